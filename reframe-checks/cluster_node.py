@@ -1,6 +1,5 @@
 """`membw node` on every idle node at once: one job, one battery and one word per node."""
 
-import json
 import os
 import pathlib
 import sys
@@ -21,14 +20,13 @@ PROGRAMS = 'programs'
 
 @rfm.simple_test
 class cluster_node(whole_cluster):
-    """FIT (PASS here), SLOW and why (FAIL), NOT JUDGED (UNDECIDED) or DEAD (DIED): each node by
-    its peers of the same minute; what is not FIT once more, with three that are."""
+    """Each node by its peers of the same minute; low ones three times more, with three healthy
+    ones."""
 
     descr = 'the battery of membw node on every idle node, in one job'
     tags = {'maintenance', 'flexible'}
     valid_prog_environs = ['+scan']
     slowest_of = 'triad'
-    times_again = 1
     binary = built('stream')
     ladder = built('ladder')
     loaded = built('loaded')
@@ -61,7 +59,7 @@ class cluster_node(whole_cluster):
         self.prerun_cmds += links
         self.env_vars = {'MEMBW_ROOT': root(), 'PYTHONPATH': f'{root()}/src'}
         self.executable = sys.executable
-        words = f'-m membw node --line --seconds {self.battery_seconds}'
+        words = f'-m membw node --unjudged --seconds {self.battery_seconds}'
         words += f' --programs {PROGRAMS} --records {NODES}'
         self.executable_opts = words.split()
         self.note_ends()
@@ -80,18 +78,3 @@ class cluster_node(whole_cluster):
             lines.append(path.read_text())
             path.unlink()
         return lines
-
-    def keep_lines(self, lines: list[str]) -> None:
-        """With the word of each node."""
-        from membw.node import cluster  # with numpy and scipy: not in each session
-
-        every = [json.loads(line) for line in lines]
-        where = f'{self.current_system.name}:{self.current_partition.name}'
-        self.words = cluster.worded((one for one in every if one.get('parts')), where)
-        made = [*self.words, *(one for one in every if not one.get('parts'))]
-        super().keep_lines([json.dumps(one) + '\n' for one in made])
-
-    def low_and_beside(self) -> tuple[list[str], list[str]]:
-        from membw.node import cluster
-
-        return cluster.to_measure_again(self.words)

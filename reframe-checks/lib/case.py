@@ -208,7 +208,7 @@ class Case:
         lost = [one.text for one in self.missing]
         if lost:
             died = any(one.died for one in self.missing)
-            return (verdict.DIED if died else verdict.NOT_MEASURED), '; '.join([*lost, *problems])
+            return (verdict.DIED if died else verdict.MISSING), '; '.join([*lost, *problems])
         if problems:
             return verdict.INVALID, '; '.join(problems)
         undecided = [*self.unclear, *self._unapplied(), *self._undecided()]

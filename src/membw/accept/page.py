@@ -4,20 +4,18 @@ from typing import Any
 
 from membw.accept.text import counts_of, not_counted, protocol_lines, rounds_of
 from membw.printable import plural
-from membw.rank.screen import NodeVerdict
+from membw.rank.judge import NodeVerdict
 from membw.report import ranking
 from membw.report.model import Page, Picture, Section
 from membw.results.hostlist import fold
-from membw.results.table import HIGHER
-from membw.results.verdict import FAIL, PASS
+from membw.results.table import HIGHER, Setting
 from membw.tables import Column, Table
 
 LISTED, BUILDS = 8, 2  # rows of a table: two sheets of A4
-WORDS = {'PASS': PASS, 'CLEARED': PASS, 'FAILED': FAIL}
 TO_FILL = '.' * 30
 READ = (
     'One mark per node, the worst first: its figure in the metric in which it is worst, compared '
-    'with the limit (dashed). Triangles that point down FAILED.'
+    'with the limit (dashed). Triangles that point down FAIL.'
 )
 
 
@@ -45,13 +43,13 @@ def _picture(acceptance: dict[str, Any]) -> Picture | None:
     marks = []
     for node in acceptance['nodes']:
         if node['rounds']:
-            figures, word = node['rounds'][-1]['figures'], WORDS.get(node['status'], '')
+            figures, word = node['rounds'][-1]['figures'], node['status']
             loss = max(
                 (1 - figures[line['metric']] / line['limit'])
                 * (1 if line['better'] == HIGHER else -1)
                 for line in acceptance['contract']
             )
-            marks.append(NodeVerdict(node['node'], word, '', '', {}, loss))
+            marks.append(NodeVerdict(node['node'], word, '', Setting(), {}, loss))
     marks.sort(key=lambda mark: -mark.loss)
     title = f'{plural(len(marks), "node")}: percent above or below the limit'
     draw = ranking.draw

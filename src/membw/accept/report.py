@@ -54,6 +54,7 @@ def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
                 'needs': node.needs,
                 'needs_for': node.needs_for,
                 'lost': node.lost,
+                'why': node.why,
                 'runs': [_run(run) for run in node.runs],
             }
             for node in decision.nodes

@@ -5,6 +5,7 @@ of 10. A round is passed when enough of its runs reach the contract: a binomial 
 a sample it is hypergeometric which nodes are in it.
 """
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -26,19 +27,34 @@ class Risk(NamedTuple):
 
 def assess(protocol: Protocol) -> Risk:
     """The risks of the buyer and of the vendor."""
-    from scipy.stats import binom, hypergeom  # takes a second to load
-
     fails = {SELDOM: 1.0, 1 - SELDOM: 1.0}  # chance that one run reaches the contract: of a node
     for _, runs in protocol.rounds:
         at = place(protocol.runs['statistic'], runs)
         for reaches in fails:
-            fails[reaches] *= binom.cdf(at, runs, reaches)
+            fails[reaches] *= at_most(at, runs, reaches)
     bad = protocol.allowed + 1
     machine = protocol.content['nodes'].get('of', protocol.count)
-    all_tested = hypergeom.pmf(bad, machine, bad, protocol.count)
+    # each of the bad ones is in the sample
+    all_tested = math.comb(machine - bad, protocol.count - bad) / math.comb(
+        machine, protocol.count
+    )
     accepted = 1 - all_tested * fails[SELDOM] ** bad
-    refused = binom.sf(protocol.allowed, protocol.count, fails[1 - SELDOM])
-    return Risk(float(accepted), float(refused))
+    refused = 1 - at_most(protocol.allowed, protocol.count, fails[1 - SELDOM])
+    return Risk(accepted, refused)
+
+
+def at_most(most: int, of: int, chance: float) -> float:
+    """The binomial probability of at most so many, by logarithms: of 1,000,000 nodes, too."""
+    if chance in (0.0, 1.0):
+        return float(chance == 0.0 or most >= of)
+    log = math.lgamma
+    return math.fsum(
+        math.exp(
+            log(of + 1) - log(k + 1) - log(of - k + 1)
+            + k * math.log(chance) + (of - k) * math.log1p(-chance)
+        )
+        for k in range(most + 1)
+    )  # fmt: skip
 
 
 def sentences(protocol: Protocol, nights: int) -> list[str]:

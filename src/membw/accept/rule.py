@@ -5,10 +5,10 @@ every metric, or when it does in the retest. The machine is accepted when at mos
 fail both as the protocol allows.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import median
 
 from membw.accept.protocol import Protocol
@@ -16,8 +16,9 @@ from membw.accept.runs import Run
 from membw.printable import plural
 from membw.results.hostlist import fold
 from membw.results.table import HIGHER
+from membw.results.verdict import FAIL, MISSING, PASS, TOO_GOOD, UNDECIDED, too_good_because
 
-STATUSES = ('PASS', 'CLEARED', 'FAILED', 'OPEN', 'MISSING')
+STATUSES = (PASS, FAIL, UNDECIDED, MISSING)
 
 
 @dataclass
@@ -31,15 +32,16 @@ class Round:
 
 @dataclass
 class Node:
-    """PASS, CLEARED (by the retest), FAILED, OPEN (runs are missing) or MISSING (no run)."""
+    """PASS (perhaps by the retest), FAIL, UNDECIDED (`why`), or MISSING: runs are."""
 
     name: str
-    status: str = 'MISSING'
+    status: str = MISSING
     runs: list[Run] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
     needs: int = 0  # further valid runs
     needs_for: str = ''  # first or retest
     lost: int = 0  # runs that were to count and could not, where they are too many
+    why: str = ''  # of UNDECIDED
 
 
 @dataclass
@@ -59,6 +61,9 @@ class Decision:
     @property
     def counted(self) -> list[Run]:
         return [r for n in self.nodes for r in n.runs if r.counted in ('first', 'retest')]
+
+
+MORE = 'more than the protocol requires'
 
 
 def place(statistic: str, runs: int) -> int:
@@ -82,7 +87,8 @@ def decide(protocol: Protocol, runs: Sequence[Run]) -> Decision:
     }
     lines = protocol.contract.items()
     limits = {n: limit for n, line in lines if (limit := line.limit(fleet.get(n))) is not None}
-    nodes = [_judge(protocol, limits, name, by_node.pop(name, [])) for name in names]
+    judge = partial(_judge, protocol, limits, fleet)
+    nodes = [judge(name, by_node.pop(name, [])) for name in names]
     decision = Decision(protocol, '', [], nodes, limits, sorted(by_node))
     decision.verdict, decision.why = _verdict(decision)
     return decision
@@ -101,35 +107,70 @@ def _figures(protocol: Protocol, runs: list[Run]) -> dict[str, float]:
     }
 
 
-def _judge(protocol: Protocol, limits: dict[str, float], name: str, runs: list[Run]) -> Node:
+def _judge(
+    protocol: Protocol,
+    limits: dict[str, float],
+    fleet: dict[str, float],
+    name: str,
+    runs: list[Run],
+) -> Node:
     node = Node(name, runs=runs)
     for run in runs:
         run.counted = run.why_not
     usable = [run for run in runs if not run.why_not]
     most, gone = protocol.runs.get('lost'), lost(runs)
-    dead = sum(run.died and _is_under(run) for run in runs)  # whatever the others reach
+    dead = sum(run.died and _is_under(run) for run in runs)
+    if dead > protocol.runs.get('deaths', 0):  # whatever the others reach
+        node.status, node.lost = FAIL, gone
+        return node
     for title, count in protocol.rounds:
         taken, usable = usable[:count], usable[count:]
         for run in taken:
             run.counted = title
-        if most is not None and (dead > most or len(taken) < count and gone > most):
-            node.status, node.lost = 'FAILED', gone
+        if most is not None and len(taken) < count and gone > most:
+            node.status, node.lost = FAIL, gone
             return node
         if len(taken) < count:
-            node.needs, node.needs_for = count - len(taken), title
-            node.status = 'OPEN' if any(map(_is_under, runs)) else 'MISSING'
+            node.needs, node.needs_for, node.status = count - len(taken), title, MISSING
             return node
         figures = _figures(protocol, taken)
         missed = [
             n for n, line in protocol.contract.items() if not line.reaches(figures[n], limits[n])
         ]
         node.rounds.append(Round(title, figures, missed))
-        node.status = 'FAILED' if missed else 'PASS' if title == 'first' else 'CLEARED'
+        node.status = FAIL if missed else PASS
         if not missed:
             break
     for run in usable:
-        run.counted = 'more than the protocol requires'
+        run.counted = MORE
+    if node.status == PASS:
+        node.why = _too_good(protocol, fleet, node) or _contradicted(protocol, limits, usable)
+        node.status = UNDECIDED if node.why else PASS
     return node
+
+
+def _too_good(protocol: Protocol, fleet: dict[str, float], node: Node) -> str:
+    """'triad 802.4 GB/s, the median of the nodes is 184: ...'; '' where a node can be so good."""
+    for name, value in node.rounds[-1].figures.items():
+        line, base = protocol.contract[name], fleet[name]
+        share = value / base if line.better == HIGHER else base / value
+        if share > 1 + TOO_GOOD:
+            return (
+                f'{name} {value:.4g} {line.unit}, the median of the nodes is {base:.4g}: '
+                f'{too_good_because()}'
+            )
+    return ''
+
+
+def _contradicted(protocol: Protocol, limits: dict[str, float], later: list[Run]) -> str:
+    """Why runs after those that counted say something else; '' where they do not, or are few."""
+    count = protocol.rounds[0][1]
+    if len(later) < count:
+        return ''
+    figures = _figures(protocol, later[-count:])
+    missed = [n for n, x in protocol.contract.items() if not x.reaches(figures[n], limits[n])]
+    said = ', '.join(f'{n} {figures[n]:.4g}' for n in missed)
+    return f'its last {plural(count, "run")} miss the contract: {said}' if missed else ''
 
 
 def lost(runs: Sequence[Run]) -> int:
@@ -139,7 +180,7 @@ def lost(runs: Sequence[Run]) -> int:
 
 def _verdict(decision: Decision) -> tuple[str, list[str]]:
     """REFUSED as soon as no missing run could change it."""
-    protocol, failed = decision.protocol, decision.with_status('FAILED')
+    protocol, failed = decision.protocol, decision.with_status(FAIL)
     text = f'{len(failed)} of {protocol.count} nodes failed, {protocol.allowed} allowed'
     if len(failed) > protocol.allowed:
         return 'REFUSED', [text]
@@ -149,8 +190,11 @@ def _verdict(decision: Decision) -> tuple[str, list[str]]:
 
 def _missing(decision: Decision) -> Iterator[str]:
     protocol, count = decision.protocol, decision.protocol.count
-    absent, open_nodes = decision.with_status('MISSING'), decision.with_status('OPEN')
+    every = decision.with_status(MISSING)
+    absent = [n for n in every if not any(map(_is_under, n.runs))]
+    open_nodes = [n for n in every if n not in absent]
     reported = len(decision.nodes) - len(absent)
+    yield from (f'{n.name}: {n.why}' for n in decision.with_status(UNDECIDED))
     if reported < count:
         which = f': {fold(n.name for n in absent)}' if absent else ''
         yield f'{count - reported} of {count} nodes have no run under the protocol{which}'
@@ -163,12 +207,9 @@ def _missing(decision: Decision) -> Iterator[str]:
             yield f'{runs} of the {title} round missing on {fold(n.name for n in nodes)}'
     settings = Counter(run.setting for run in decision.counted)
     if len(settings) > 1:
-        yield f'counted runs are of {len(settings)} settings: {_difference(list(settings))}'
+        own = [set(setting) for setting in settings]
+        differing = sorted(set.union(*own) - set.intersection(*own))
+        which = ', '.join(f'{name}={value}' for name, value in differing if value)
+        yield f'counted runs are of {len(settings)} settings: {which}'
     if protocol.unsigned:
         yield f'not signed by {", ".join(protocol.unsigned)}'
-
-
-def _difference(settings: list[str]) -> str:
-    """'compiler=gcc 11.4.0, compiler=gcc 12.2.0' of 'a=1 compiler=gcc 12.2.0 b=2' and another."""
-    words = [set(re.split(r' (?=\w+=)', setting)) for setting in settings]
-    return ', '.join(sorted(set().union(*words) - set.intersection(*words)))

@@ -24,7 +24,7 @@ class Run:
     figures: dict[str, float]  # in the contract's units
     why_not: str = ''  # why it is not one that could count
     counted: str = ''  # 'first' or 'retest'; else why it does not count
-    setting: str = ''  # equal for runs of one source, options, compiler and CPU
+    setting: tuple[tuple[str, str], ...] = ()  # of one source, options, compiler and CPU
     build: tuple[tuple[str, str], ...] = ()  # BUILD, as far as recorded
     source: str = ''  # file and line of its record
     is_copy: bool = False  # of another run
@@ -33,28 +33,28 @@ class Run:
 
 def runs_of(protocol: Protocol, table: Table) -> list[Run]:
     """Every run of the table in order of time, with the node's name in the protocol."""
-    together: dict[tuple[str, int, str], dict[str, Figure]] = {}
+    together: dict[int, dict[str, Figure]] = {}
     for figure in table.figures:
-        key = figure.file, figure.line, figure.node
-        together.setdefault(key, {})[figure.metric] = figure
+        together.setdefault(id(figure.of), {})[figure.metric] = figure
     hosts = {f.node for f in table.figures} | {one.node for one in table.lost}
     names = protocol.names or []
     renamed = dict(zip(match_expected(hosts, names), names, strict=True))
     runs: list[Run] = []
-    seen: dict[tuple[str, tuple[tuple[str, float], ...]], float] = {}
-    lost = {(one.file, one.node, one.time): one for one in table.lost}
-    for figures in together.values():
-        run = _run(protocol, table, figures, renamed)
-        first = next(iter(figures.values()))
-        one = lost.pop((first.file, first.node, first.time), None)
+    seen: dict[tuple[tuple[str, float], ...], Run] = {}
+    lost = {id(one.of): one for one in table.lost}
+    for key, figures in together.items():
+        run = _run(protocol, figures, renamed)
+        one = lost.pop(key, None)
         if one and not run.why_not:
             run.why_not, run.died = printable(f'{one.word}: {one.text}'), one.died
-        same = run.node, tuple(sorted((name, f.value) for name, f in figures.items()))
-        if not run.why_not and same in seen:
-            run.why_not = f'a copy of the run of {utc(seen[same])}: every figure is equal'
+        # sixteen equal digits are one measurement, on whatever nodes
+        same = tuple(sorted((name, f.value) for name, f in figures.items()))
+        first = seen.setdefault(same, run) if not run.why_not else run
+        if first is not run:
+            run.why_not = (
+                f'a copy of the run of {first.node} of {utc(first.time)}: every figure is equal'
+            )
             run.is_copy = True
-        elif not run.why_not:
-            seen[same] = run.time
         runs.append(run)
     runs += [_of_lost(protocol, one, renamed) for one in lost.values()]
     return sorted(runs, key=lambda run: run.time)
@@ -76,27 +76,29 @@ def _of_lost(protocol: Protocol, one: Lost, renamed: dict[str, str]) -> Run:
     )
 
 
-def _run(
-    protocol: Protocol, table: Table, figures: dict[str, Figure], renamed: dict[str, str]
-) -> Run:
+def _run(protocol: Protocol, figures: dict[str, Figure], renamed: dict[str, str]) -> Run:
     first, contract = next(iter(figures.values())), protocol.contract
-    known = table.provenance(first)
+    known, node = first.provenance, renamed.get(first.node, first.node)
     why_not = '; '.join(_not_agreed(protocol, figures, known))
+    replaced = protocol.content.get('replaced', {}).get(node, '')
     if why_not:
         why_not = printable(f'not under the protocol: {why_not}')
+    elif utc(first.time)[:10] < replaced:
+        why_not = f'before its replacement on {replaced}'
     elif first.verdict != 'VALID':
         why_not = printable(f'{first.verdict}: {first.reasons}')
-    elif first.allowed:
-        why_not = printable(f'VALID only because --allow named {first.allowed}')
     else:
         why_not = '; '.join(_undecided(protocol, figures))
     return Run(
-        renamed.get(first.node, first.node),
+        node,
         first.time,
         first.night,
         {name: figures[name].value for name in contract if name in figures},
         why_not,
-        setting=f'{first.setting} source_sha256={known.get("source_sha256", "")}',
+        setting=(
+            *first.setting._asdict().items(),
+            ('source_sha256', known.get('source_sha256', '')),
+        ),
         build=tuple((name, known[name]) for name in BUILD if name in known),
         source=f'{first.file}:{first.line}',
     )

@@ -58,12 +58,15 @@ def protocol_lines(
         'fail'
     )
     if 'lost' in runs:
-        yield f'  lost       at most {runs["lost"]} INVALID, disturbed or DIED runs of a node'
+        yield f'  lost       at most {runs["lost"]} INVALID or disturbed runs of a node'
+    yield f'  died       at most {runs.get("deaths", 0)} launches of a node'
+    for node, day in content.get('replaced', {}).items():
+        yield f'  replaced   {node} on {day}: runs before do not count'
     yield f'  retest     {plural(retest, "run") + " of a node that failed" if retest else "none"}'
 
 
 def counts_of(acceptance: dict[str, Any]) -> str:
-    """'125 PASS, 1 FAILED'."""
+    """'125 PASS, 1 FAIL'."""
     return ', '.join(f'{n} {s}' for s, n in acceptance['counts'].items() if n)
 
 
@@ -74,12 +77,14 @@ def _nodes(acceptance: dict[str, Any], limit: int) -> Iterator[Block]:
     rows = [
         [n['node'], n['status'], Cell(n['rounds'], rounds_of(n))]
         for n in acceptance['nodes']
-        if n['node'] not in hidden and n['status'] != 'MISSING'
+        if n['node'] not in hidden and (n['status'] != 'MISSING' or n['runs'])
     ]
     yield Table(f'nodes: {counts}', COLUMNS, rows) if rows else f'nodes: {counts}'
     if hidden:
         yield f'  ... and {plural(len(hidden), "node")} PASS: --json has them all'
-    missing = [n['node'] for n in acceptance['nodes'] if n['status'] == 'MISSING']
+    missing = [
+        n['node'] for n in acceptance['nodes'] if n['status'] == 'MISSING' and not n['runs']
+    ]
     if missing:
         yield f'  MISSING: {fold(missing)}'
     if acceptance['other_nodes']:
@@ -96,7 +101,7 @@ def rounds_of(node: dict[str, Any]) -> str:
         parts.append(f'{plural(node["lost"], "run")} without a figure that counts')
     if node['needs']:
         parts.append(f'{plural(node["needs"], "valid run")} needed ({node["needs_for"]})')
-    return '; '.join(parts)
+    return '; '.join([*parts, *filter(None, [node['why']])])
 
 
 def not_counted(acceptance: dict[str, Any]) -> Iterator[str]:

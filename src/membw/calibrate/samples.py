@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from membw.printable import printable
-from membw.rank.screen import FEW, judge
+from membw.rank.judge import FEW, judge
 from membw.results.hostlist import fold
 from membw.results.reframe import parameters_of
 from membw.results.table import Figure, Table
@@ -55,59 +55,55 @@ def select(
             own = parameters_of(figure.parameters)
             key = f'{system}:{figure.partition}', *named[1:], *own.values()
             groups[key, tuple(own)].append(figure)
-    return [_samples(table, *group, figures) for group, figures in sorted(groups.items())]
+    return [_samples(*group, figures) for group, figures in sorted(groups.items())]
 
 
-def _samples(
-    table: Table, key: tuple[str, ...], parameters: tuple[str, ...], figures: list[Figure]
-) -> Samples:
+def _samples(key: tuple[str, ...], parameters: tuple[str, ...], figures: list[Figure]) -> Samples:
     found, left_out = Samples(key, parameters), {}
-    valid = [f for f in figures if f.verdict == 'VALID' and not (f.is_bound or f.allowed)]
+    valid = [f for f in figures if f.verdict == 'VALID' and not f.is_bound]
     newest = max(valid, key=lambda f: f.time, default=None)
     for figure in figures:
-        why = _unfit(table, figure, newest)
+        why = _unfit(figure, newest)
         if why:
-            left_out[figure.file, figure.line] = why
+            left_out[id(figure.of)] = why
         else:
             found.runs.setdefault(figure.metric, []).append(figure)
             found.units[figure.metric] = figure.unit, figure.better
     found.left_out = Counter(left_out.values())
-    _leave_out_slow(table, found)
-    known = table.provenance(newest) if newest else {}
+    _leave_out_slow(found)
+    known = newest.provenance if newest else {}
     found.facts = {name: known[name] for name in FACTS if known.get(name)}
     return found
 
 
-def _leave_out_slow(table: Table, found: Samples) -> None:
+def _leave_out_slow(found: Samples) -> None:
     """Nodes whose median `membw rank` does not pass: a reference must not learn a fault."""
     medians: list[Figure] = []
     for runs in found.runs.values():
         of_node: dict[str, list[Figure]] = defaultdict(list)
         for run in runs:
             of_node[run.node].append(run)
-        medians += [of[-1]._replace(value=median(f.value for f in of)) for of in of_node.values()]
+        medians += [of[-1].replace(value=median(f.value for f in of)) for of in of_node.values()]
     if len({f.node for f in medians}) < FEW:
         return
-    judged = judge(medians, provenance=table.provenance)
+    judged = judge(medians)
     found.split = judged.split
     low = {v.node for v in judged.verdicts if v.verdict != 'PASS'} if not judged.split else set()
-    count = len({(r.file, r.line) for runs in found.runs.values() for r in runs if r.node in low})
+    count = len({id(r.of) for runs in found.runs.values() for r in runs if r.node in low})
     if count:
         found.left_out['of a node that membw rank does not pass: ' + fold(low)] += count
     found.runs = {m: [r for r in runs if r.node not in low] for m, runs in found.runs.items()}
 
 
-def _unfit(table: Table, figure: Figure, newest: Figure | None) -> str:
+def _unfit(figure: Figure, newest: Figure | None) -> str:
     """Why a figure is left out; '' where it counts."""
     if figure.verdict != 'VALID':
         return f'{figure.verdict}: {printable(figure.reasons)}'
-    if figure.allowed:
-        return f'VALID only because --allow named {printable(figure.allowed)}'
     if figure.is_bound or newest is None:
         return 'disturbed: a lower bound only'
     if figure.setting == newest.setting:
         return ''
-    here, there = table.provenance(figure), table.provenance(newest)
+    here, there = figure.provenance, newest.provenance
     name = next((n for n in FACTS if here.get(n) != there.get(n)), 'options')
     texts = (printable(facts.get(name, 'not recorded')) for facts in (here, there))
     return 'of another setting than the newest run: {} {}, not {}'.format(name, *texts)

@@ -7,9 +7,10 @@ from typing import NamedTuple
 from membw import tables
 from membw.arguments import fraction
 from membw.history.changes import MARGIN
-from membw.results import provenance, regimes
+from membw.results import provenance
 from membw.results.find_one import Result, find
-from membw.results.table import Figure, figures_of
+from membw.results.record import evidence_of
+from membw.results.table import Figure, figures_of, measurement
 from membw.tables import Cell, Column, Table
 
 EPILOG = """\
@@ -80,16 +81,13 @@ class Difference(NamedTuple):
 
 def compare(a: Result, b: Result, margin: float) -> Difference:
     """Figures differ beyond `margin` (a fraction), unless one lies in the other's interval."""
-    of_a, of_b = figures_of(a.record), figures_of(b.record)
+    of_a, of_b = (figures_of(evidence_of(one.record)) for one in (a, b))
     rows = [_row(name, of_a.get(name), of_b.get(name), margin) for name in {**of_a, **of_b}]
     apart = [str(name) for name, *_, word in rows if word == APART]
     bounds = [str(name) for name, *_, word in rows if word == NOT_COMPARABLE]
     with_a, with_b = _fields(a.record), _fields(b.record)
     both = {name: (with_a.get(name, ''), with_b.get(name, '')) for name in {**with_a, **with_b}}
     fields: list[tuple[str, ...]] = [(name, *two) for name, two in both.items() if len({*two}) > 1]
-    latencies = [regimes.latency(result.record) for result in (a, b)]
-    if regimes.states(latencies):
-        fields.append(('nearest cores, ns', *(f'{ns:.0f}' for ns in latencies)))
     codes = both.get('code_sha256', ('', ''))
     different = ['the code'] * (all(codes) and codes[0] != codes[1])
     different += ['the verdicts'] * (len({*both.get('verdict', '')}) > 1)
@@ -154,17 +152,17 @@ def _shown(figure: Figure | None) -> Cell:
 
 def _fields(record: dict) -> dict[str, str]:
     """{name: text} of what a result was measured, built and run with."""
-    case = record.get('case') or {}
-    build = provenance.build_of(record, case)
+    case, read = record.get('case') or {}, evidence_of(record)
     every = {
         **(record.get('facts') or {}),
         **record,
-        **build,
+        **(record.get('build') or {}),
+        **{name: value for name, value in case.items() if value},
         'peak_gbs': provenance.peak_of(record)[0],
-        'verdict': next(f.verdict for f in figures_of(record).values()),
+        'verdict': measurement(read).verdict,
     }
     fields = {name: str(every[name]) for name in NAMES if every.get(name) not in (None, '')}
-    fields |= provenance.of_json(record, case)
+    fields |= provenance.of_record(read)
     # where the binary lies is no part of how it was built
     return {k: re.sub(r' -o \S+', '', v) if k == 'compile_line' else v for k, v in fields.items()}
 

@@ -15,7 +15,7 @@ RESULTS are record files, folders of them, or - for stdin; default: results of t
 csv and json have every figure; openmetrics has the newest of each series.
 An INVALID figure has its verdict and reason, and no number. A lower bound has its own name.
 What was to be measured and is missing has a verdict and a reason: DIED (by a signal, with its
-node, at its limit) or NOT MEASURED, as after a failed build (FOLDER/reports).
+node, at its limit) or MISSING, as after a failed build (FOLDER/reports).
 
 examples:
   membw export --output /var/lib/node_exporter/membw.prom
@@ -44,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
     from membw.export import openmetrics, rows
+    from membw.rank.ranking import rank_table
     from membw.results.table import read_table
 
     paths = args.results or [str(Path(root(), 'results'))]
@@ -58,8 +59,9 @@ def run(args: argparse.Namespace) -> int:
     if not table.figures and not missing:
         where = ' '.join(args.results) or 'results'
         raise MembwError(f"nothing was measured in '{where}'", "'membw run' measures this node")
+    words = rows.words_of(rank_table(table))
     writers = {'openmetrics': openmetrics.as_text, 'csv': rows.as_csv, 'json': rows.as_json}
-    text = writers[args.format](table.figures, missing)
+    text = writers[args.format](table.figures, missing, words)
     if args.output:
         write_whole(args.output, text)
     else:

@@ -6,10 +6,11 @@ Samples have no time stamps: node_exporter's textfile collector refuses them.
 import re
 from collections.abc import Mapping, Sequence
 
-from membw.export.rows import NAMES, key_of, row_of
+from membw.export.rows import NAMES, Words, key_of, no_word, row_of
 from membw.export.rows import newest as newest_of
 from membw.printable import printable
 from membw.results.table import Figure
+from membw.results.verdict import worst
 
 # unit of a figure -> the base unit that Prometheus wants in a name, and how many of it
 BASE = {
@@ -28,22 +29,31 @@ KINDS = {
     'high': ('figure_high', 'upper end of the range in which a rerun is expected'),
     'reference': ('reference', 'the reference value of the figure'),
 }
-VERDICT = 'the verdict of a figure, as a label'
+VERDICT = 'the worst verdict of a test on a node, as a label'
 Families = dict[str, tuple[str, str, dict[str, float]]]  # name -> unit, help, {series: value}
 
 
-def as_text(figures: Sequence[Figure], unmeasured: Sequence[Mapping[str, str]] = ()) -> str:
+def as_text(
+    figures: Sequence[Figure], unmeasured: Sequence[Mapping[str, str]] = (), words: Words = no_word
+) -> str:
     """The newest figure of each series, and what was not measured since; `figures` are in order
     of time."""
     newest: dict[tuple, Figure] = {}
     for f in figures:
         newest[key_of(f) + (f.node, f.metric)] = f
     families: Families = {}
+    of_node: dict[tuple[str, ...], list[str]] = {}
     for figure in newest.values():
-        _add_figure(families, figure)
+        row = row_of(figure, words)
+        _add_figure(families, figure, row)
+        place = tuple(str(row[name]) for name in (*NAMES, 'node'))
+        of_node.setdefault(place, []).append(str(row['verdict']))
     for case in newest_of(unmeasured, figures):
-        names = (*NAMES, 'node', 'verdict', 'reason')
-        labels: dict[str, object] = {name: case.get(name, '') for name in names}
+        place = tuple(case.get(name, '') for name in (*NAMES, 'node'))
+        of_node.setdefault(place, []).append(case['verdict'])
+    # one series per node and test, that does not end where a reason has other words
+    for place, verdicts in of_node.items():
+        labels = dict(zip((*NAMES, 'node'), place), verdict=worst(verdicts))
         _add(families, 'membw_verdict', '', VERDICT, labels, 1.0)
     lines = []
     for name, (unit, about, samples) in sorted(families.items()):
@@ -53,11 +63,8 @@ def as_text(figures: Sequence[Figure], unmeasured: Sequence[Mapping[str, str]] =
     return '\n'.join([*lines, '# EOF\n'])
 
 
-def _add_figure(families: Families, figure: Figure) -> None:
-    row = row_of(figure)
-    labels = {name: row[name] for name in (*NAMES, 'node', 'metric', 'better', 'verdict')}
-    reason = {**labels, 'reason': row['reason']}
-    _add(families, 'membw_verdict', '', VERDICT, reason, 1.0)
+def _add_figure(families: Families, figure: Figure, row: Mapping[str, object]) -> None:
+    labels = {name: row[name] for name in (*NAMES, 'node', 'metric', 'better')}
     name = 'membw_measured_timestamp_seconds'
     _add(families, name, 'seconds', 'when it was measured', labels, figure.time)
     unit, factor = BASE.get(figure.unit, (_as_name(figure.unit), 1))
@@ -71,7 +78,12 @@ def _add_figure(families: Families, figure: Figure) -> None:
 
 
 def _add(
-    families: Families, name: str, unit: str, about: str, labels: dict[str, object], value: float
+    families: Families,
+    name: str,
+    unit: str,
+    about: str,
+    labels: Mapping[str, object],
+    value: float,
 ) -> None:
     series = ','.join(f'{k}="{_quoted(str(v))}"' for k, v in labels.items() if v)
     families.setdefault(name, (unit, about, {}))[2][f'{name}{{{series}}}'] = float(value)

@@ -1,40 +1,63 @@
 """One row per figure, as CSV and as JSON; and per case that has none: what is missing in records,
-and in ReFrame's reports the cases without a record, as after a failed build."""
+and in ReFrame's reports the cases without a record, as after a failed build. The verdict is that
+of the page: of the figure, or of its node beside its peers, whichever is worse.
+"""
 
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 
 from membw.errors import MembwError
 from membw.moments import utc
+from membw.rank.judge import NodeVerdict
+from membw.rank.ranking import Ranking
 from membw.results import reframe
-from membw.results.rows import LOST
 from membw.results.table import Figure, Lost
-from membw.results.verdict import INVALID, of_figure
+from membw.results.verdict import INVALID, NO_FIGURE, missed, of_figure, worst
 
 COLUMNS = (
     'time test parameters system partition preset pinning node verdict metric value lower_bound '
     'unit better low high reference ratio reason'
 ).split()
 NAMES = ('test', 'parameters', 'system', 'partition', 'preset', 'pinning')
+OF_FIGURE = (
+    'parameters', 'system', 'partition', 'preset', 'pinning', 'node', 'metric', 'unit', 'better',
+    'reference',
+)  # fmt: skip
+# what begins so is a formula to a spreadsheet
+FORMULA = ('=', '+', '-', '@')
 # the same of a Figure, or of a Lost
 key_of = attrgetter('benchmark', *NAMES[1:])
+Words = Callable[[Figure], NodeVerdict | None]  # of its node beside its peers
 
 
-def row_of(figure: Figure) -> dict[str, object]:
+def no_word(figure: Figure) -> None:
+    """Of a figure that was compared with no other."""
+
+
+def words_of(ranking: Ranking) -> Words:
+    """Of the figures of the newest measurement."""
+    beside = ranking.beside()
+    return lambda f: beside.get((f.node, f.setting)) if id(f.of) in ranking.newest else None
+
+
+def row_of(figure: Figure, words: Words = no_word) -> dict[str, object]:
     """The columns of a figure; None is what is not known, or the number of an INVALID figure.
 
     `value`, `lower_bound` (of a figure that is a bound), `low`, `high` and `reference` are in
     `unit`; `ratio` is the value divided by the reference.
     """
-    f, verdict = figure, of_figure(figure)
-    value = None if verdict == INVALID else f.value
+    f, verdict, reason = figure, of_figure(figure), figure.reasons or figure.known_issue
+    reason = reason or missed(figure)
+    beside = words(f)
+    if beside and worst([beside.verdict, verdict]) != verdict:
+        verdict, reason = beside.verdict, beside.reason
+    value = None if of_figure(figure) == INVALID else f.value
     is_known = value is not None
-    row = {
-        **f._asdict(),
+    row = {name: getattr(f, name) for name in OF_FIGURE} | {
         'time': utc(f.time),
         'test': f.benchmark,
         'verdict': verdict,
@@ -43,23 +66,33 @@ def row_of(figure: Figure) -> dict[str, object]:
         'low': f.low if is_known else None,
         'high': f.high if is_known else None,
         'ratio': value / f.reference if value is not None and f.reference else None,
-        'reason': f.reasons or f.known_issue,
+        'reason': reason,
     }
     return {name: row[name] for name in COLUMNS}
 
 
-def as_csv(figures: Sequence[Figure], unmeasured: Sequence[Mapping[str, str]] = ()) -> str:
+def as_csv(
+    figures: Sequence[Figure], unmeasured: Sequence[Mapping[str, str]] = (), words: Words = no_word
+) -> str:
     """A line of titles, and a line per figure and per case without one."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator='\n')
     writer.writeheader()
-    writer.writerows([*map(row_of, figures), *unmeasured])
+    for row in [*(row_of(f, words) for f in figures), *unmeasured]:
+        writer.writerow({name: _cell(value) for name, value in row.items()})
     return text.getvalue()
 
 
-def as_json(figures: Sequence[Figure], unmeasured: Sequence[Mapping[str, str]] = ()) -> str:
+def _cell(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+
+
+def as_json(
+    figures: Sequence[Figure], unmeasured: Sequence[Mapping[str, str]] = (), words: Words = no_word
+) -> str:
     """{"schema", "figures": [...]}, a figure, or a case without one, per line."""
-    rows = [*map(row_of, figures), *(dict.fromkeys(COLUMNS) | dict(case) for case in unmeasured)]
+    rows = [row_of(f, words) for f in figures]
+    rows += [dict.fromkeys(COLUMNS) | dict(case) for case in unmeasured]
     lines = ',\n'.join(json.dumps(row, allow_nan=False) for row in rows)
     return f'{{"schema": "membw-export-2", "figures": [\n{lines}\n]}}\n'
 
@@ -96,7 +129,7 @@ def of_reports(folders: Sequence[str], problems: list[str]) -> list[dict[str, st
         began = utc(report['session_info'].get('time_start_unix') or 0)
         for case in filter(reframe.is_row, cases):
             word, reason = reframe.outcome(case, builds)
-            if word in LOST and not case.get('record') and not reframe.is_dry(case):
+            if word in NO_FIGURE and not case.get('record') and not reframe.is_dry(case):
                 named = dict(zip(NAMES, _key(case), strict=True))
                 row = {'time': began, **named, 'verdict': word, 'reason': reason}
                 of_run = (file, *named.values())

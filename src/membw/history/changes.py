@@ -1,9 +1,8 @@
 """What changed in a table of results: nodes, each without what all nodes did that night; fleets.
 
-A night's figure of a node is the median of its valid runs in one state of the host (as `rank` has
-it, see nights.py). Each node is taken by its own median. Of three nodes and more the median of
-these parts is what the fleet did that night: it is a series of its own, and is taken off the
-nodes'.
+A night's figure of a node is the median of its valid runs, as a part of the node's own median. Of
+three nodes and more the median of these parts is what the fleet did that night: it is a series of
+its own, and is taken off the nodes'.
 """
 
 from collections import defaultdict
@@ -20,6 +19,7 @@ from membw.results.table import HIGHER, Figure
 from membw.statistics import now_and_before
 
 MARGIN = 0.02
+FLEET_MARGIN = 0.01  # the median of many scatters less than a node
 LEAST_FLEET = 3  # nodes; of fewer, the figures stand as they are
 FLEET = 'fleet'
 SAME_DAYS = 3  # changes that begin so close to each other are one line
@@ -60,9 +60,8 @@ def _of_series(series: Series, nights: Nights, margin: float) -> list[Change]:
     if len(series.nodes) >= LEAST_FLEET:
         fleet = np.nanmedian(parts, axis=0)
         parts = parts / fleet
-        found += _of_rows(
-            [FLEET], fleet[None, :], [float(np.median(levels))], series, nights, margin
-        )
+        level, least = [float(np.median(levels))], min(margin, FLEET_MARGIN)
+        found += _of_rows([FLEET], fleet[None, :], level, series, nights, least)
     return found + _of_rows(series.nodes, parts, levels, series, nights, margin)
 
 
@@ -102,7 +101,7 @@ def _cause(series: Series, nights: Nights, node: str, night: str) -> str:
     earlier, later = known[known < cut], known[known >= cut]
     if not len(earlier) or not len(later):
         return ''
-    one, other = (nights.provenance(builds[n]) for n in (earlier[-1], later[0]))
+    one, other = (nights.provenances[builds[n]] for n in (earlier[-1], later[0]))
     for name, (before, after) in difference(one, other).items():
         return f"{name} '{after[:60]}', before '{before[:60]}'"
     return ''

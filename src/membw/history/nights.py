@@ -1,22 +1,23 @@
 """A year of a fleet in numbers: what the history needs of each valid estimate, in arrays.
 
-A record is 28 bytes and 8 of each metric here, and some 2,000 as Figures.
+A record is 20 bytes and 8 of each metric here, and some 2,000 as Figures.
 """
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from membw.results.regimes import states
-from membw.results.table import Figure, Table, conditions, read_table
+from membw.results import provenance
+from membw.results.record import UNITS, VALID, Metric
+from membw.results.table import Figure, Measurement, Setting, Table, figures_of, read_table
 
 
 class Series(NamedTuple):
-    """Of one metric in one setting and one state of the host; `values` and `builds` are nodes x
-    nights: the median of a night, NaN where there is none, and a number of `Nights.builds`."""
+    """Of one metric in one setting; `values` and `builds` are nodes x nights: the median of a
+    night, NaN where there is none, and a number of `Nights.builds`."""
 
     figure: Figure  # any one
     nodes: list[str]
@@ -26,49 +27,52 @@ class Series(NamedTuple):
 
 
 class Nights:
-    """The valid estimates of records, by setting; lower bounds are left out.
+    """The valid estimates of records, by setting; bounds are left out.
 
-    `nodes`, `nights`: of all figures, `builds`: keys of their provenances; each with its number.
+    `nodes`, `nights`: of all records, `builds`: keys of their provenances; each with its number.
     `most`: the measured nights of the node that has most, in one of the series that were given.
     """
 
     def __init__(self) -> None:
         self.nodes: dict[str, int] = {}
         self.nights: dict[str, int] = {}
-        self.builds: dict[str, int] = {}
-        self.provenances: dict[str, dict[str, str]] = {}
-        self.settings: dict[str, _Setting] = {}
+        self.builds: dict[tuple, int] = {}
+        self.provenances: list[dict[str, str]] = []  # by number
+        self.settings: dict[Setting, _Setting] = {}
+        self.by_setting: dict[Setting, _Setting] = {}  # with the compiler, for a quick look
         self.most = 0
 
-    def add(self, figures: Sequence[Figure]) -> None:
+    def add(self, of: Measurement, metrics: Mapping[str, Metric]) -> None:
         """Those of one record."""
-        one = figures[0]
-        names = (self.nodes, one.node), (self.nights, one.night), (self.builds, one.provenance)
-        place = [numbers.setdefault(name, len(numbers)) for numbers, name in names]
-        if valid := [f for f in figures if f.verdict == 'VALID' and not f.is_bound]:
-            name = conditions(valid[0])
-            self.settings.setdefault(name, _Setting()).add(valid, *place)
+        assert of.record
+        node = self.nodes.setdefault(of.node, len(self.nodes))
+        night = self.nights.setdefault(of.night, len(self.nights))
+        if of.verdict != VALID:
+            return
+        key = provenance.key_of(of.record)
+        build = self.builds.setdefault(key, len(self.builds))
+        if build == len(self.provenances):
+            self.provenances.append(of.provenance)
+        setting = self.by_setting.get(of.setting)
+        if setting is None:
+            setting = self.settings.setdefault(of.setting.conditions, _Setting())
+            self.by_setting[of.setting] = setting
+        setting.add(of, metrics, node, night, build)
 
     def series(self) -> Iterator[Series]:
         """One at a time: a year of a fleet is large."""
         for setting in self.settings.values():
-            of = setting.states()
             for metric in setting.values:
-                known = ~np.isnan(setting.column(metric))
-                for state in np.unique(of[known]):
-                    one = self._series(setting, metric, known & (of == state))
-                    self.most = max(self.most, int((~np.isnan(one.values)).sum(axis=1).max()))
-                    yield one
+                one = self._series(setting, metric, ~np.isnan(setting.column(metric)))
+                self.most = max(self.most, int((~np.isnan(one.values)).sum(axis=1).max()))
+                yield one
 
     def of_figure(self, figure: Figure) -> Series | None:
-        """Of its metric and setting, in all states of the host."""
-        setting = self.settings.get(conditions(figure))
+        """Of its metric and setting."""
+        setting = self.settings.get(figure.setting.conditions)
         if not setting or figure.metric not in setting.values:
             return None
         return self._series(setting, figure.metric, ~np.isnan(setting.column(figure.metric)))
-
-    def provenance(self, number: int) -> dict[str, str]:
-        return self.provenances[list(self.builds)[number]]
 
     def _series(self, setting: '_Setting', metric: str, is_of: NDArray) -> Series:
         node, nodes = _ordered(np.asarray(setting.node)[is_of], self.nodes)
@@ -95,32 +99,34 @@ class _Setting:
 
     def __init__(self) -> None:
         self.node, self.night, self.build = array('I'), array('I'), array('I')
-        self.time, self.pair_ns = array('d'), array('d')
+        self.time = array('d')
         self.values: dict[str, array] = {}  # by metric; NaN at the end may be lacking
         self.first: dict[str, Figure] = {}
 
-    def add(self, figures: Sequence[Figure], node: int, night: int, build: int) -> None:
-        for f in figures:
-            values = self.values.setdefault(f.metric, array('d'))
-            values.extend([np.nan] * (len(self.node) - len(values)))
-            values.append(f.value)
-            self.first.setdefault(f.metric, f)
+    def add(
+        self, of: Measurement, metrics: Mapping[str, Metric], node: int, night: int, build: int
+    ) -> None:
+        known, count = self.values, len(self.node)
+        for name, metric in metrics.items():
+            if metric.bound or metric.value is None:
+                continue
+            values = known.get(name)
+            if values is None:
+                assert of.record
+                self.first[name] = figures_of(of.record)[name]
+                values = known[name] = array('d')
+            if len(values) < count:
+                values.extend([np.nan] * (count - len(values)))
+            values.append(metric.value * UNITS[metric.unit][1])
         self.node.append(node)
         self.night.append(night)
         self.build.append(build)
-        self.time.append(figures[0].time)
-        self.pair_ns.append(figures[0].pair_ns)
+        self.time.append(of.time)
 
     def column(self, metric: str) -> NDArray:
         values = np.asarray(self.values[metric])
         lacking = len(self.node) - len(values)
         return np.concatenate([values, np.full(lacking, np.nan)]) if lacking else values
-
-    def states(self) -> NDArray:
-        """Of each row: a number; 0 where the state of the host is not known, or there is one."""
-        latencies = np.asarray(self.pair_ns)
-        lows = [low for low, _ in states(np.unique(latencies).tolist())]
-        return np.searchsorted(lows, latencies, side='right')
 
 
 def _ordered(numbers: NDArray, known: dict[str, int]) -> tuple[NDArray, list[str]]:
@@ -136,6 +142,4 @@ def _ordered(numbers: NDArray, known: dict[str, int]) -> tuple[NDArray, list[str
 def read_nights(paths: Sequence[str], newest_s: float = 0.0) -> tuple[Table, Nights]:
     """The nights of record files and folders, and a table of the figures of the last seconds."""
     nights = Nights()
-    table = read_table(paths, newest_s, nights.add)
-    nights.provenances = table.provenances
-    return table, nights
+    return read_table(paths, newest_s, nights.add), nights

@@ -6,6 +6,7 @@ from typing import NamedTuple
 LEAST_S, USUAL_S, MOST_S = 30, 60, 180
 SETTLE_S = 0.5  # before each part: what the one before disturbed
 LEAST_REPEATED_S, MOST_REPEATED_S = 0.5, 20  # more seconds make no better figure
+PINNING = 'omp'  # as a check names it
 PINNED = {'OMP_PLACES': 'cores', 'OMP_PROC_BIND': 'close'}
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from membw.node.figures import NAMES
+from membw.node.quantities import EVERY
 
 Row = dict[str, Any]  # of causes.yaml
+NAMES = {quantity.cause: quantity.name for quantity in EVERY}
 ROUNDING = 0.01  # a fact of two alike nodes differs by less: the kernel keeps some memory
 WORDS = {
     'memory_gib': 'memory, GiB', 'memory_channels': 'memory channels', 'memory_mts': 'MT/s',

@@ -2,9 +2,12 @@
 
 import argparse
 import json
+import math
 import os
 import socket
 import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Iterable
 from datetime import datetime, timezone
@@ -14,37 +17,35 @@ from membw import presets, tables
 from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError, did_you_mean
 from membw.files import one_at_a_time
-from membw.node import battery, counters, store, text
-from membw.node.baseline import Known, compared
+from membw.node import assembled, battery, counters
 from membw.node.battery import Part
-from membw.node.figures import Record
-from membw.node.judge import FIT, Judgement, judge
 from membw.node.launch import launch
-from membw.node.store import newest
-from membw.possible.peak import facts_of
+from membw.presets.table import Facts
+from membw.printable import printable
 from membw.progress import Passing
+from membw.results.verdict import PASS
 from membw.run import quick
 from membw.site import machine, topology
 from membw.tables import Column, Table
 
 SYSTEM = 'whose reference counts (found by host name)'
+OLD_S = 14 * 86_400  # as rank/newest.py
 STEP_TASKS = 'SLURM_STEP_NUM_TASKS'  # as src/harness/job/ranks.c
 EPILOG = """\
-FIT: every figure is as good as what it is compared with. SLOW: one is not; causes with their
-evidence. NOT JUDGED: disturbed (figures are bounds), something is missing, or there is nothing to
-compare with. DEAD: a program ended by a signal. Each figure is compared with the reference of the
-system, else with --peers, else with this node's earlier runs, else with what others published.
-Low is worse by more than 3 %, and by more than chance gives any of so many nodes;
-fewer than three records clear a node within 10 %, and condemn none; nor is a node FIT whose Triad
-is worse by more than 10 %. The table of causes is systems/facts/causes.yaml. The record goes to
-results/nodes/; `membw report` of it is a page.
+The word is that of `membw rank`: PASS: as good as its peers, and what loss would have been seen;
+UNDECIDED: low once (measure again), figures are bounds, or there is nothing to compare with; FAIL:
+low again each time, or below its reference; DIED: a program ended by a signal; MISSING: a part
+was not measured. Causes come with their evidence, by systems/facts/causes.yaml. Peers are the
+records of --peers; without any the node's own first runs are compared; the reference is that of
+the system.
+The record goes to results/nodes/; `membw report` of it is a page.
 
 examples:
-  membw node                              # once more after the first run: then it compares
+  membw node                              # three times more when idle: then it compares
   membw node --peers /shared/nodes --line >>nodecheck.txt
   membw node --programs /opt/membw/bin --seconds 30
 
-exit status: 0 FIT; 1 SLOW, NOT JUDGED or DEAD; 2 usage error
+exit status: 0 PASS; 1 another word; 2 usage error
 """
 PLAN = (
     Column('part', 'part'),
@@ -71,7 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group('what is written').add_argument
     about = 'where the record goes, and earlier ones are (results/nodes)'
     add('--records', type=Path, default=None, metavar='DIR', help=about)
-    add('--line', action='store_true', help='"<node> FIT|SLOW|NOT JUDGED|DEAD why" alone')
+    add('--line', action='store_true', help='"<node> PASS|FAIL|UNDECIDED|DIED|... why" alone')
+    add('--unjudged', action='store_true', help='write the record, and say nothing of it')
     tables.add_argument(parser)
 
 
@@ -94,30 +96,50 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if args.system:
         refuse_unknown_system(args.system.partition(':')[0])
-    others = store.read(args.peers)
     names = dict.fromkeys(part.program for part, _ in parts)
-    node = measured(parts, built(names, args.preset, args.programs))
-    folder = args.records or store.folder()
-    earlier = store.read([folder]) if folder.is_dir() else []
-    judged = word_for(node, others, earlier, args.system)
-    path = store.write(node | judged.said(), folder)
+    programs = built(names, args.preset, args.programs)
+    node = measured(parts, programs)
+    folder = args.records or assembled.folder()
+    if args.unjudged:
+        assembled.write(node, folder)
+        return 0
+    return judge(node, args, folder)
+
+
+def judge(node: Facts, args: argparse.Namespace, folder: Path) -> int:
+    """Prints the word, then writes the record: a full disk costs no word."""
+    from membw.node import text
+    from membw.node.word import word_of
+    from membw.results.table import read_table
+
+    node |= reference_of(node, args.system)
+    with tempfile.NamedTemporaryFile('w', suffix='.json') as own:
+        own.write(json.dumps(node) + '\n')
+        own.flush()
+        earlier = [str(folder)] if folder.is_dir() and not args.peers else []
+        table = read_table([own.name, *args.peers, *earlier], OLD_S if args.peers else math.inf)
+    for problem in table.problems:
+        print(f'membw: {printable(problem)}', file=sys.stderr)
+    found = word_of(node['host'], table)
+    path = folder / assembled.name_of(node)
     if args.line:
-        print(text.line(node, judged))
+        print(text.line(found), flush=True)
     elif args.json:
-        print(json.dumps(text.as_json(node, judged) | {'record': str(path)}, indent=1))
+        print(json.dumps(text.as_json(found) | {'record': str(path)}, indent=1), flush=True)
     else:
-        blocks = text.screen(node, judged, [f'Record: {os.path.relpath(path)}'])
-        print(tables.as_text(blocks, args.json))
-    return 0 if judged.word == FIT else 1
+        blocks = text.screen(found, [f'Record: {os.path.relpath(path)}'])
+        print(tables.as_text(blocks, args.json), flush=True)
+    assembled.write(node | text.said(found), folder)
+    return 0 if found.word == PASS else 1
 
 
-def word_for(
-    node: Record, others: Iterable[Record], earlier: Iterable[Record], system: str
-) -> Judgement:
-    """The same for `membw node` and `membw why`."""
-    known = Known.of(node)
-    peers, before = map(Known.of, newest(others).values()), map(Known.of, earlier)
-    return judge(known, *compared(known, peers, before, system), facts_of('causes')['causes'])
+def reference_of(node: Facts, system: str) -> Facts:
+    """As a check writes it into its record: of `stream`, by this preset, pinned by OpenMP."""
+    from membw.site import own_reference
+
+    preset = node['build'].get('preset') or ''
+    rows, issues = own_reference.of_node(system, 'stream', preset, battery.PINNING)
+    return {'case': {'references': rows, 'known_issues': issues}} if rows else {}
 
 
 def built(names: Iterable[str], preset: str | None, folder: str | None) -> Path:
@@ -143,7 +165,7 @@ def built(names: Iterable[str], preset: str | None, folder: str | None) -> Path:
     return Path(root(), 'build', preset)
 
 
-def measured(parts: list[tuple[Part, float]], programs: Path) -> Record:
+def measured(parts: list[tuple[Part, float]], programs: Path) -> Facts:
     """The record: each part's, and what was counted meanwhile."""
     begun, before, shown = time.monotonic(), counters.read(), Passing()
     cores, done = len(topology.cores_here()), []
@@ -170,4 +192,4 @@ def measured(parts: list[tuple[Part, float]], programs: Path) -> Record:
         'facts': {name: value for name, value in facts.items() if value},
         'counted': counters.between(before, counters.read()),
     }
-    return store.assembled(own, done)
+    return assembled.assembled(own, done)

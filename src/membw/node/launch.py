@@ -1,6 +1,5 @@
 """One launch of the battery: its record, how it ended, and who took the CPU meanwhile."""
 
-import json
 import os
 import signal
 import subprocess
@@ -12,6 +11,7 @@ from typing import Any
 
 from membw.node import trace
 from membw.results.ledger import how
+from membw.results.record import BadRecord, evidence
 
 POLL_S = 0.05
 # whoever sends these wants it to end, as in ci/entries/membw-health; any other is a finding
@@ -19,7 +19,7 @@ WANTED = {getattr(signal, f'SIG{name}') for name in ('HUP', 'INT', 'TERM', 'USR1
 
 
 def launch(words: list[str], environment: Mapping[str, str], limit_s: float) -> dict[str, Any]:
-    """A part of a record of a node, as record.schema.json has it, without name and command."""
+    """A part of a record of a node, as results/record.py has it, without name and command."""
     with tempfile.TemporaryDirectory(prefix='membw-node-') as folder:
         file, said = Path(folder, 'record.json'), Path(folder, 'said')
         before, begun, mine = trace.snapshot(), time.monotonic(), time.process_time()
@@ -31,8 +31,8 @@ def launch(words: list[str], environment: Mapping[str, str], limit_s: float) -> 
         taken = trace.between(before, trace.snapshot(), {process.pid, os.getpid()}, own_s)
         taken['preempted'] = usage.ru_nivcsw
         try:
-            record, why = json.loads(file.read_text()), ''
-        except (OSError, ValueError):
+            record, why = evidence(file.read_bytes().rstrip(b'\n')), ''
+        except (OSError, BadRecord):
             record = None
             lines = said.read_text(errors='replace').splitlines()
             said_of = [line for line in lines if line.startswith('membw: ')]

@@ -1,63 +1,82 @@
 """What `membw node` and `membw why` print: one line, one screen, JSON."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from membw.node.causes import differing
-from membw.node.figures import NAMES, Record
-from membw.node.judge import SLOW, Judgement
+from membw.node.causes import NAMES, differing
+from membw.node.quantities import BY_METRIC
+from membw.node.word import Compared, Word
 from membw.printable import printable
+from membw.rank.judge import MARGIN
+from membw.rank.text import name_of
+from membw.results.record import Record
+from membw.results.verdict import FAIL, PASS
 from membw.tables import Cell, Column, Table
 
 COLUMNS = (
     Column('quantity', ''),
     Column('figure', 'now', True),
-    Column('reference', 'reference', True),
+    Column('reference', 'median', True),
     Column('share', 'share', True),
     Column('low_below', 'low below', True),
-    Column('from', 'from'),
     Column('word', ''),
 )
 ERRORS = ('corrected_errors', 'uncorrected_errors', 'machine_checks', 'thermal_throttles')
 
 
-def line(node: Record, judged: Judgement) -> str:
-    """For nodecheck.txt, a prolog, a probe: 'n117 SLOW a memory module or channel is gone'."""
-    return printable(' '.join(filter(None, (node['host'], judged.word, judged.why))))
+def line(found: Word) -> str:
+    """For nodecheck.txt, a prolog, a probe: 'n117 FAIL a memory module or channel is gone'."""
+    return printable(' '.join(filter(None, (found.node, found.word, found.why))))
 
 
-def screen(node: Record, judged: Judgement, more: Sequence[str] = ()) -> list[str | Table]:
-    blocks: list[str | Table] = [f'{node["host"]}  {judged.text}', figures(judged), '']
-    for cause in judged.causes:
+def screen(found: Word, more: Sequence[str] = ()) -> list[str | Table]:
+    blocks: list[str | Table] = [f'{found.node}  {found.text}']
+    if found.word == PASS and found.noticed < math.inf:
+        blocks.append(f'A loss from {found.noticed:.1%} on would have been seen.')
+    for cause in found.causes:
         blocks.append(f'{cause.text[0].upper()}{cause.text[1:]}: {"; ".join(cause.evidence)}')
         blocks += [f'  known from: {cause.source}', f'  next: {cause.next}']
-    explained = {name for cause in judged.causes for name in cause.explains}
-    rest = [NAMES[name] for name in judged.seen.low if name not in explained]
-    apart, counted = differing(judged.seen), judged.seen.counted
+    for one in found.compared:
+        blocks += ['', figures(one)]
+        blocks += _rest(one, {name for cause in found.causes for name in cause.explains}, found)
+    return [*blocks, *(cpu_time(found.newest) if found.newest else ()), *more]
+
+
+def _rest(one: Compared, explained: set[str], found: Word) -> list[str]:
+    rest = [NAMES[name] for name in one.seen.low if name not in explained]
+    counted = one.seen.counted
     counts = [f'{n.replace("_", " ")} {counted[n]:g}' for n in ERRORS if counted.get(n)]
-    blocks += [f'Low, and not explained: {", ".join(rest)}'] * bool(rest and judged.word == SLOW)
-    blocks += [f'Differs from what it is compared with: {"; ".join(apart)}'] * bool(apart)
-    blocks += [f'Meanwhile: {", ".join(counts)}'] * bool(counts)
-    return [*blocks, *cpu_time(node), *more]
+    lines = [f'Low, and not explained: {", ".join(rest)}'] * bool(rest and found.word == FAIL)
+    apart = differing(one.seen)
+    lines += [f'Differs from what it is compared with: {"; ".join(apart)}'] * bool(apart)
+    return lines + [f'Meanwhile: {", ".join(counts)}'] * bool(counts)
 
 
-def figures(judged: Judgement) -> Table:
-    table, none = Table('', COLUMNS), Cell(None, '-')
-    for name, quantity in judged.quantities.items():
-        cells = [none, none, none, none, Cell('')]
-        if base := judged.bases.get(name):
-            share, limit = quantity.share(base.value), 1 - judged.seen.limits[name]
-            numbers = (base.value, '.4g'), (share, '.3f'), (limit, '.2f')
+def figures(one: Compared) -> Table:
+    group, none = one.group, Cell(None, '-')
+    peers = f'{one.verdict.peers} {group.what}{"s" * (one.verdict.peers != 1)}'
+    table = Table(f'{name_of(one.verdict.setting)}, median of {peers}', COLUMNS)
+    for column, metric in enumerate(group.metrics):
+        f = one.figures.get(metric)
+        if not f:
+            continue
+        name = BY_METRIC[metric].name if metric in BY_METRIC else metric
+        base = group.medians[one.verdict.node][column]
+        cells = [none, none, none, Cell('')]
+        if base == base:
+            limit, share = 1 - group.fail_limit(column, MARGIN), f.share(base)
+            numbers = (base, '.4g'), (share, '.3f'), (limit, '.2f')
             cells = [Cell(value, format(value, form)) for value, form in numbers]
-            cells += [Cell(base.source), Cell('low' * (share < limit))]
-        table.rows.append([Cell(NAMES[name]), Cell(quantity.value, quantity.text()), *cells])
+            cells.append(Cell('low' * (share < limit)))
+        table.rows.append([Cell(name), Cell(f.value, f'{f.sign}{f.value:.4g} {f.unit}'), *cells])
     return table
 
 
 def cpu_time(node: Record) -> list[str]:
     """Who took the CPUs, over all parts."""
-    traces = [part['trace'] for part in node['parts'] if part.get('trace')]
+    traces = [part.trace for part in node.parts if part.trace]
     names = ('own', 'other', 'unaccounted', 'interrupts', 'steal')
     own, other, unaccounted, interrupts, steal = (sum(t[f'{n}_s'] for t in traces) for n in names)
     preempted = sum(t.get('preempted', 0) for t in traces)
@@ -72,6 +91,19 @@ def cpu_time(node: Record) -> list[str]:
     ] * bool(traces)
 
 
-def as_json(node: Record, judged: Judgement) -> dict[str, Any]:
-    own = {'node': node['host'], 'time': node['time'], **judged.said()}
-    return own | {'figures': figures(judged).values(), 'counted': judged.seen.counted}
+def as_json(found: Word) -> dict[str, Any]:
+    noticed = found.noticed if found.noticed < math.inf else None
+    return {
+        'node': found.node,
+        'time': found.newest.time if found.newest else None,
+        **said(found),
+        'noticed': noticed,
+        'figures': [row for one in found.compared for row in figures(one).values()],
+        'counted': found.compared[0].seen.counted if found.compared else {},
+    }
+
+
+def said(found: Word) -> dict[str, Any]:
+    """For the node's record."""
+    causes = [cause._asdict() for cause in found.causes]
+    return {'word': found.word, 'why': found.why, 'causes': causes}

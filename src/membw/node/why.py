@@ -2,25 +2,31 @@
 
 import argparse
 import json
+import shlex
+import sys
 from pathlib import Path
 
 from membw import tables
-from membw.checkout import root
+from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError, did_you_mean
-from membw.node import store, text
-from membw.node.command import word_for
-from membw.node.figures import NAMES, Record, of_node, stream_of
-from membw.node.judge import FIT, SLOW, Judgement
+from membw.node import text
+from membw.node.word import Compared, Word, low_of, word_of
+from membw.printable import printable
+from membw.rank.judge import MARGIN
+from membw.rank.newest import OLD_S
+from membw.results.table import Table, read_table
+from membw.results.verdict import FAIL, PASS
 
 EPILOG = """\
-Records are those of `membw node`, and those of single programs (cluster_stream, a night): the
-newest of the node against the newest of each other node of its kind, else against its own before.
+Records are those of `membw node`, and those of single programs (cluster_stream, a night). The word
+is that of `membw rank`: by other nodes of its kind; of a node that has none by its own first runs.
+Older records than 14 days before the newest one count for nothing.
 
 examples:
   membw why n117
-  membw why n117 results/nights/2026-11-25 /shared/nodes
+  membw why n117 results/nodes /shared/nodes
 
-exit status: 0 FIT; 1 SLOW, NOT JUDGED or DEAD; 2 usage error, or no record of the node
+exit status: 0 PASS; 1 another word; 2 usage error, or no record of the node
 """
 
 
@@ -28,47 +34,56 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('node', metavar='NODE')
     add('records', nargs='*', metavar='RECORDS', help='files or folders (results/nodes, /records)')
-    add('--system', default='', metavar='SYSTEM[:PARTITION]', help='whose reference counts')
+    add('--system', default='', metavar='SYSTEM', help='of this system alone')
     tables.add_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
+    if args.system:
+        refuse_unknown_system(args.system)
     own = [Path(root(), 'results', name) for name in ('nodes', 'records')]
-    nodes = store.read(args.records or [path for path in own if path.is_dir()])
-    latest = store.newest(nodes)
-    if args.node not in latest:
-        hint = did_you_mean(args.node, latest) if latest else "'membw node' on it writes one"
+    paths = args.records or [str(path) for path in own if path.is_dir()]
+    table = read_table(paths, OLD_S)
+    for problem in table.problems:
+        print(f'membw: {printable(problem)}', file=sys.stderr)
+    if args.system:
+        table.figures = [f for f in table.figures if f.system in ('', args.system)]
+    names = {f.node for f in table.figures} | {one.node for one in table.lost}
+    if args.node not in names:
+        hint = did_you_mean(args.node, names) if names else "'membw node' on it writes one"
         raise MembwError(f"no record of node '{args.node}'", hint)
-    node = latest[args.node]
-    judged = word_for(node, nodes, nodes, args.system)
+    found = word_of(args.node, table)
     if args.json:
-        print(json.dumps(text.as_json(node, judged), indent=1))
+        print(json.dumps(text.as_json(found), indent=1))
     else:
-        more = [] if judged.word == FIT else [after(node)]
-        more = [since(nodes, node, judged), *more] if judged.word == SLOW else more
-        print(tables.as_text(text.screen(node, judged, more)))
-    return 0 if judged.word == FIT else 1
+        more = [] if found.word == PASS else [after(found)]
+        low = next((one for one in found.compared if one.verdict.metric), None)
+        more = [since(table, low), *more] if low and found.word == FAIL else more
+        print(tables.as_text(text.screen(found, more)))
+    return 0 if found.word == PASS else 1
 
 
-def since(nodes: list[Record], node: Record, judged: Judgement) -> str:
-    """Since which of its records the lowest figure is low, without a good one after it."""
-    name = min(judged.seen.low, key=lambda name: judged.seen.shares[name])
-    base, begin, first = judged.bases[name], node['time'], ', the first record of it'
-    for earlier in reversed([n for n in nodes if n['host'] == node['host']]):
-        quantity = of_node(earlier).get(name)
-        if quantity and not quantity.is_bound:
-            if quantity.share(base.value) >= 1 - judged.seen.limits[name]:
-                first = ''
-                break
-            begin = earlier['time']
-    return f'Since: {begin[:16].replace("T", " ")} UTC{first} ({NAMES[name]})'
+def since(table: Table, one: Compared) -> str:
+    """Since which of its records the figure is low, without a good one after it."""
+    metric, node = low_of(one)[0], one.verdict.node
+    base = one.group.medians[node][one.group.metrics.index(metric)]
+    limit = 1 - one.group.fail_limit(one.group.metrics.index(metric), MARGIN)
+    begin, first = '', ', the first record of it'
+    own = [f for f in table.figures if f.node == node and f.metric == metric and not f.is_bound]
+    for figure in reversed([f for f in own if f.setting == one.verdict.setting]):
+        if figure.share(base) >= limit:
+            first = ''
+            break
+        begin = figure.of.record.time if figure.of.record else begin
+    return f'Since: {begin[:16].replace("T", " ")} UTC{first} ({metric})'
 
 
-def after(node: Record) -> str:
+def after(found: Word) -> str:
     """What measures it again: what measured it."""
-    case = stream_of(node).get('case') or {}
-    if not case.get('system'):
+    setting = found.compared[0].verdict.setting if found.compared else None
+    if not setting or not setting.system:
         return "Measure it again: 'membw node' on it"
-    words = f'--system {case["system"]} -n {case["test"]} -p {case.get("environ", "")}'
-    return f'Measure it again: membw run {words} -J nodelist={node["host"]}'
+    words = ['membw', 'run', '--system', setting.system, '-n', setting.test]
+    words += ['-p', setting.preset, '-J', f'nodelist={found.node}']
+    return f'Measure it again: {shlex.join(words)}'

@@ -74,7 +74,7 @@ def here() -> Iterator[str]:
     if not triads:
         return
     newest = max(triads, key=lambda figure: figure.time)
-    record = results.record(newest)
+    record = results.evidence(newest)
     stores = published.stores_of((record.get('case') or {}).get('stores') or '')
     yield f'{newest.node}: Triad {newest.value:.1f} GB/s, {newest.preset or "stream"}'
     yield from sentence.lines_of(record, newest.value, newest.is_bound, stores)

@@ -9,16 +9,16 @@ from membw.arguments import add_node, percent, whole
 from membw.errors import MembwError
 
 EPILOG = """\
-A node is LOW when a metric, or the mean of its metrics, is worse than the median of its peers by
-more than half the margin and by more robust deviations than chance gives one node of such a fleet.
-LOW nodes are measured again, three times, with three healthy ones: a node is FAIL that is worse
+A node whose figure, or the mean of its rates, is worse than the median of its peers by more than
+half the margin, and by more robust deviations than chance gives one node of such a fleet, is low.
+Low nodes are measured again, three times, with three healthy ones: a node is FAIL that is worse
 than their median each time by more than the margin and half a robust deviation, and than two
-robust deviations; else it is PASS.
-Until then it is SUSPECT, and the command that measures it again is printed; runs after the first
-one of the newest measurement are the further ones, at whatever hour.
-UNDECIDED: nothing to compare with, or slow with others: a rack, or the slower of two groups that
-no fact explains.
-INVALID: the figure is wrong; MISSING: a node has no record in the newest measurement.
+robust deviations; else it is PASS. Runs after the first one of the newest measurement are the
+further ones, at whatever hour.
+UNDECIDED: low once (the command that measures it again is printed); nothing to compare with; slow
+with others, as a rack or the slower of two groups that no fact explains; better than its peers by
+more than a tenth; or its peers would not have told the loss of a memory channel.
+INVALID: the figure is wrong. MISSING: a node has no record in the newest measurement.
 DIED: the last launch on it ended by a signal, with the node, or at a limit.
 
 examples:
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         '--node-check',
         metavar='FILE',
-        help='write "<node> PASS|FAIL|SUSPECT|UNDECIDED|INVALID|MISSING|DIED reason"',
+        help='write "<node> PASS|FAIL|UNDECIDED|INVALID|MISSING|DIED reason"',
     )
     add('--drain', action='store_true', help='print the Slurm commands that drain failed nodes')
     tables.add_argument(parser)
@@ -63,11 +63,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
-    # numpy and scipy take half a second to load: not for `membw --help`
     from membw.rank import text
     from membw.rank.ranking import rank_files
     from membw.results.hostlist import (
-        KNOWN,
         chosen_nodes,
         drain_commands,
         expected_nodes,
@@ -96,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         blocks = text.as_blocks(ranking, args.margin / 100, args.limit)
         print(tables.as_text(blocks, args.json))
-    is_well = all(n.verdict == 'PASS' or n.reason.startswith(KNOWN) for n in ranking.nodes)
+    is_well = all(n.verdict == 'PASS' or n.is_known for n in ranking.nodes)
     return 0 if is_well and not ranking.problems else 1
 
 

@@ -8,7 +8,7 @@ Nodes and series without a run in the last 14 days are old.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from membw.moments import night_of
@@ -64,15 +64,25 @@ def _begins(figures: Sequence[Figure]) -> tuple[dict[str, float], dict[str, floa
 
 
 def _split(figures: Iterable[Figure], found: Newest) -> None:
-    runs: dict[tuple, dict[tuple, list[Figure]]] = defaultdict(lambda: defaultdict(list))
+    runs: dict[tuple, dict[int, list[Figure]]] = defaultdict(lambda: defaultdict(list))
     for f in figures:
-        runs[f.setting, f.node][f.time, f.file, f.line].append(f)
+        runs[f.setting, f.node][id(f.of)].append(f)
     for of_node in runs.values():
-        first, *later = _in_order(of_node)
-        found.first.extend(of_node[first])
-        found.again.extend(f for run in later for f in of_node[run])
+        first, *later = in_order([*of_node.values()])
+        found.first.extend(first)
+        found.again.extend(f for run in later for f in run)
 
 
-def _in_order(runs: dict[tuple, list[Figure]]) -> Iterator[tuple]:
-    """By time; INVALID ones are last."""
-    yield from sorted(runs, key=lambda run: (runs[run][0].verdict != 'VALID', run))
+def in_order(runs: list[list[Figure]]) -> list[list[Figure]]:
+    """The runs of one node; INVALID ones are last. Those of one session are in its own order: the
+    clocks of nodes differ."""
+    begin: dict[str, float] = {}
+    for of in (run[0].of for run in runs):
+        begin[of.session] = min(begin.get(of.session, of.time), of.time)
+
+    def place(run: list[Figure]) -> tuple:
+        of = run[0].of
+        start = begin[of.session] if of.session else of.time
+        return of.verdict != 'VALID', start, of.number, of.time, of.file, of.line
+
+    return sorted(runs, key=place)

@@ -1,19 +1,21 @@
 """The verdict on every node of the newest measurement, and on every expected one without it."""
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from membw.printable import plural
+from membw.rank.judge import MARGIN, Group, NodeVerdict, judge
 from membw.rank.newest import OLD_S, TOGETHER_S, newest
-from membw.rank.screen import MARGIN, Group, NodeVerdict, judge
 from membw.rank.units import units
-from membw.results.hostlist import match_expected
-from membw.results.table import Figure, Lost, Table, read_table
-from membw.results.verdict import DIED, MISSING, NOT_MEASURED, OF_NODE, WORST_FIRST
+from membw.results.hostlist import KNOWN, match_expected
+from membw.results.rows import Row
+from membw.results.table import Figure, Lost, Measurement, Setting, Table, read_table
+from membw.results.verdict import DIED, FAIL, GOOD, INVALID, MISSING, WORST_FIRST, known, worst
 
 NO_REASONS: Mapping[str, str] = {}
+Beside = Mapping[tuple[str, Setting], NodeVerdict]
+SHOWN = ('PASS', FAIL, INVALID, MISSING)  # counted, even where there is none
 
 
 class Node(NamedTuple):
@@ -23,6 +25,7 @@ class Node(NamedTuple):
     verdict: str
     reason: str
     figures: dict[str, float] = {}
+    is_known: bool = False  # to be missing, by a comment in the list of expected nodes
 
 
 @dataclass
@@ -31,12 +34,13 @@ class Ranking:
 
     verdicts: list[NodeVerdict]
     nodes: list[Node]
-    low: dict[str, list[str]]  # setting -> nodes to measure again
-    controls: dict[str, list[str]]  # setting -> healthy nodes to measure with them
+    low: dict[Setting, list[str]]  # nodes to measure again
+    controls: dict[Setting, list[str]]  # healthy nodes to measure with them
     groups: list[Group]
     notes: list[str]
     problems: list[str]
-    first: dict[str, Figure] = field(default_factory=dict)  # setting -> one of its figures
+    first: dict[Setting, Figure] = field(default_factory=dict)  # one of its figures
+    newest: set[int] = field(default_factory=set)  # ids of the measurements that were judged
 
     def choose(self, names: set[str]) -> None:
         """Keeps what is said of these nodes; all were compared."""
@@ -49,10 +53,17 @@ class Ranking:
     def counts(self) -> str:
         """'5 nodes: 3 PASS, 1 FAIL, 0 INVALID, 1 MISSING'."""
         words = [node.verdict for node in self.nodes]
-        shown = ('PASS', 'FAIL', 'INVALID', 'MISSING', DIED, 'SUSPECT', 'UNDECIDED', NOT_MEASURED)
-        counts = [(words.count(word), word) for word in shown]
-        parts = [f'{n} {word}' for n, word in counts if n or word not in shown[4:]]
+        order = [*SHOWN, *(word for word in WORST_FIRST if word not in SHOWN)]
+        counts = [(words.count(word), word) for word in order]
+        parts = [f'{n} {word}' for n, word in counts if n or word in SHOWN]
         return f'{plural(len(words), "node")}: {", ".join(parts)}'
+
+    def beside(self) -> Beside:
+        """{(node, setting): verdict} of the nodes that were compared with others."""
+        several = {
+            group.any[group.headline].setting for group in self.groups if len(group.nodes) > 1
+        }
+        return {(v.node, v.setting): v for v in self.verdicts if v.setting in several}
 
 
 def rank_files(
@@ -74,45 +85,79 @@ def rank_table(
     """The verdict on every node of the table, and on every expected one without a record;
     `because`: {node: why it may be missing}."""
     first, again, missed = newest(table.figures, table.seen)
-    judged = judge(first, again, margin, table.provenance, units)
-    judged.verdicts = by_own_word(judged.verdicts, [*first, *again])
-    low = defaultdict(list)
-    for verdict in judged.verdicts:
-        if verdict.verdict == 'SUSPECT':
-            low[verdict.setting].append(verdict.node)
-    measured = {v.node for v in judged.verdicts}
+    judged = judge(first, again, margin, units)
+    verdicts = by_own_word(judged.verdicts, [*first, *again])
+    measured = {v.node for v in verdicts}
     names = match_expected(measured | set(missed), expected)
     without = {node: because.get(node, 'no record') for node in set(names) - measured} | missed
-    lost = {node: Node(node, MISSING, why) for node, why in without.items()}
-    nodes = _worst(judged.verdicts, lost | died(table))
+    lost = {
+        node: Node(node, MISSING, why, is_known=because.get(node, '').startswith(KNOWN))
+        for node, why in without.items()
+    }
+    nodes = _worst(verdicts, lost | died(table))
     one = {f.setting: f for f in first}
-    problems = list(table.problems)
+    low = {setting: nodes for setting, nodes in judged.low.items() if nodes}
+    still = {(v.node, v.setting) for v in verdicts if v.verdict not in (*GOOD, FAIL)}
+    low = {s: kept for s, of in low.items() if (kept := [n for n in of if (n, s) in still])}
     controls = {setting: judged.controls[setting] for setting in low}
-    return Ranking(
-        judged.verdicts, nodes, dict(low), controls, judged.groups, judged.notes, problems, one
-    )
+    problems = list(table.problems)
+    ids = {id(f.of) for f in (*first, *again)}
+    groups, notes = judged.groups, judged.notes
+    return Ranking(verdicts, nodes, low, controls, groups, notes, problems, one, ids)
 
 
 def by_own_word(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> list[NodeVerdict]:
-    """What `membw node` said of a node goes before what its figures alone say."""
-    own = {(f.node, f.setting): f for f in figures if f.word in OF_NODE}
-    return [
-        v._replace(verdict=OF_NODE[f.word], reason=f.why)
-        if (f := own.get((v.node, v.setting)))
-        else v
-        for v in verdicts
-    ]
+    """What `membw node` found on a node, by another yardstick at another time, is evidence: where
+    it is worse than the peers' comparison it counts. A good word clears nobody."""
+    newest_of: dict[tuple[str, Setting], Measurement] = {}
+    for of in (f.of for f in figures if f.of.word):
+        key = of.node, of.setting
+        if key not in newest_of or of.is_after(newest_of[key]):
+            newest_of[key] = of
+    bad = {key: of for key, of in newest_of.items() if known(of.word) in (FAIL, DIED)}
+    made = []
+    for v in verdicts:
+        own = bad.get((v.node, v.setting))
+        word = worst([v.verdict, known(own.word)]) if own else v.verdict
+        if own and word != v.verdict:
+            v = v._replace(verdict=word, reason='; '.join(filter(None, [own.why, v.reason])))
+        made.append(v)
+    return made
+
+
+def with_verdicts(rows: Iterable[Row], ranking: Ranking) -> list[Row]:
+    """The rows with the worse word of their own and of the comparison of their node."""
+    words = {(v.node, *_series(v.setting)): v for v in ranking.beside().values()}
+    made = []
+    for row in rows:
+        system, _, partition = row.where.partition(':')
+        v = words.get((row.node, system, partition, row.test, row.preset, row.pinning))
+        if v and row.node and worst([v.verdict, row.word]) != row.word:
+            row = row._replace(word=v.verdict, reason=v.reason)
+        made.append(row)
+    return made
+
+
+def _series(setting: Setting) -> tuple[str, ...]:
+    s = setting
+    return s.system, s.partition, s.test, s.preset, s.pinning
 
 
 def died(table: Table) -> dict[str, Node]:
     """Nodes of which the last launch of a test brought no figure, or not all, in the time of a
     measurement. Another test that ran since says nothing of it."""
-    last = {_test(figure): figure.time for figure in table.figures}
-    end = max([*last.values(), *(one.time for one in table.lost)], default=0.0)
+    last: dict[tuple[str, ...], Measurement] = {}
+    for figure in table.figures:
+        key = _test(figure)
+        if key not in last or figure.of.is_after(last[key]):
+            last[key] = figure.of
+    end = max([of.time for of in last.values()] + [one.time for one in table.lost], default=0.0)
     return {
         one.node: Node(one.node, one.word, one.text)
         for one in sorted(table.lost, key=lambda one: one.time)
-        if one.node and end - one.time <= TOGETHER_S and one.time >= last.get(_test(one), 0.0)
+        if one.node
+        and end - one.time <= TOGETHER_S
+        and (_test(one) not in last or one.of.is_after(last[_test(one)]))
     }
 
 
@@ -121,9 +166,9 @@ def _test(one: Figure | Lost) -> tuple[str, ...]:
 
 
 def _worst(verdicts: Sequence[NodeVerdict], missing: dict[str, Node]) -> list[Node]:
-    """By name; what was not measured is worse than a PASS in another series."""
+    """By name; what is missing is worse than a PASS in another series."""
     every = [*missing.values(), *(Node(v.node, v.verdict, v.reason, v.figures) for v in verdicts)]
-    worst: dict[str, Node] = {}
+    by_node: dict[str, Node] = {}
     for node in sorted(every, key=lambda node: WORST_FIRST.index(node.verdict)):
-        worst.setdefault(node.name, node)
-    return sorted(worst.values())
+        by_node.setdefault(node.name, node)
+    return sorted(by_node.values())

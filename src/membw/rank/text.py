@@ -1,85 +1,90 @@
-"""What `membw rank` prints: a ranking per group, then every verdict in a line."""
+"""What `membw rank` prints: how many nodes are what, what is not PASS, a ranking per group."""
 
 import shlex
 from collections import defaultdict
-
-import numpy as np
+from statistics import median
 
 from membw import tables
 from membw.printable import plural
+from membw.rank.judge import AGAIN, Group
 from membw.rank.ranking import Ranking
-from membw.rank.screen import AGAIN, Group
 from membw.results.hostlist import fold
-from membw.results.table import Figure
-from membw.results.verdict import MISSING
-from membw.tables import Column, Table
+from membw.results.table import Figure, Setting
+from membw.results.verdict import MISSING, PASS, WORST_FIRST
+from membw.tables import Cell, Column, Table
 
 
 def as_blocks(ranking: Ranking, margin: float, limit: int) -> list[str | Table]:
     """Tables, and the lines between them; `limit`: rows per group, 0: all."""
-    blocks: list[str | Table] = []
-    for group in ranking.groups:
-        blocks += [_head(group, margin), _table(ranking, group, limit), '']
+    blocks: list[str | Table] = [ranking.counts()]
     blocks += [f'note: {note}' for note in ranking.notes]
     alike: dict[tuple[str, str], list[str]] = defaultdict(list)
     for verdict in ranking.verdicts:
         if verdict.reason:
-            alike[verdict.reason, verdict.verdict].append(verdict.node)
+            alike[verdict.verdict, verdict.reason].append(verdict.node)
     for node in ranking.nodes:
         if node.verdict == MISSING:
-            alike[node.reason, MISSING].append(node.name)
-    blocks += [f'{fold(names)}: {why}: {word}' for (why, word), names in alike.items()]
-    for setting in ranking.low:
-        blocks.append(f'measure again: {again(ranking, setting)}')
-    return [*blocks, ranking.counts()]
+            alike[MISSING, node.reason].append(node.name)
+    order = sorted(alike, key=lambda key: WORST_FIRST.index(key[0]))
+    blocks += [f'{fold(alike[key])} {key[0]} ({key[1]})' for key in order]
+    blocks += [f'measure again: {again(ranking, setting)}' for setting in ranking.low]
+    for group in ranking.groups:
+        blocks += ['', _head(ranking, group, margin), _table(ranking, group, limit)]
+    return blocks
 
 
-def again(ranking: Ranking, setting: str) -> str:
-    """The command that measures its LOW nodes again, and healthy ones with them; of records by
+def again(ranking: Ranking, setting: Setting) -> str:
+    """The command that measures its low nodes again, and healthy ones with them; of records by
     hand, what to do."""
-    figure, nodes = ranking.first[setting], [*ranking.low[setting], *ranking.controls[setting]]
-    if not figure.system:
-        return f"'{figure.benchmark}' {AGAIN} times on {fold(nodes)}; then rank all records"
-    test = figure.benchmark + (f'%pinning={figure.pinning}' if figure.pinning else '')
-    words = ['membw', 'run', '--system', figure.system, '-n', test, '-p', figure.preset]
+    nodes = [*ranking.low[setting], *ranking.controls[setting]]
+    if not setting.system:
+        return f"'{setting.test}' {AGAIN} times on {fold(nodes)}; then rank all records"
+    test = setting.test + (f'%pinning={setting.pinning}' if setting.pinning else '')
+    words = ['membw', 'run', '--system', setting.system, '-n', test, '-p', setting.preset]
     command = f'{shlex.join(words)} --repeat={AGAIN} -J nodelist='
-    if figure.benchmark.startswith('cluster_'):
+    if setting.test.startswith('cluster_'):
         return command + fold(nodes)
-    return f'for node in {" ".join(nodes)}; do {command}$node; done'  # of one node each
+    return f'for node in $(nodeset -e {shlex.quote(fold(nodes))}); do {command}$node; done'
 
 
-def _name(figure: Figure) -> str:
-    where = ':'.join(filter(None, (figure.system, figure.partition)))
-    words = figure.benchmark, figure.parameters, figure.preset, figure.pinning
+def name_of(setting: Setting) -> str:
+    where = ':'.join(filter(None, (setting.system, setting.partition)))
+    words = setting.test, setting.parameters, setting.preset, setting.pinning
     return ' '.join(filter(None, (where, *words)))
 
 
-def _head(group: Group, margin: float) -> str:
-    figure = group.any[group.metrics[0]]
-    text = f'{_name(figure)}: {plural(len(group.nodes), "node")}'
+def _head(ranking: Ranking, group: Group, margin: float) -> str:
+    text = f'{name_of(group.any[group.headline].setting)}: {plural(len(group.nodes), "node")}'
     if group.peers < 2:
         return text
-    smallest = min((x for x in group.fail_limits(margin) if x == x), default=margin)
-    return f'{text}, FAIL from a loss of {smallest:.1%} on (margin {100 * margin:.2g}%)'
+    limit = group.fail_limit(group.head, margin)
+    least = min((v.noticed for v in _of(ranking, group)), default=limit)
+    seen = f', and of one that passes {least:.1%} would have been seen' if least < 1 else ''
+    return f'{text}, FAIL from a loss of {limit:.1%} on (margin {100 * margin:.2g}%){seen}'
+
+
+def _of(ranking: Ranking, group: Group) -> list:
+    setting = group.any[group.headline].setting
+    return [v for v in ranking.verdicts if v.setting == setting and v.node in group.figures]
 
 
 def _table(ranking: Ranking, group: Group, limit: int) -> Table:
-    setting = group.any[group.metrics[0]].setting
-    rows = [v for v in ranking.verdicts if v.setting == setting and v.node in group.figures]
-    rows.sort(key=lambda v: -v.loss)
-    shown = [v for i, v in enumerate(rows) if not limit or i < limit or v.verdict != 'PASS']
+    """What is worst comes first: by the word, then by the loss of what decided."""
+    rows = _of(ranking, group)
+    rows.sort(key=lambda v: (WORST_FIRST.index(v.verdict), -v.loss))
+    shown = [v for i, v in enumerate(rows) if not limit or i < limit or v.verdict != PASS]
     columns = (
         Column('node', 'node'),
-        *(Column(m, f'{m}, {group.any[m].unit}', True) for m in group.metrics),
-        Column('loss', 'mean to median', True),
         Column('verdict', 'verdict'),
+        Column('loss', 'to median', True),
+        *(Column(m, f'{m}, {group.any[m].unit}', True) for m in group.metrics),
     )
     lines: list[list[object]] = [
         [
             v.node,
-            *(tables.shown(v.figures.get(m), '.2f') for m in group.metrics),
-            f'{-v.loss:+.1%}',
             v.verdict,
+            tables.shown(-v.loss, '+.1%'),
+            *(_cell(group.figures[v.node].get(m)) for m in group.metrics),
         ]
         for v in shown
     ]
@@ -87,20 +92,31 @@ def _table(ranking: Ranking, group: Group, limit: int) -> Table:
         more = f'... {len(rows) - len(shown)} more that pass (--limit 0)'
         lines.append([more, *[''] * (len(columns) - 1)])
     every = [[v.figures[m] for v in rows if m in v.figures] for m in group.metrics]
-    lines.append(['median', *(f'{np.median(values):.2f}' for values in every), '', ''])
-    deviations = [None if np.isnan(of) else of for of in group.deviations[: len(every)]]
-    lines.append(['robust deviation', *(tables.shown(of, '.2%') for of in deviations), '', ''])
+    lines.append(['median', '', '', *(f'{median(v):.2f}' if v else '-' for v in every)])
+    deviations = [None if of != of else of for of in group.deviations[: len(every)]]
+    lines.append(['robust deviation', '', '', *(tables.shown(of, '.2%') for of in deviations)])
     return Table('', columns, lines)
+
+
+def _cell(figure: Figure | None) -> Cell:
+    return Cell(figure.value, f'{figure.sign}{figure.value:.2f}') if figure else Cell(None, '-')
 
 
 def as_json(ranking: Ranking) -> dict:
     """The same for programs; losses are fractions, above 0: worse than the peers' median."""
     return {
-        'schema': 'membw-rank-3',
+        'schema': 'membw-rank-4',
         'nodes': [
             {'node': n.name, 'verdict': n.verdict, 'reason': n.reason} for n in ranking.nodes
         ],
-        'verdicts': [verdict._asdict() for verdict in ranking.verdicts],
+        'verdicts': [
+            {
+                **v._asdict(),
+                'setting': v.setting.text,
+                'noticed': v.noticed if v.noticed < 1 else None,
+            }
+            for v in ranking.verdicts
+        ],
         'measure_again': [
             {
                 'nodes': nodes,

@@ -1,8 +1,9 @@
-"""Which nodes belong together: below one switch of Slurm's topology, or by their names."""
+"""Which nodes belong together: a switch or a block of Slurm's topology, or by their names."""
 
 import re
 import shutil
 import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -11,11 +12,12 @@ from membw.errors import MembwError
 from membw.results.hostlist import expected_nodes
 
 LIMIT_S = 20
-SWITCH = re.compile(r'^SwitchName=(\S+) .*?Nodes=(\S+)', re.M)
+# of topology/tree and topology/block
+UNIT = re.compile(r'^(Switch|Block)Name=(\S+) .*?\bNodes=(\S+)', re.M)
 
 
 class Unit(NamedTuple):
-    """A rack, a chassis, what is below a switch; `how` it is known."""
+    """A rack, a chassis, a block, what is below a switch; `how` it is known."""
 
     name: str
     how: str
@@ -40,11 +42,15 @@ def units(nodes: Iterable[str]) -> list[Unit]:
     try:
         words = ['scontrol', 'show', 'topology']
         text = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT_S).stdout
-        switches = [(name, expected_nodes(of)) for name, of in SWITCH.findall(text)]
+        parts = [(f'{k.lower()} {n}', expected_nodes(of)) for k, n, of in UNIT.findall(text)]
     except (OSError, subprocess.TimeoutExpired, MembwError):
-        switches = []
+        text, parts = '', []
+    if text.strip() and not parts:
+        print(
+            "membw: Slurm's topology is not understood: racks are taken by name", file=sys.stderr
+        )
     found = [
-        Unit(f'switch {name}', "by Slurm's topology", frozenset(full[n] for n in of if n in full))
-        for name, of in switches
+        Unit(name, "by Slurm's topology", frozenset(full[n] for n in of if n in full))
+        for name, of in parts
     ]
     return [unit for unit in found if unit.nodes] or by_name(full.values())

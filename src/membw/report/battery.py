@@ -4,6 +4,7 @@ from membw.node.battery import BATTERY
 from membw.report import record_pictures
 from membw.report.model import Section
 from membw.results import table
+from membw.results.record import evidence_of
 from membw.tables import Cell, Column, Table
 
 COLUMNS = (Column('figure', 'figure'), Column('value', 'value', True), Column('unit', ''))
@@ -29,7 +30,7 @@ def _part(part: dict) -> Section:
     reasons = ', '.join(reason['reason'] for reason in record.get('reasons') or ())
     said = part['why'] or ' '.join(filter(None, (record.get('verdict'), reasons)))
     made.notes = [f'{part["command"]}: {said}.']
-    figures_of = table.figures_of(record) if record.get('metrics') else {}
+    figures_of = table.figures_of(evidence_of(record)) if record.get('metrics') else {}
     rows = [
         [name, Cell(f.value, f'{f.sign}{f.value:.4g}'), f.unit] for name, f in figures_of.items()
     ]

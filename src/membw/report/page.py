@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from membw.moments import utc
 from membw.presets import version
 from membw.printable import plural
+from membw.rank.ranking import with_verdicts
 from membw.report import battery, history, ranking, record_pictures, summary
 from membw.report.model import Page
 from membw.report.run import Run
@@ -19,9 +20,11 @@ CASE_FIELDS = ('session', 'commit', 'compile_line', 'stores', 'modules')
 
 def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
     """The page of a Run, which has a row; `expected`: nodes that were to be measured."""
-    rows, table = run.rows, run.table
+    table, rows = run.table, run.rows
+    fleet = ranking.ranking_of(table, expected)
+    rows = with_verdicts(rows, fleet) if fleet else rows
     head = summary.headline_rows(rows)
-    peak = peak_of(table.record(head[0].headline))[0] if head[0].figures else None
+    peak = peak_of(table.evidence(head[0].headline))[0] if head[0].figures else None
     built = _builds(rows)
     by_test: dict[str, list[Row]] = {head[0].test: []}
     for row in rows:
@@ -32,16 +35,17 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         made = section(
             test, same, built, peak, is_in_head, record_pictures.metrics_of(same, table)
         )
-        made.conditions = conditions_of([table.record(r.headline) for r in same[:8] if r.figures])
+        made.conditions = conditions_of(
+            [table.evidence(r.headline) for r in same[:8] if r.figures]
+        )
         best = record_pictures.record_of(same, table)
-        said = [f for f in table.figures if f.word and f.benchmark == test]
+        said = [f for f in table.figures if f.of.word and f.benchmark == test]
         is_one = len({f.node for f in said}) == 1
         made.tables += record_pictures.tables(best)
         made.tables.sort(key=lambda one: one.is_folded)
         made.pictures += [*record_pictures.pictures(best), *record_pictures.maps(same, table)]
-        sections += [made, *(battery.sections(table.record(said[-1])) if is_one else ())]
+        sections += [made, *(battery.sections(table.evidence(said[-1])) if is_one else ())]
     picture = summary.head_picture(head, peak)
-    fleet = ranking.ranking_of(table, expected)
     if fleet and run.chosen:
         fleet.choose(set(run.chosen))
     if fleet:
@@ -61,7 +65,7 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         standing=[*summary.standing(head[0], table, nodes), *run.notes],
         verdict='' if nodes > 1 else head[0].word,
         nodes=summary.nodes_of(fleet),
-        counts=summary.counts_of(run),
+        counts=summary.counts_of(run._replace(rows=rows)),
         picture=picture,
         attention=summary.attention(rows, alarms),
         sections=sections,
@@ -72,11 +76,11 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
 
 
 def _builds(rows: Sequence[Row]) -> dict[str, str]:
-    """{provenance: id of its entry in the page}."""
+    """{key of a provenance: id of its entry in the page}."""
     found: dict[str, str] = {}
     for row in rows:
         if row.figures:
-            found.setdefault(row.headline.provenance, f'built-{len(found) + 1}')
+            found.setdefault(row.headline.of.key, f'built-{len(found) + 1}')
     return found
 
 
@@ -86,7 +90,7 @@ def _title(rows: Sequence[Row], table: Table) -> str:
     measured = next((row for row in rows if row.figures), None)
     if not measured:
         return 'Memory bandwidth: nothing was measured'
-    facts = table.record(measured.headline).get('facts') or {}
+    facts = table.evidence(measured.headline).get('facts') or {}
     cores = f', {plural(facts["cores"], "core")}' if facts.get('cores') else ''
     return f'Memory bandwidth of {name} ({facts.get("cpu_model") or "unknown CPU"}{cores})'
 
@@ -112,12 +116,12 @@ def _provenance(rows: Sequence[Row], built: dict[str, str], table: Table) -> lis
         if not row.figures:
             continue
         f = row.headline
-        fields = list(table.provenance(f).items())
-        case = table.record(f).get('case') or {} if f.provenance not in entries else {}
+        fields, key = list(f.provenance.items()), f.of.key
+        case = table.evidence(f).get('case') or {} if key not in entries else {}
         known = {name for name, _ in fields}
         more = [(k, str(case[k])) for k in CASE_FIELDS if case.get(k) and k not in known]
         title = ' '.join(filter(None, (row.test, row.preset, row.pinning, row.node)))
-        entry = entries.setdefault(f.provenance, (built[f.provenance], title, [*fields, *more]))
+        entry = entries.setdefault(key, (built[key], title, [*fields, *more]))
         if len(entry[2]) < 60 and ('record', f.file) not in entry[2]:
             entry[2].append(('record', f.file))
     return list(entries.values())

@@ -5,12 +5,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from membw import tables
+from membw.rank.judge import MARGIN, NodeVerdict
 from membw.rank.ranking import Node, Ranking, rank_table
-from membw.rank.screen import MARGIN, NodeVerdict
 from membw.report.model import Alarm, Picture, Section
 from membw.report.svg import LETTER, LINE, Canvas, Scale, x_axis, y_axis
 from membw.results.hostlist import fold
-from membw.results.table import Figure, Table
+from membw.results.table import Figure, Setting, Table
 from membw.results.verdict import FAIL, PASS
 
 MAPS = 4  # settings that have a picture, the largest ones
@@ -34,7 +34,7 @@ def section(ranking: Ranking) -> Section:
     """The pictures of the largest settings, and all nodes, the largest loss first."""
     made = Section('nodes', f'Nodes: {ranking.counts().partition(": ")[2]}')
     made.notes = list(ranking.notes)
-    settings: dict[str, list[NodeVerdict]] = defaultdict(list)
+    settings: dict[Setting, list[NodeVerdict]] = defaultdict(list)
     for verdict in ranking.verdicts:
         if verdict.figures:
             settings[verdict.setting].append(verdict)

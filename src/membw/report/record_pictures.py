@@ -5,15 +5,11 @@ import statistics
 from collections import defaultdict
 from collections.abc import Sequence
 
-import numpy as np
-from scipy.sparse.csgraph import connected_components
-
 from membw.report.charts import Curve, heat_map, lines
 from membw.report.model import Picture
-from membw.report.sections import in_bytes
 from membw.results.rows import Row
 from membw.results.table import Table
-from membw.summary.full_table import digits
+from membw.summary.full_table import digits, in_bytes
 from membw.tables import Column
 from membw.tables import Table as Shown
 
@@ -58,7 +54,7 @@ READ_NODES = (
 
 def record_of(rows: Sequence[Row], table: Table) -> dict:
     """Of the best row, {}: it is not valid."""
-    return table.record(rows[0].headline) if rows[0].is_valid else {}
+    return table.evidence(rows[0].headline) if rows[0].figures else {}
 
 
 def pictures(record: dict) -> list[Picture]:
@@ -173,32 +169,30 @@ def _middle_and_range(points: list[dict]) -> tuple[float, float, float]:
 
 def maps(rows: Sequence[Row], table: Table) -> list[Picture]:
     """Of the valid rows of one benchmark; none where its records have no pairs."""
-    valid = [row for row in rows if row.is_valid]
-    if not valid or not {'pairs', 'links'} & table.record(valid[0].headline).keys():
+    valid = [row for row in rows if row.figures]
+    if not valid or not {'pairs', 'links'} & table.evidence(valid[0].headline).keys():
         return []
-    records = [table.record(row.headline) for row in valid]
+    records = [table.evidence(row.headline) for row in valid]
     cores = [_of_cores(record) for record in records if record.get('pairs')]
     return cores[:MAPS] + _of_nodes([record for record in records if record.get('links')])
 
 
 def metrics_of(rows: Sequence[Row], table: Table) -> set[str]:
     """The metrics of a benchmark that are cells of a map, not points of a curve."""
-    record = table.record(rows[0].headline) if rows[0].figures else {}
+    record = table.evidence(rows[0].headline) if rows[0].figures else {}
     return {pair['metric'] for pair in record.get('pairs') or ()}
 
 
 def by_topology(pairs: list[dict]) -> list[int]:
     """The CPUs of these pairs; CPUs that share most are neighbours."""
     cpus = sorted({cpu for pair in pairs for cpu in (pair['cpu_a'], pair['cpu_b'])})
-    at = {cpu: i for i, cpu in enumerate(cpus)}
     keys: dict[int, tuple[int, ...]] = {cpu: (cpu,) for cpu in cpus}
     for reach in range(2, len(SHARED) + 1):
-        near = np.zeros((len(cpus), len(cpus)))
-        for pair in pairs:
-            if pair['class'] in SHARED[:reach]:
-                near[at[pair['cpu_a']], at[pair['cpu_b']]] = 1
-        _, groups = connected_components(near, directed=False)
-        keys = {cpu: (int(groups[at[cpu]]), *keys[cpu]) for cpu in cpus}
+        group = {cpu: cpu for cpu in cpus}  # the first CPU of those that share so much
+        for pair in (pair for pair in pairs if pair['class'] in SHARED[:reach]):
+            one, other = sorted((group[pair['cpu_a']], group[pair['cpu_b']]))
+            group = {cpu: one if of == other else of for cpu, of in group.items()}
+        keys = {cpu: (group[cpu], *keys[cpu]) for cpu in cpus}
     return sorted(cpus, key=lambda cpu: keys[cpu])
 
 

@@ -1,6 +1,5 @@
 """The section of a benchmark, whatever it measures: pictures and a table of its metrics."""
 
-import re
 from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
 
@@ -10,16 +9,12 @@ from membw.report.model import Picture, Section
 from membw.results.rows import Row
 from membw.results.table import HIGHER, Figure
 from membw.results.verdict import FAIL, WORST_FIRST
-from membw.summary.full_table import cell, figures_of, table_of, text_of
+from membw.summary.full_table import cell, figures_of, in_bytes, table_of, text_of
 from membw.tables import Column, Table
 
-# metrics whose names differ in their last number are points of a curve: triad_local_12, t_4096
-POINT = re.compile(r'(.+?)_t?(\d+)([KMG]iB)?', re.IGNORECASE)
-BYTES = {'': 1, 'kib': 1 << 10, 'mib': 1 << 20, 'gib': 1 << 30}
 FEWEST = 3  # points of a curve
 COLUMNS = 12  # metrics that a table has as columns; of more it has a line each
 MOST_ROWS = 60  # of a table and of a picture
-MOST_THREADS = 4096  # a larger number in a name is a number of bytes
 READ_CURVES = 'Vertical lines: the range in which a rerun is expected.'
 
 
@@ -40,13 +35,16 @@ def section(
     made = Section(f'test-{benchmark}', benchmark)
     metrics = list(dict.fromkeys(name for row in rows for name in row.figures))
     drawn = [name for name in metrics if name not in not_drawn]
-    curves = curve_names(drawn)
-    single = [name for name in drawn if name not in curves]
+    curves = curves_of(rows)
+    in_series = {name for row in rows for name, f in row.figures.items() if f.series}
+    single = [name for name in drawn if name not in in_series]
+    heads = [row.headline.metric for row in rows if row.figures]
+    single = [name for name in single if name in heads] or single
     is_fleet = len({row.node for row in rows if row.node}) > 1  # drawn as a ranking
-    is_any = any(row.is_valid for row in rows)
+    is_any = any(row.figures for row in rows)
     if 0 < len(single) <= COLUMNS and is_any and not is_fleet:
-        made.pictures = [] if is_in_head else [bar_picture(single[-1], rows, peak)]
-    valid = [row for row in rows if row.is_valid]
+        made.pictures = [] if is_in_head else [bar_picture(single[0], rows, peak)]
+    valid = [row for row in rows if row.figures]
     made.pictures += [p for row in valid[:MOST] for p in _curve_pictures(row, curves)]
     if len(metrics) > COLUMNS:
         made.tables = [_metrics_down(rows)]
@@ -111,7 +109,7 @@ def metric_name(metric: str) -> str:
 
 def _bar(row: Row, figure: Figure, with_node: bool) -> Bar:
     name = f'{row.node} {row.name}' if with_node else row.name
-    if not row.is_valid:
+    if not row.figures:
         return Bar(name, None, f'{row.word}: {row.reason}'[:60])
     reference = None
     if figure.reference:
@@ -135,37 +133,33 @@ def _bar(row: Row, figure: Figure, with_node: bool) -> Bar:
 # --- curves ------------------------------------------------------------------------------------
 
 
-def curve_names(metrics: Sequence[str]) -> dict[str, tuple[str, float]]:
-    """{metric: (curve, number)} of the metrics that are points of a curve."""
-    found: dict[str, tuple[str, float]] = {}
-    count: dict[str, int] = defaultdict(int)
-    for name in metrics:
-        match = POINT.fullmatch(name)
-        if match:
-            number = int(match[2]) * BYTES[(match[3] or '').lower()]
-            found[name] = match[1], float(number)
-            count[match[1]] += 1
-    return {name: point for name, point in found.items() if count[point[0]] >= FEWEST}
+def curves_of(rows: Sequence[Row]) -> dict[str, tuple[str, str, float]]:
+    """{metric: (curve, axis, number)} of the metrics that are points of a curve."""
+    found: dict[str, tuple[str, str, float]] = {}
+    count: dict[tuple[str, str], int] = defaultdict(int)
+    for name, f in {name: f for row in rows for name, f in row.figures.items()}.items():
+        ((axis, number), *more) = [*f.at.items()] or [('', '')]
+        if f.series and not more and isinstance(number, int | float):
+            found[name] = f.series, axis, float(number)
+            count[f.series, axis] += 1
+    return {name: point for name, point in found.items() if count[point[:2]] >= FEWEST}
 
 
-def _curve_pictures(row: Row, curves: dict[str, tuple[str, float]]) -> list[Picture]:
-    """A picture per unit of the curves of one row."""
-    by_unit: dict[str, dict[str, list]] = defaultdict(lambda: defaultdict(list))
-    for name, (curve, number) in curves.items():
+def _curve_pictures(row: Row, curves: dict[str, tuple[str, str, float]]) -> list[Picture]:
+    """A picture per unit and axis of the curves of one row."""
+    every: dict[tuple[str, str], dict[str, list]] = defaultdict(lambda: defaultdict(list))
+    for name, (curve, axis, number) in curves.items():
         if name in row.figures:
             f = row.figures[name]
-            by_unit[f.unit][curve].append((number, f.value, f.low, f.high))
-    return [_curve_picture(row, unit, of) for unit, of in by_unit.items()]
+            every[f.unit, axis][curve].append((number, f.value, f.low, f.high))
+    return [_curve_picture(row, *kind, of) for kind, of in every.items()]
 
 
-def _curve_picture(row: Row, unit: str, points: dict[str, list]) -> Picture:
-    # of many curves those without a number of their own: parallel, not private_1024
-    plain = {name: of for name, of in points.items() if not re.search(r'\d', name)}
-    chosen = plain if len(points) > MOST and plain else points
-    made = [Curve(name, of) for name, of in list(chosen.items())[:MOST]]
+def _curve_picture(row: Row, unit: str, axis: str, points: dict[str, list]) -> Picture:
+    made = [Curve(name, of) for name, of in list(points.items())[:MOST]]
     numbers = [point[0] for curve in made for point in curve.points]
     values = [point[1] for curve in made for point in curve.points]
-    is_bytes = max(numbers) > MOST_THREADS
+    is_bytes = axis == 'bytes'
     is_log = max(values) > 20 * min(values) > 0
     title = f'{row.name} on {row.node}, {unit}'
     left_out = len(points) - len(made)
@@ -174,7 +168,7 @@ def _curve_picture(row: Row, unit: str, points: dict[str, list]) -> Picture:
         title,
         lambda width: lines(
             made,
-            'bytes' if is_bytes else 'threads',
+            axis,
             unit,
             width,
             title,
@@ -184,14 +178,6 @@ def _curve_picture(row: Row, unit: str, points: dict[str, list]) -> Picture:
         ),
         READ_CURVES + note,
     )
-
-
-def in_bytes(size: float) -> str:
-    """'4 KiB' of a number of bytes."""
-    for name, unit in (('GiB', 1 << 30), ('MiB', 1 << 20), ('KiB', 1 << 10)):
-        if size >= unit:
-            return f'{size / unit:.4g} {name}'
-    return f'{size:g} B'
 
 
 # --- tables ------------------------------------------------------------------------------------
@@ -210,7 +196,7 @@ def _metrics_across(rows: Sequence[Row], built: Mapping[str, str]) -> Table:
     preset = [column.name for column in table.columns].index('preset')
     for line, row in zip(table.rows, shown, strict=True):
         if row.figures:
-            line[preset] = line[preset]._replace(link=built[row.headline.provenance])
+            line[preset] = line[preset]._replace(link=built[row.headline.of.key])
     return table
 
 

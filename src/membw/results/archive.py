@@ -15,7 +15,7 @@ from membw.files import write_whole
 from membw.moments import utc
 from membw.presets.sources import commit, packed
 from membw.results import ledger
-from membw.results.table import SCHEMA
+from membw.results.record import SCHEMA
 
 ENVIRONMENT = 'environment.txt'
 # variables that change how a run goes, or what it is linked with

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.files import read_text
+from membw.results.record import BadRecord, evidence
 
 FORMS = 'give a file of results/records, its name alone, or FILE#HOST where it has several records'
 
@@ -74,14 +74,10 @@ def find(text: str, results: str | Path | None = None) -> Result:
 
 def _records(file: Path) -> list[dict]:
     try:
-        rows = [json.loads(line) for line in read_text(file).splitlines() if line.strip()]
-    except (ValueError, RecursionError) as err:
+        with open(file, 'rb') as stream:
+            return [evidence(line.rstrip(b'\n')) for line in stream if line.strip()]
+    except (OSError, BadRecord) as err:
         raise MembwError(f"'{file}' is no record: {err}", FORMS) from err
-    if not rows or not all(
-        isinstance(r, dict) and isinstance(r.get('metrics'), dict) for r in rows
-    ):
-        raise MembwError(f"'{file}' is no record: it has no metrics", FORMS)
-    return rows
 
 
 def _json(path: Path) -> dict:

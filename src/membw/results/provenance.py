@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+from membw.results.record import Module, Record
+
 # ordered from cause to consequence: the first that differs is the one to name
 FIELDS = (
     'kernels_set', 'language', 'element_bytes', 'compiler', 'flags', 'compile_line', 'version',
@@ -12,6 +14,18 @@ FIELDS = (
 )  # fmt: skip
 # these name a file, not its code: where the code is the same, anything else that differs is first
 OF_FILE = ('spack_hash', 'built_with', 'binary_sha256')
+OF_BUILD = (
+    'compiler', 'flags', 'compile_line', 'source_sha256', 'code_sha256', 'spack_hash',
+    'built_with', 'binary_sha256',
+)  # fmt: skip
+OF_FACTS = (
+    'microcode', 'thp', 'numa_balancing', 'governor', 'cpu_model', 'memory_channels', 'numa_nodes',
+)  # fmt: skip
+OF_RECORD = (
+    'kernels_set', 'language', 'element_bytes', 'version', 'array_size', 'bodies', 'ntimes',
+    'threads', 'ranks',
+)  # fmt: skip
+GIVEN = 'as given'  # by --peak
 
 
 def peak_of(data: dict) -> tuple[float | None, str]:
@@ -22,55 +36,54 @@ def peak_of(data: dict) -> tuple[float | None, str]:
     return gbs or data.get('peak_gbs'), case.get('peak_source') or data.get('peak_note') or GIVEN
 
 
-def requested_pages(data: dict) -> str | None:
+def requested_pages(record: Record) -> str:
     """'default', 'thp', '2M', '1G'; records of membw 1.0.0 have another key."""
-    pages = data.get('pages') or {}
-    return pages.get('requested') or pages.get('asked')
+    pages = record.pages
+    return (pages.requested or pages.asked or '') if pages else ''
 
 
-GIVEN = 'as given'  # by --peak
+def key_of(record: Record) -> tuple:
+    """Equal only for records of equal provenance; quickly made."""
+    case, pages = record.case, record.pages
+    of_case = [getattr(case, name) for name in OF_BUILD]
+    own = [getattr(record, name) for name in OF_RECORD]
+    more = pages and (pages.requested or pages.asked), shapes(record), record.affinities
+    return id(record.facts), id(record.build), *of_case, *own, *more
 
 
-def build_of(data: dict, case: dict) -> dict:
-    """What a record's program knows of its build, and what its check knows (`case`) before that.
-
-    Neither a preset nor a code_sha256: the build is not known (records before membw 1.1 that no
-    check made, and those of other programs).
-    """
-    build = {**(data.get('build') or {}), **{k: v for k, v in case.items() if v not in ('', None)}}
-    return {**build, 'preset': case.get('environ') or build.get('preset')}
-
-
-def of_json(data: dict, case: dict) -> dict[str, str]:
-    """{field: value} of a record's JSON object and of its `case`: what is known, as text."""
-    facts = data.get('facts') or {}
-    fields = {**facts, **data, **build_of(data, case)}
-    fields['kernel_release'] = facts.get('kernel')
-    fields['pages'] = requested_pages(data)
-    threads = data.get('threads_on') or []
-    fields['threads_on'] = ' '.join(str(t['affinity']) for t in threads) or None
-    fields['shapes'] = shapes(data)
-    # whole GiB: the kernel keeps some MB more or less from boot to boot
-    mib = facts.get('mem_total_mib')
-    fields['memory_gib'] = round(mib / 1024) if mib else None
-    fields['dimms'] = _dimms(facts.get('dimms') or [])
-    return {f: str(fields[f]) for f in FIELDS if fields.get(f) not in (None, '', 'None', [])}
+def of_record(record: Record) -> dict[str, str]:
+    """{field: value} of what is known of a record's build and run, as text. What its check knows
+    of the build goes before what its program does."""
+    facts, build, case = record.facts, record.build, record.case
+    mib = facts.mem_total_mib
+    fields = {
+        **{name: getattr(record, name) for name in OF_RECORD},
+        **{name: getattr(case, name) or getattr(build, name) for name in OF_BUILD},
+        **{name: getattr(facts, name) for name in OF_FACTS},
+        'kernel_release': facts.kernel,
+        'pages': requested_pages(record),
+        'threads_on': record.affinities,
+        'shapes': shapes(record),
+        # whole GiB: the kernel keeps some MB more or less from boot to boot
+        'memory_gib': round(mib / 1024) if mib else None,
+        'dimms': _dimms(facts.dimms),
+    }
+    return {f: str(fields[f]) for f in FIELDS if fields[f] not in (None, '')}
 
 
-def _dimms(modules: list[dict]) -> str:
+def _dimms(modules: tuple[Module, ...]) -> str:
     """'16 x 32768 MiB at 3200 MT/s'; without the speed where it is not known."""
     sizes = Counter(
-        f'{m.get("size_mib")} MiB'
-        + (f' at {m["configured_mts"]} MT/s' if m.get('configured_mts') else '')
+        f'{m.size_mib} MiB' + (f' at {m.configured_mts} MT/s' if m.configured_mts else '')
         for m in modules
     )
     return ' + '.join(f'{n} x {size}' for size, n in sorted(sizes.items()))
 
 
-def shapes(data: dict) -> str:
+def shapes(record: Record) -> str:
     """'square 4096x4096x4096, ...' of src/dgemm: another one is another figure."""
-    every = (data.get('shapes') or {}).items()
-    return ', '.join(f'{name} {s["m"]}x{s["n"]}x{s["k"]}' for name, s in every)
+    every = (record.shapes or {}).items()
+    return ', '.join(f'{name} {s.m}x{s.n}x{s.k}' for name, s in every)
 
 
 def difference(before: dict[str, str], after: dict[str, str]) -> dict[str, tuple[str, str]]:

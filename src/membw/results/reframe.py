@@ -13,8 +13,8 @@ from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import read_text
 from membw.printable import printable
-from membw.results.table import BadRecord
-from membw.results.verdict import DIED, FAIL, INVALID, KNOWN, NOT_MEASURED, PASS, WORST_FIRST
+from membw.results.record import BadRecord
+from membw.results.verdict import DIED, FAIL, INVALID, KNOWN, MISSING, PASS, WORST_FIRST
 
 INTERRUPTED = re.compile(r'KeyboardInterrupt|aborted due to')
 OUT_OF_TIME = re.compile(r'job timed out')  # of a job of this host; Slurm's is in the ledger
@@ -138,7 +138,7 @@ def outcome(case: dict, builds: dict[Build, str]) -> tuple[str, str]:
     calls a failure was not measured.
     """
     if is_dry(case):
-        return NOT_MEASURED, 'a dry run'
+        return MISSING, 'a dry run'
     word = case.get('word') or (INVALID if case.get('verdict') == 'INVALID' else PASS)
     if word != PASS:
         word = word if word in WORST_FIRST else INVALID
@@ -148,14 +148,14 @@ def outcome(case: dict, builds: dict[Build, str]) -> tuple[str, str]:
     why = printable(' '.join((case.get('fail_reason') or case['result']).split()))
     phase = case.get('fail_phase') or 'run'
     if case['result'] == 'fail_deps':
-        return NOT_MEASURED, failed_dependency(case, builds)
+        return MISSING, failed_dependency(case, builds)
     if phase == 'performance':
         return FAIL, f'{phase}: {why}'
     if OUT_OF_TIME.search(why):
         return DIED, f'time limit reached ({why})'
     if phase == 'run':  # ReFrame's word for submitting it to the scheduler
-        return NOT_MEASURED, SPAWNED.sub(r"'\1' failed: \2\3", why).strip()
-    return NOT_MEASURED, why if INTERRUPTED.search(why) else f'{phase}: {why}'
+        return MISSING, SPAWNED.sub(r"'\1' failed: \2\3", why).strip()
+    return MISSING, why if INTERRUPTED.search(why) else f'{phase}: {why}'
 
 
 # --- builds, and what was skipped ----------------------------------------------------------------

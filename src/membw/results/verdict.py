@@ -1,14 +1,15 @@
-"""The word for a figure and for a case: the terminal, reports, exports and exit statuses use it.
+"""The eight words, and which of them a figure and a case have: the terminal, reports, exports,
+exit statuses and src/stream's --at-least use this table.
 
-DIED      what was to be measured ended before it was: by a signal, with its node, at its limit
 PASS      valid, and within its reference, or there is no reference
 FAIL      valid, and outside its reference
 INVALID   the figure is wrong, whatever it is
-UNDECIDED outside its reference, and it may be within: a lower bound, or an interval that reaches
-          the tolerance; measure again. Or a cache may hold the arrays (not-proven): an upper bound
+UNDECIDED it proves neither: a bound, or an interval that reaches the tolerance; too good; read
+          with --allow; low in one measurement; nothing to compare with
+DIED      it began and was ended: by a signal, with its node, at its limit
+MISSING   it was expected and did not come: refused, not built, no node, not now
 KNOWN     outside its reference, as a known issue says (ReFrame's xfail)
 XPASS     within its reference, although a known issue says otherwise: delete that entry
-NOT MEASURED  it was never begun, or refused to measure
 """
 
 from collections.abc import Iterable
@@ -16,15 +17,21 @@ from collections.abc import Iterable
 from membw.results.table import Figure
 
 PASS, FAIL, INVALID, UNDECIDED = 'PASS', 'FAIL', 'INVALID', 'UNDECIDED'
-KNOWN, XPASS, NOT_MEASURED, DIED = 'KNOWN', 'XPASS', 'NOT MEASURED', 'DIED'
-# of `membw rank` and of nodes that were to report
-SUSPECT, MISSING = 'SUSPECT', 'MISSING'
-WORST_FIRST = (
-    DIED, INVALID, FAIL, SUSPECT, UNDECIDED, XPASS, MISSING, NOT_MEASURED, KNOWN, PASS,
-)  # fmt: skip
+DIED, MISSING, KNOWN, XPASS = 'DIED', 'MISSING', 'KNOWN', 'XPASS'
+WORST_FIRST = DIED, INVALID, FAIL, UNDECIDED, XPASS, MISSING, KNOWN, PASS
 GOOD = (PASS, KNOWN)
-# of the words of `membw node`
-OF_NODE = {'FIT': PASS, 'SLOW': FAIL, 'NOT JUDGED': UNDECIDED, 'DEAD': DIED}
+NO_FIGURE = (DIED, MISSING)
+# the fraction above a reference, the peers' median, a contract or a peak that no machine gains by
+# itself: a cache, another size, another unit
+TOO_GOOD = 0.10
+# of records that an earlier release wrote
+OLD = {'FIT': PASS, 'SLOW': FAIL, 'NOT JUDGED': UNDECIDED, 'DEAD': DIED, 'NOT MEASURED': MISSING}
+
+
+def known(word: str) -> str:
+    """A word of a record or a report as one of the eight; '' of what is none."""
+    word = OLD.get(word, word)
+    return word if word in WORST_FIRST else ''
 
 
 def of_figure(figure: Figure) -> str:
@@ -38,18 +45,32 @@ def of_figure(figure: Figure) -> str:
 
 
 def _against_reference(figure: Figure) -> str:
-    """A lower bound that meets its reference is PASS; no bound ever fails one."""
-    low, high = limits(figure)
-    if figure.may_be_worse and (low, high) != (None, None):
+    """A bound on the good side that meets its reference is PASS; no bound ever fails one."""
+    if figure.reference is None:
+        return PASS
+    if figure.may_be_worse or is_too_good(figure, figure.reference):
         return UNDECIDED
-    value = figure.value
-    ends = (value if end is None else end for end in (figure.low, figure.high))
-    lowest, highest = (value, value) if figure.is_bound else ends
-    if low is not None and value < low:
+    low, high = limits(figure)
+    lowest, highest = ends(figure)
+    if low is not None and figure.value < low:
         return UNDECIDED if figure.is_bound or highest >= low else FAIL
-    if high is not None and value > high:
+    if high is not None and figure.value > high:
         return UNDECIDED if figure.is_bound or lowest <= high else FAIL
     return PASS
+
+
+def is_too_good(figure: Figure, base: float) -> bool:
+    """Better than `base` by more than TOO_GOOD, where its reference allows no more itself."""
+    own = figure.reference_high if figure.better == 'higher' else figure.reference_low
+    most = max(TOO_GOOD, abs(own)) if own is not None and base == figure.reference else TOO_GOOD
+    return figure.share(base) > 1 + most
+
+
+def ends(figure: Figure) -> tuple[float, float]:
+    """(low, high) of the interval; of a bound, and without one, the value."""
+    if figure.is_bound or figure.low is None or figure.high is None:
+        return figure.value, figure.value
+    return figure.low, figure.high
 
 
 def missed(figure: Figure) -> str:
@@ -60,14 +81,20 @@ def missed(figure: Figure) -> str:
     if figure.reference is None:
         return ''
     name = f'{figure.metric} {figure.sign}'.rstrip()
+    off = f' ({figure.value / figure.reference - 1:+.0%})'
     texts = []
     for word, limit, sign in zip(('at least', 'at most'), limits(figure), (1, -1), strict=True):
         if limit is not None and sign * figure.value < sign * limit:
-            off = f' ({figure.value / figure.reference - 1:+.0%})' if figure.reference else ''
             texts.append(
                 f'{name} {figure.value:.4g} {figure.unit}, {word} {limit:.4g} wanted{off}'
             )
+    if not texts and is_too_good(figure, figure.reference):
+        texts = [f'{name} {figure.value:.4g} {figure.unit}{off}: {too_good_because()}']
     return '; '.join(texts)
+
+
+def too_good_because() -> str:
+    return 'too good: a cache, another size?'
 
 
 def limits(figure: Figure) -> tuple[float | None, float | None]:
@@ -80,16 +107,18 @@ def limits(figure: Figure) -> tuple[float | None, float | None]:
 
 
 def of_case(figures: Iterable[Figure]) -> str:
-    """The worst word of its figures; NOT MEASURED where there is none."""
+    """The worst word of its figures; MISSING where there is none."""
     return worst(map(of_figure, figures))
 
 
 def worst(words: Iterable[str]) -> str:
-    """The first in WORST_FIRST; NOT MEASURED of none."""
-    return min(words, key=WORST_FIRST.index, default=NOT_MEASURED)
+    """The first in WORST_FIRST; MISSING of none."""
+    return min(words, key=WORST_FIRST.index, default=MISSING)
 
 
 def exit_status(words: Iterable[str]) -> int:
-    """0 where every word is PASS or KNOWN, else 1; 1 of none: nothing was measured."""
-    every = list(words)
-    return 0 if every and all(word in GOOD for word in every) else 1
+    """0 where every word is PASS or KNOWN; 2 where nothing is worse than MISSING; else 1."""
+    every = set(words)
+    if every and every <= {*GOOD}:
+        return 0
+    return 2 if every <= {*GOOD, MISSING} else 1

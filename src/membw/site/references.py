@@ -156,5 +156,17 @@ def _wrong(figure: list[Any], test: str) -> str:
     return ''
 
 
+# --- what a file says of one case ----------------------------------------------------------------
+
+
+def figures_of(entries: Any, key: Iterable[str]) -> dict[str, Any]:
+    """{metric: row} of a test's entries, by ReFrame's rule: the key itself, else the first pattern
+    that fits."""
+    for part in key:
+        named = dict(_entries(entries))
+        entries = named.get(part) or next((e for n, e in named.items() if _fits(n, part)), {})
+    return dict(_entries(entries))
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,54 +1,78 @@
 """The distance of a figure from its peers, and the distance that chance alone explains."""
 
-import warnings
-
-import numpy as np
-from numpy.typing import NDArray
-from scipy.special import stdtrit  # scipy.stats takes twice as long to load
+import bisect
+import math
+from collections.abc import Iterable, Sequence
+from statistics import median
 
 from membw.statistics import MAD_TO_SIGMA
+from membw.statistics.student import quantile
 
 # rounded or copied figures have no spread: 0.5 % is as steady as a node gets from run to run
 LEAST_DEVIATION = 0.005
 OF_MEDIAN = 1.57  # variance of a median of n (times 1/n), in that of one figure
 FALSE_ALARMS = 0.01  # of a clean fleet, any node, any metric
+UNSEEN = 0.01  # how often a node that is low by so much is not seen
 
 
-def robust_deviation(values: NDArray) -> NDArray:
-    """1.4826 MAD of each column of fractions, at least LEAST_DEVIATION; NaN is not known."""
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore', RuntimeWarning)  # a column of NaN: its deviation is NaN
-        middle = np.nanmedian(values, axis=0)
-        mad = np.nanmedian(np.abs(values - middle), axis=0)
-    return np.maximum(MAD_TO_SIGMA * mad, LEAST_DEVIATION)
+def known(values: Iterable[float]) -> list[float]:
+    """Without NaN, which is not known."""
+    return [value for value in values if value == value]
 
 
-def peers_medians(values: NDArray) -> NDArray:
-    """For each value of a column the median of the other ones; NaN stays where one is alone.
+def middle(values: Iterable[float]) -> float:
+    """The median of what is known; NaN of nothing."""
+    own = known(values)
+    return median(own) if own else math.nan
+
+
+def robust_deviation(values: Iterable[float]) -> float:
+    """1.4826 MAD of fractions, at least LEAST_DEVIATION."""
+    own = known(values)
+    if not own:
+        return math.nan
+    centre = median(own)
+    return max(MAD_TO_SIGMA * median(abs(value - centre) for value in own), LEAST_DEVIATION)
+
+
+def peers_medians(values: Sequence[float]) -> list[float]:
+    """For each value the median of the other ones; NaN stays where one is alone.
 
     NaN values have no rank: theirs is the median of all that are known.
     """
-    known = values[~np.isnan(values)]
-    ordered, count = np.sort(known), len(known) - 1  # peers of a known value
-    every = np.full(len(values), np.median(known) if len(known) else np.nan)
-    if count < 1:
-        every[~np.isnan(values)] = np.nan
-        return every
-    place = np.searchsorted(ordered, known)
+    ordered = sorted(known(values))
+    every, count = middle(ordered), len(ordered) - 1  # peers of a known value
     low, high = (count - 1) // 2, count // 2  # of the peers, in order
-    ends = [ordered[np.where(place > k, k, k + 1)] for k in (low, high)]
-    every[~np.isnan(values)] = (ends[0] + ends[1]) / 2
-    return every
+
+    def other(place: int, k: int) -> float:
+        return ordered[k if place > k else k + 1]
+
+    found = []
+    for value in values:
+        if value != value:
+            found.append(every)
+        elif count < 1:
+            found.append(math.nan)
+        else:
+            place = bisect.bisect_left(ordered, value)
+            found.append((other(place, low) + other(place, high)) / 2)
+    return found
 
 
 def screening_limit(nodes: int) -> float:
     """Robust deviations beyond which chance puts one of so many nodes: Student's t."""
-    return max(-float(stdtrit(nodes - 1, 1 / nodes)), 0.0) if nodes > 1 else 0.0
+    return quantile(1 / nodes, nodes - 1) if nodes > 2 else 0.0
 
 
 def sure_limit(nodes: int, metrics: int = 1) -> float:
     """Robust deviations beyond which chance puts any node in any metric of a clean fleet, with a
     probability of FALSE_ALARMS."""
-    if nodes < 2:
-        return np.inf
-    return -float(stdtrit(nodes - 1, FALSE_ALARMS / (nodes * metrics)))
+    return quantile(FALSE_ALARMS / (nodes * metrics), nodes - 1) if nodes > 1 else math.inf
+
+
+def noticed(peers: int, deviation: float) -> float:
+    """The smallest loss that so many peers of this deviation tell from chance: of few the
+    deviation is itself hardly known."""
+    if peers < 2:
+        return math.inf
+    return deviation * quantile(UNSEEN, peers - 1) * math.sqrt(1 + OF_MEDIAN / peers)

@@ -55,10 +55,10 @@ def read(path: str, nodes: str = '') -> Run:
         names = chosen_nodes(nodes, {row.record['host'] for row in rows if row.record})
         rows = [row for row in rows if row.record.get('host') in names]
     if rows and all(reframe.is_dry(a.case) for row in rows for a in row.attempts):
-        text = f'{verdict.NOT_MEASURED}: a dry run of {plural(len(rows), "row")}'
+        text = f'{verdict.MISSING}: a dry run of {plural(len(rows), "row")}'
         return Run(path, cases, rows, table, True, text, 0)
     builds = len(reframe.failed_builds(cases))
-    words = [row.word for row in rows] + [verdict.NOT_MEASURED] * bool(builds)
+    words = [row.word for row in rows] + [verdict.MISSING] * bool(builds)
     counts = collections.Counter(row.word for row in rows)
     named = [f'{counts[word]} {word}' for word in reversed(verdict.WORST_FIRST) if counts[word]]
     skips = sum(
@@ -120,7 +120,6 @@ def blocks_of(run: Run) -> Iterator[Table | str]:
     for build, why in reframe.failed_builds(run.cases).items():
         yield f'  build failed: {reframe.named_build(build)}: {tables.cut(why)}'
     yield from skip_lines(run.path)
-    yield from headline.state_lines(run.rows)
     yield from noise_lines(run.rows)
     yield from ('', 'report {0}.json, log {0}.log'.format(os.path.splitext(near(run.path))[0]))
 

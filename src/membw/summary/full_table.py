@@ -2,8 +2,7 @@
 
 import collections
 import math
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from membw.printable import plural, printable
 from membw.results.hostlist import fold, read_node_check
@@ -15,8 +14,6 @@ from membw.tables import Cell, Column, Table, cut
 
 WIDE = 8  # figures that fit a line
 NODES = 40  # lines on nodes of a whole cluster that are not PASS
-# 'triad_local_12', 'barrier_t4': figures of one series
-NUMBERED = re.compile(r'(.+?)_t?(\d+)')
 
 
 def blocks_of(rows: list[Row]) -> Iterator[Table | str]:
@@ -119,7 +116,7 @@ def table_of(title: str, rows: Sequence[Row], metrics: dict[str, str]) -> Table:
 def of_peak(row: Row) -> Cell:
     """The headline, where it is a bandwidth (STREAM's: Triad), as a part of the peak."""
     peak, _ = peak_of(row.record)
-    is_rate = row.is_valid and row.headline.unit == 'GB/s'
+    is_rate = row.figures and row.headline.unit == 'GB/s'
     share = row.headline.value / peak if peak and is_rate else None
     return Cell(share, '' if share is None else f'{share:.0%}')
 
@@ -143,20 +140,20 @@ def part_of(figure: Figure) -> float:
 def series_of(title: str, rows: list[Row], metrics: dict[str, str]) -> Iterator[Table | str]:
     """A table per row: a line for each number of threads or of bytes, a column for each series;
     the other way round where there are more series than numbers. Figures outside come before."""
-    found = {name: NUMBERED.fullmatch(name) for name in metrics}
-    pairs = {name: (m[1], int(m[2])) for name, m in found.items() if m}
+    every = {name: f for row in rows for name, f in row.figures.items()}
+    pairs = {name: (f.series, place(f.at)) for name, f in every.items() if f.series}
     series = dict.fromkeys(stem for stem, _ in pairs.values())
-    numbers = sorted({number for _, number in pairs.values()})
+    numbers = list(dict.fromkeys(number for _, number in pairs.values()))
     by_number = len(numbers) >= len(series)
     lines, columns = (numbers, list(series)) if by_number else (list(series), numbers)
     names = {pair: name for name, pair in pairs.items()}
     for row in rows:
-        heads = [Column(str(c), head(c, metrics, pairs), True) for c in columns]
+        heads = [Column(c, head(c, metrics, pairs), True) for c in columns]
         table = []
         for line in lines:
             keys = [(c, line) if by_number else (line, c) for c in columns]
             table.append([line, *(cell(row, names[k]) if k in names else '' for k in keys)])
-        first = Column('number', '') if by_number else Column('figure', 'figure')
+        first = Column('at', '') if by_number else Column('figure', 'figure')
         label = ' '.join([row.preset, *row.parameters.values()])
         alone = [[n, cell(row, n), u] for n, u in metrics.items() if n not in pairs]
         if row.word == INVALID:
@@ -169,7 +166,21 @@ def series_of(title: str, rows: list[Row], metrics: dict[str, str]) -> Iterator[
         yield '  ' + '  '.join(filter(None, [row.word, label, cut(row.reason)]))
 
 
-def head(column: str | int, metrics: dict[str, str], pairs: dict) -> str:
+def place(at: Mapping[str, float | str]) -> str:
+    """'8', '4 KiB', '0, 1': where a point of a series lies."""
+    parts = (in_bytes(v) if k == 'bytes' and not isinstance(v, str) else v for k, v in at.items())
+    return ', '.join(f'{part:g}' if isinstance(part, float) else str(part) for part in parts)
+
+
+def in_bytes(size: float) -> str:
+    """'4 KiB' of a number of bytes."""
+    for name, unit in (('GiB', 1 << 30), ('MiB', 1 << 20), ('KiB', 1 << 10)):
+        if size >= unit:
+            return f'{size / unit:.4g} {name}'
+    return f'{size:g} B'
+
+
+def head(column: str, metrics: dict[str, str], pairs: dict) -> str:
     """A series with its unit; a number by itself."""
     units = {metrics[name] for name, pair in pairs.items() if pair[0] == column}
     return f'{column}, {units.pop()}' if len(units) == 1 else str(column)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from membw import tables
 from membw.possible import published, sentence
 from membw.printable import plural
-from membw.results import regimes, verdict
-from membw.results.rows import Row, usual_state
+from membw.results import verdict
+from membw.results.rows import Row
 from membw.results.table import Figure
 from membw.summary.full_table import text_of
 from membw.tables import cut
@@ -37,7 +37,6 @@ def lines_of(rows: list[Row], seconds: float | None) -> Iterator[str]:
         yield f'  {other_kernels(shown[0])}'
         if not any(row.figures[METRIC].reference for row in shown):
             yield '  No reference is set for this node: the figures are recorded only.'
-    yield from state_lines(rows)
     yield from busy_lines(rows)
 
 
@@ -116,20 +115,6 @@ def other_kernels(row: Row) -> str:
     figures = [f for name, f in row.figures.items() if name != METRIC and f.unit == 'GB/s']
     texts = ', '.join(f'{f.metric.capitalize()} {text_of(f)}' for f in figures)
     return f'{texts} GB/s ({row.preset})' if texts else ''
-
-
-def state_lines(rows: list[Row]) -> Iterator[str]:
-    """What a virtual machine measured while its host placed its cores differently."""
-    attempts = [
-        a for row in rows for a in row.attempts if METRIC in a.figures and METRIC in row.figures
-    ]
-    usual = usual_state(row.attempts for row in rows)
-    rest = [a for a in attempts if a.state not in (usual, ())]
-    if rest:
-        best = max(rest, key=lambda a: a.figures[METRIC].value)
-        of = f'{len(rest)} of {len(attempts)} runs'
-        seen, apart = text_of(best.figures[METRIC]), regimes.text(best.state)
-        yield f'  Also seen: {seen} GB/s in {of}, with the nearest cores {apart} apart (a VM).'
 
 
 def busy_lines(rows: list[Row]) -> Iterator[str]:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from membw.printable import printable
 from membw.results import reframe
-from membw.results.verdict import DIED, KNOWN, NOT_MEASURED, PASS
+from membw.results.verdict import DIED, KNOWN, MISSING, PASS
 from membw.summary.command import Run
 from membw.summary.full_table import text_of
 
 # of any other word: 'failure'
-TAGS = {PASS: '', KNOWN: 'skipped', NOT_MEASURED: 'error', DIED: 'error'}
+TAGS = {PASS: '', KNOWN: 'skipped', MISSING: 'error', DIED: 'error'}
 
 
 def write(run: Run) -> None:
@@ -28,11 +28,11 @@ def write(run: Run) -> None:
         figures = (f'{f.metric} {text_of(f)} {f.unit}' for f in row.figures.values())
         ET.SubElement(case, 'system-out').text = printable(', '.join(figures))
     for build, why in reframe.failed_builds(run.cases).items():
-        add(suite, 'build', reframe.named_build(build), NOT_MEASURED, why)
+        add(suite, 'build', reframe.named_build(build), MISSING, why)
     for test, preset, why in reframe.skipped(run.path):
         add(suite, f'skipped.{test}', preset, KNOWN, why)
     if run.status and not suite.findall('*/failure') + suite.findall('*/error'):
-        add(suite, 'run', 'verdict', NOT_MEASURED, run.verdict)
+        add(suite, 'run', 'verdict', MISSING, run.verdict)
     tags = Counter(child.tag for case in suite for child in case)
     suite.set('tests', str(len(suite)))
     for name, tag in (('failures', 'failure'), ('errors', 'error'), ('skipped', 'skipped')):

@@ -52,7 +52,7 @@ def ratios_of(rows: list[Row], axis: str, name: str, base: str) -> Iterator[floa
             if key(mine, axis) == key(other, axis):
                 by_round = {a.round: a for a in other.attempts}
                 for a in mine.attempts:
-                    if a.round in by_round and a.state == by_round[a.round].state:
+                    if a.round in by_round:
                         yield from ratio(a, by_round[a.round])
 
 

@@ -1,0 +1,169 @@
+"""The word for one node, by the judge of rank/judge.py, and why: for `membw node` and `membw why`.
+
+It is given, in this order: other nodes of its kind; where there are none, the node's own first
+runs; and its reference. The worst of what could be compared counts. What others published clears
+nobody.
+"""
+
+import dataclasses
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from membw.node.causes import Cause, Seen, find
+from membw.node.quantities import BY_METRIC, counted_of, facts_of
+from membw.possible.peak import facts_of as table_of
+from membw.rank.judge import AGAIN, FACTS, MARGIN, MEAN, Group, NodeVerdict, judge
+from membw.rank.newest import in_order
+from membw.rank.ranking import Ranking, rank_table
+from membw.results import verdict
+from membw.results.record import Record
+from membw.results.table import Figure, Setting, Table
+from membw.results.verdict import DIED, FAIL, PASS, UNDECIDED
+
+FIRST = 7  # runs of a node since a fact changed: what it is compared with, where it has no peers
+NOTHING = 'nothing to compare with: --peers, a reference, or twice more when it is idle'
+OWN = 'earlier run'
+
+
+class Compared(NamedTuple):
+    """A node's newest figures in one setting, and what they were compared with."""
+
+    verdict: NodeVerdict
+    group: Group
+    figures: dict[str, Figure]
+    seen: Seen
+
+
+class Word(NamedTuple):
+    node: str
+    word: str
+    why: str
+    noticed: float  # the smallest loss that a PASS would have noticed; inf: none
+    causes: list[Cause]
+    compared: list[Compared]
+    newest: Record | None
+
+    @property
+    def text(self) -> str:
+        return f'{self.word} ({self.why})' if self.why else self.word
+
+
+def word_of(node: str, table: Table) -> Word:
+    """Of the newest measurement of a node in a table of records of any nodes."""
+    ranking = rank_table(table)
+    own = [f for f in table.figures if f.node == node]
+    verdicts = [v for v in ranking.verdicts if v.node == node]
+    every = [one for v in verdicts if (one := _by_peers(v, ranking) or _by_past(v, own))]
+    words = [pair for one in every for pair in _words(one)]
+    whole = next((n for n in ranking.nodes if n.name == node), None)
+    if whole and whole.verdict in (*verdict.NO_FIGURE, verdict.INVALID):
+        words.append((whole.verdict, whole.reason))
+    word = verdict.worst(w for w, _ in words)
+    why = '; '.join(dict.fromkeys(why for w, why in words if w == word and why))
+    causes = [cause for one in every for cause in _causes(one, word)]
+    named = '; '.join(dict.fromkeys(cause.text for cause in causes))
+    why = '; '.join(filter(None, [named, why]))
+    noticed = max((one.verdict.noticed for one in every), default=math.inf)
+    newest = max(own, key=lambda f: f.time).of.record if own else None
+    return Word(node, word, why, noticed, causes, every, newest)
+
+
+def _words(one: Compared) -> list[tuple[str, str]]:
+    """(word, why) by other nodes or its past, and by its reference; a reference that is met stands
+    for a comparison that told nothing."""
+    found = [f for f in one.figures.values() if f.reference is not None]
+    words = [(verdict.of_figure(f), verdict.missed(f)) for f in found]
+    v = one.verdict
+    if len(one.group.nodes) == 1:
+        return words or [(UNDECIDED, NOTHING)]
+    is_weak = v.verdict == UNDECIDED and not v.metric
+    return words if words and is_weak else [(v.verdict, v.reason), *words]
+
+
+def _group(ranking: Ranking, v: NodeVerdict) -> Group | None:
+    return next(
+        (g for g in ranking.groups if v.node in g.figures and _setting(g) == v.setting), None
+    )
+
+
+def _setting(group: Group) -> Setting:
+    return group.any[group.headline].setting
+
+
+def _by_peers(v: NodeVerdict, ranking: Ranking) -> Compared | None:
+    """None: it has no peers."""
+    group = _group(ranking, v)
+    if not group or len(group.nodes) == 1:
+        return None
+    return Compared(v, group, group.figures[v.node], seen_of(group, v.node))
+
+
+def _by_past(v: NodeVerdict, own: Sequence[Figure]) -> Compared | None:
+    """By its first runs since a fact changed, and the newest four: low in each of them is FAIL.
+    None: it was INVALID."""
+    by_run: dict[int, list[Figure]] = {}
+    for figure in own:
+        if figure.setting == v.setting and figure.verdict == 'VALID':
+            by_run.setdefault(id(figure.of), []).append(figure)
+    runs = in_order([*by_run.values()])
+    if not runs:
+        return None
+    facts = [runs[-1][0].of.provenance.get(name) for name in FACTS]
+    alike = [r for r in runs if [r[0].of.provenance.get(name) for name in FACTS] == facts]
+    before = [r for r in alike[:-1] if verdict.known(r[0].of.word) not in (FAIL, DIED)][:FIRST]
+    first = [f for n, run in enumerate(before) for f in _renamed(run, f'run {n + 1}')]
+    later = alike[len(before) :]
+    tried, again = later[-1], []
+    if len(later) > AGAIN:
+        tried, *again = later[-AGAIN - 1 :]
+    judged = judge([*first, *later[-1]], what=OWN)
+    if again and judged.low:
+        judged = judge([*first, *tried], [f for run in again for f in run], what=OWN)
+    own_verdict = next(one for one in judged.verdicts if one.node == v.node)
+    group = next(g for g in judged.groups if v.node in g.figures)
+    return Compared(own_verdict, group, group.figures[v.node], seen_of(group, v.node))
+
+
+def _renamed(run: list[Figure], name: str) -> list[Figure]:
+    of = dataclasses.replace(run[0].of, node=name)
+    return [figure.replace(of=of) for figure in run]
+
+
+def seen_of(group: Group, node: str) -> Seen:
+    """What the table of causes is asked with."""
+    shares, limits, bounds = {}, {}, set()
+    for column, metric in enumerate(group.metrics):
+        loss, quantity = group.losses[node][column], BY_METRIC.get(metric)
+        if quantity and loss == loss:
+            f = group.figures[node][metric]
+            shares[quantity.cause] = f.share(group.medians[node][column])
+            limits[quantity.cause] = group.fail_limit(column, MARGIN)
+            bounds |= {quantity.cause} if f.is_bound else set()
+    record = next(iter(group.figures[node].values())).of.record
+    others = [next(iter(run.values())).of.record for n, run in group.figures.items() if n != node]
+    facts, counted = (facts_of(record), counted_of(record)) if record else ({}, {})
+    return Seen(shares, limits, facts, _usual(others), counted, bounds)
+
+
+def _usual(records: Sequence[Record | None]) -> Mapping[str, Any]:
+    """Of each fact the value that most of them have."""
+    every: dict[str, Counter] = {}
+    for record in filter(None, records):
+        for name, value in facts_of(record).items():
+            every.setdefault(name, Counter())[value] += 1
+    return {name: counts.most_common(1)[0][0] for name, counts in every.items()}
+
+
+def _causes(one: Compared, word: str) -> list[Cause]:
+    """Of a node that is low in something; of any, what disturbed it."""
+    is_low = bool(one.verdict.metric) and word != PASS
+    found = find(one.seen, table_of('causes')['causes'])
+    return [cause for cause in found if cause.disturbs or is_low]
+
+
+def low_of(one: Compared) -> list[str]:
+    """The metrics that decided: the one that was low, or each rate of their mean."""
+    metric = one.verdict.metric
+    return [one.group.metrics[n] for n in one.group.rates] if metric == MEAN else [metric]

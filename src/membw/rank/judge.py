@@ -1,0 +1,496 @@
+"""Is this node low beside its peers? The one judge: `rank`, `node`, `why`, the whole-cluster
+checks, pages, exports and `calibrate` ask here; what differs is only which figures they give.
+
+Low: a metric, or the mean of a node's rates, is worse than the median of its peers by more than
+half the margin, and by more robust deviations than chance gives one node of such a fleet.
+FAIL: in a metric in which a node was low, each of three further measurements is worse than the
+median of the healthy nodes measured again with it by more than the margin and half a robust
+deviation, and than two of these; else PASS.
+UNDECIDED: low, and not measured again three times; nothing to compare with: no peer, bounds
+alone; it lacks a metric that most nodes have; its figure may be worse (not-proven); a headline
+that is better than the peers' median by more than a tenth; slow with others, as a unit or the
+slower of two groups, and nothing says which is right; or a PASS that would not have noticed the
+loss of a channel.
+The deviation is 1.4826 MAD of all nodes, at least 0.5 %. Bounds may clear a node, never condemn.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from membw.printable import plural
+from membw.rank.units import Unit, by_name
+from membw.results.hostlist import fold
+from membw.results.table import HIGHER, Figure, Setting
+from membw.results.verdict import FAIL, PASS, TOO_GOOD, UNDECIDED, too_good_because
+from membw.statistics.peers import (
+    known,
+    middle,
+    noticed,
+    peers_medians,
+    robust_deviation,
+    screening_limit,
+    sure_limit,
+)  # fmt: skip
+
+MARGIN = 0.03
+CHANNEL = 1 / 12  # a memory channel of twelve: a PASS that would not notice it is none
+AGAIN = 3  # further measurements of a low node
+AGAIN_BETTER = 4  # of so many further measurements one may be within the margin
+MEAN = 'mean'  # of a node's rates, each as a part of its peers' median
+# robust deviations: so many beyond the margin, as noise seldom lifts a node near it so far; and so
+# many in all, in fleets that scatter
+BEYOND, LEAST = 0.5, 2.0
+CONTROLS = 3  # healthy nodes that are measured again with the low ones
+FEW = 4  # nodes; fewer cannot decide which of them is slow, and are no unit
+MOST_OF = 0.75  # of a unit's nodes are low: it is slow as a whole
+# two groups: each more than a fifth of the nodes, of so many nodes or more
+A_FIFTH, LEAST_GROUPS = 0.2, 10
+ONCE = 'low once: measure again'
+PEER = 'peer'
+# what may explain that nodes differ
+FACTS = (
+    'dimms', 'memory_channels', 'memory_gib', 'numa_nodes', 'microcode', 'kernel_release',
+    'governor', 'thp', 'numa_balancing', 'code_sha256',
+)  # fmt: skip
+Units = Callable[[Sequence[str]], list[Unit]]
+Run = dict[str, Figure]  # one measurement of a node, by metric
+Row = list[float]  # by column; NaN is not known
+
+
+class NodeVerdict(NamedTuple):
+    """What is said of one node in one setting; losses are fractions, above 0: worse."""
+
+    node: str
+    verdict: str  # PASS, FAIL, UNDECIDED, INVALID
+    reason: str  # with the numbers to recompute it; '' where the first measurement passes
+    setting: Setting
+    figures: dict[str, float] = {}  # of the first measurement, by metric
+    loss: float = 0.0  # of what decided, else of the headline; to its peers' median
+    metric: str = ''  # the one that decided; MEAN: all rates
+    again: float | None = None  # the loss in `metric`, measured again
+    noticed: float = math.inf  # the smallest loss of the headline that would have been noticed
+    peers: int = 0  # it was compared with so many
+
+
+@dataclass
+class Judgement:
+    """`low`: the nodes to measure again; `groups`: those within which nodes were compared."""
+
+    margin: float
+    units: Units
+    what: str = PEER  # it is compared with
+    verdicts: list[NodeVerdict] = field(default_factory=list)
+    low: dict[Setting, list[str]] = field(default_factory=lambda: defaultdict(list))
+    controls: dict[Setting, list[str]] = field(default_factory=lambda: defaultdict(list))
+    groups: 'list[Group]' = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    split: str = ''  # two groups, and nothing says which is right
+
+
+def judge(
+    first: Sequence[Figure],
+    again: Sequence[Figure] = (),
+    margin: float = MARGIN,
+    units: Units = by_name,
+    what: str = PEER,
+) -> Judgement:
+    """Of one measurement of every node, in any number of settings; in these nodes are compared.
+
+    `low`, `controls`: {setting: nodes to measure again, and healthy ones to measure with them}.
+    """
+    found = Judgement(margin, units, what)
+    settings: dict[Setting, list[Figure]] = defaultdict(list)
+    for figure in first:
+        settings[figure.setting].append(figure)
+    further: dict[Setting, list[Figure]] = defaultdict(list)
+    for figure in again:
+        if not unusable(figure):
+            further[figure.setting].append(figure)
+    for setting, figures in settings.items():
+        wrong = {f.node: why for f in figures if (why := unusable(f))}
+        valid = [f for f in figures if f.node not in wrong]
+        found.verdicts += [NodeVerdict(node, *why, setting) for node, why in sorted(wrong.items())]
+        if valid:
+            _Setting(valid, further[setting], found).judge()
+    return found
+
+
+def unusable(figure: Figure) -> tuple[str, str] | None:
+    """(word, reason) of a figure that clears no node and condemns none."""
+    if figure.verdict != 'VALID':
+        return figure.verdict, figure.reasons
+    may_be = f'{figure.metric} {figure.sign}{figure.value:.5g} {figure.unit}: it may be worse'
+    return (UNDECIDED, may_be) if figure.may_be_worse else None
+
+
+class Group:
+    """The nodes of one setting: the loss of each in each metric and in the mean of its rates, to
+    its peers. `losses`, `estimates` (NaN of bounds): {node: by column}; `deviations`: by column.
+    """
+
+    def __init__(
+        self, figures: Sequence[Figure], peers: set[str] | None = None, what: str = PEER
+    ) -> None:
+        self.what = what
+        self.figures: dict[str, Run] = defaultdict(dict)
+        for figure in figures:
+            self.figures[figure.node].setdefault(figure.metric, figure)
+        self.nodes = sorted(self.figures)
+        self.any = {f.metric: f for f in reversed(figures)}  # for unit and direction
+        self.metrics = list(dict.fromkeys(f.metric for f in figures))
+        heads = [f.metric for f in self.any.values() if f.is_headline]
+        self.headline = heads[0] if heads else self.metrics[-1]
+        unit = self.any[self.headline].unit
+        self.rates = [n for n, m in enumerate(self.metrics) if self.any[m].unit == unit]
+        self.columns = self.metrics + [MEAN] * (len(self.rates) > 1)
+        self.head = self.metrics.index(self.headline)
+        self.peer_names = {node for node in self.nodes if peers is None or node in peers}
+        self.peers = len(self.peer_names)
+        self.medians = {node: [] for node in self.nodes}  # type: dict[str, Row]
+        for metric in self.metrics:
+            estimates = [self._estimate(node, metric) for node in self.nodes]
+            for node, value in zip(self.nodes, peers_medians(estimates), strict=True):
+                self.medians[node].append(value)
+        self.losses = {node: self.losses_of(node, self.figures[node]) for node in self.nodes}
+        self.estimates = {node: self._estimates(node) for node in self.nodes}
+        by_column = list(zip(*self.estimates.values(), strict=True))
+        self.deviations = [robust_deviation(column) for column in by_column]
+        self.screening = screening_limit(self.peers)
+
+    def _estimate(self, node: str, metric: str) -> float:
+        f = self.figures[node].get(metric)
+        return f.value if f and not f.is_bound and node in self.peer_names else math.nan
+
+    def _estimates(self, node: str) -> Row:
+        own = {m: f for m, f in self.figures[node].items() if not f.is_bound}
+        return self.losses_of(node, own if node in self.peer_names else {})
+
+    def losses_of(self, node: str, run: Run) -> Row:
+        """By column: a measurement of a node, to the medians of its peers in the first."""
+        medians = self.medians.get(node) or [
+            middle(row[n] for row in self.medians.values()) for n in range(len(self.metrics))
+        ]
+        losses = [
+            self._sign(m) * (1 - run[m].value / base) if m in run else math.nan
+            for m, base in zip(self.metrics, medians, strict=True)
+        ]
+        if len(self.columns) > len(self.metrics):
+            losses.append(sum(losses[n] for n in self.rates) / len(self.rates))
+        return losses
+
+    def _sign(self, metric: str) -> int:
+        return 1 if self.any[metric].better == HIGHER else -1
+
+    def lacks(self, node: str) -> list[str]:
+        """Metrics that more than half of the nodes have, and this one has not."""
+        every = self.figures.values()
+        usual = [m for m in self.metrics if 2 * sum(m in of for of in every) > len(self.nodes)]
+        return [m for m in usual if m not in self.figures[node]]
+
+    def fail_limit(self, column: int, margin: float) -> float:
+        """The loss beyond which a node FAILs."""
+        deviation = self.deviations[column]
+        return max(margin + BEYOND * deviation, LEAST * deviation)
+
+    def noticed(self, node: str, margin: float, column: int | None = None) -> float:
+        """The smallest loss of the headline, or of a column, that would be FAIL of this node."""
+        column = self.head if column is None else column
+        deviation = self.deviations[column]
+        peers = sum(row[column] == row[column] for row in self.estimates.values())
+        peers -= self.estimates[node][column] == self.estimates[node][column]
+        if deviation != deviation or not peers:
+            return math.inf
+        limits = self.fail_limit(column, margin), self.screening * deviation
+        return max(*limits, noticed(peers, deviation))
+
+    def beyond(self, losses: Row, margin: float) -> Row:
+        """Per column the loss as a multiple of its screening limit; 0 within it, or not known."""
+        limits = [max(margin / 2, self.screening * deviation) for deviation in self.deviations]
+        return [x / y if x > y else 0.0 for x, y in zip(losses, limits, strict=True)]
+
+
+# --- one setting ---------------------------------------------------------------------------
+
+
+class _Setting:
+    """What is known of the nodes of one setting: first and further measurements."""
+
+    def __init__(self, figures: list[Figure], again: list[Figure], found: Judgement) -> None:
+        self.figures, self.found, self.setting = figures, found, figures[0].setting
+        self.beside: dict[Group, tuple[list[str], Row | None]] = {}
+        self.runs: dict[str, dict[int, Run]] = defaultdict(lambda: defaultdict(dict))
+        for f in again:
+            self.runs[f.node][id(f.of)][f.metric] = f
+
+    def judge(self) -> None:
+        """Nodes of one group, or of two."""
+        found, whole = self.found, Group(self.figures, what=self.found.what)
+        begin, slower = len(found.verdicts), _slower_group(whole, found.margin)
+        if not slower:
+            self._judge_group(whole, whole.nodes)
+        else:
+            self._by_groups(whole, slower)
+        found.verdicts[begin:] = _together(found.verdicts[begin:], whole, found)
+
+    def _by_groups(self, whole: Group, slower: set[str]) -> None:
+        found, peers = self.found, set(whole.nodes) - slower
+        those, rest = _figures_of(whole, slower), _figures_of(whole, peers)
+        fast, slow = (middle(whole.estimates[n][-1] for n in part) for part in (peers, slower))
+        lost = (slow - fast) / (1 - fast)
+        said = f'{len(slower)} of {len(whole.nodes)} nodes are slower, their median by {lost:.1%}'
+        if fact := _difference(those, rest):
+            found.notes.append(f'{said}; two groups: {fact}')
+            self._judge_group(Group(those), sorted(slower))
+            self._judge_group(Group(rest), sorted(peers))
+            return
+        found.split = f'{said}: two groups, and no fact says why'
+        found.notes.append(found.split)
+        group = Group(self.figures, peers)
+        self._judge_group(group, sorted(peers))
+        self._judge_group(group, sorted(slower), f'{found.split}: look for what they share')
+
+    def _judge_group(self, group: Group, nodes: Sequence[str], why: str = '') -> None:
+        """The verdicts on these nodes of a group. `why`: they cannot be told from their peers."""
+        found = self.found
+        found.groups += [group] * (group not in found.groups)
+        healthy = []
+        for node in nodes:
+            verdict = self._of_node(group, node, why)
+            found.verdicts.append(verdict)
+            is_estimate = not any(x != x for x in group.estimates[node])
+            if verdict.verdict == PASS and not verdict.metric and is_estimate:
+                healthy.append((abs(group.estimates[node][-1]), node))
+        found.controls[self.setting] += [node for _, node in sorted(healthy)[:CONTROLS]]
+
+    def _of_node(self, group: Group, node: str, why: str) -> NodeVerdict:
+        if nothing := _nothing(group, node):
+            return _verdict(group, node, UNDECIDED, nothing)
+        low = group.beyond(group.losses[node], self.found.margin)
+        if max(low) > 0:
+            self.found.low[self.setting].append(node)
+            return self._explained(group, node, self._confirmed(group, node, low), why)
+        if lacks := group.lacks(node):
+            return _verdict(group, node, UNDECIDED, f'no {", ".join(lacks)}, which its peers have')
+        if better := _too_good(group, node):
+            return _verdict(group, node, UNDECIDED, better, group.headline)
+        return self._powerful(group, node)
+
+    def _powerful(self, group: Group, node: str) -> NodeVerdict:
+        """PASS, if it would have noticed the loss of a channel."""
+        least = group.noticed(node, self.found.margin)
+        verdict = _verdict(group, node, PASS, '')._replace(noticed=least)
+        if least <= CHANNEL:
+            return verdict
+        peers = plural(verdict.peers, group.what)
+        tell = f'tell a loss from {least:.0%} on' if least < 1 else 'tell nothing'
+        said = f'not worse, but {peers} {tell}: compare it with more'
+        return verdict._replace(verdict=UNDECIDED, reason=said)
+
+    def _explained(self, group: Group, node: str, verdict: NodeVerdict, why: str) -> NodeVerdict:
+        """With the fact that may explain it; `why`: a group that is slow has no FAIL."""
+        if verdict.verdict == PASS:
+            return verdict
+        if why:
+            done = ONCE if ONCE in verdict.reason else 'low again three times'
+            return verdict._replace(verdict=UNDECIDED, reason=f'{why}; {done}')
+        own = _figures_of(group, [node])
+        fact = _difference(own, _figures_of(group, [n for n in group.nodes if n != node]))
+        return verdict._replace(reason='; '.join(filter(None, [verdict.reason, fact])))
+
+    def _losses_again(self, group: Group, node: str) -> tuple[list[Row], list[Run]]:
+        """(losses of each further run that has all metrics, these runs)."""
+        wanted = group.figures[node].keys()
+        runs = [run for run in self.runs[node].values() if run.keys() >= wanted]
+        return [group.losses_of(node, run) for run in runs], runs
+
+    def _beside(self, group: Group) -> tuple[list[str], Row | None]:
+        """(healthy nodes that were measured again, the median of their losses by column)."""
+        names, losses = [], []
+        for node in sorted(self.runs.keys() & group.peer_names):
+            found, runs = self._losses_again(group, node)
+            is_bound = any(f.is_bound for run in runs for f in run.values())
+            is_low = max(group.beyond(group.losses[node], self.found.margin)) > 0
+            if len(found) >= AGAIN and not is_bound and not is_low and not _too_good(group, node):
+                names.append(node)
+                losses.append(_medians(found))
+        return names, _medians(losses) if losses else None
+
+    def _confirmed(self, group: Group, node: str, low: Row) -> NodeVerdict:
+        """`low`: as Group.beyond has it: these columns are measured again."""
+        margin, column = self.found.margin, low.index(max(low))
+        every, runs = self._losses_again(group, node)
+        if len(runs) < AGAIN:
+            screened = (
+                f'half the margin {50 * margin:.2g}%, limit {group.screening:.2f} robust '
+                f'deviations of {group.deviations[column]:.3%}'
+            )
+            done = f'measured again {plural(len(runs), "time")}' if runs else ONCE
+            reason = f'{_loss(group, node, column)}; {screened}; {done}'
+            return _verdict(group, node, UNDECIDED, reason, group.columns[column])
+        if group not in self.beside:
+            self.beside[group] = self._beside(group)
+        beside, shift = self.beside[group]
+        off = shift or [0.0] * len(group.columns)
+        each = [[1 - (1 - x) / (1 - s) for x, s in zip(row, off, strict=True)] for row in every]
+        losses, few = _medians(each), len(runs) // AGAIN_BETTER
+        least = [sorted(of)[few] for of in zip(*each, strict=True)]  # of all but so few
+        limits = [group.fail_limit(n, margin) for n in range(len(group.columns))]
+        still = [x / y if w > 0 and x > y else 0.0 for w, x, y in zip(low, least, limits)]
+        if still[column] == 0 < max(still):
+            column = still.index(max(still))
+        verdict, notes = (FAIL if max(still) > 0 else PASS), []
+        if verdict == PASS and group.peers < FEW and losses[column] > margin:
+            verdict, notes = UNDECIDED, [f'{plural(group.peers - 1, group.what)} cannot decide it']
+        metrics = group.metrics if group.columns[column] == MEAN else [group.columns[column]]
+        if verdict == FAIL and any(r[m].is_bound for r in runs for m in metrics if m in r):
+            verdict, notes = UNDECIDED, ['a lower bound among these decides nothing']
+        is_three, to = len(runs) == AGAIN, _few(beside) if beside else 'that median'
+        more = (
+            f'measured again {"three" if is_three else len(runs)} times, compared with {to}: '
+            f'{"all three" if is_three else f"{len(runs) - few} of {len(runs)}"} '
+            f'{_percent(group, column, least[column])} or worse, limit '
+            f'{_percent(group, column, limits[column])}: margin {100 * margin:.2g}% and half a '
+            f'robust deviation of {group.deviations[column]:.3%}, or two'
+        )
+        reason = '; '.join([_loss(group, node, column), more, *notes])
+        made = _verdict(group, node, verdict, reason, group.columns[column], losses[column])
+        return made._replace(noticed=group.noticed(node, margin))
+
+
+def _nothing(group: Group, node: str) -> str:
+    """Why a node cannot be compared; '' where it can."""
+    if len(group.nodes) == 1:
+        is_unknown = group.any[group.headline].setting.build.startswith('unknown')
+        own = 'its build is not known: compared with no other node'
+        return own if is_unknown else 'no other node of its setting: nothing to compare with'
+    if not known(group.losses[node]):
+        return 'only lower bounds: nothing to compare with, measure again when idle'
+    return ''
+
+
+def _too_good(group: Group, node: str) -> str:
+    """Why the headline of a node is better than a machine of its kind can be; '' where not."""
+    column, loss = group.head, group.losses[node][group.head]
+    limit = max(TOO_GOOD, sure_limit(max(group.peers, 2)) * group.deviations[column])
+    return f'{_loss(group, node, column)}; {too_good_because()}' if -loss > limit else ''
+
+
+def _medians(rows: Sequence[Row]) -> Row:
+    return [middle(column) for column in zip(*rows, strict=True)]
+
+
+def _figures_of(group: Group, nodes: Iterable[str]) -> list[Figure]:
+    return [f for node in nodes for f in group.figures[node].values()]
+
+
+def _few(nodes: list[str]) -> str:
+    return fold(nodes) if len(nodes) <= 2 * CONTROLS else f'{len(nodes)} nodes'
+
+
+def _together(own: list[NodeVerdict], group: Group, found: Judgement) -> list[NodeVerdict]:
+    """Nodes of a unit that is slow as a whole have one reason, and no FAIL of their own."""
+    low = {*found.low[own[0].setting]} & {*group.nodes}
+    if len(low) < MOST_OF * FEW:
+        return own
+    same: dict[str, str] = {}
+    own_loss = {v.node: v.loss for v in own}
+    for unit in sorted(found.units(group.nodes), key=lambda unit: -len(unit.nodes)):
+        slow = unit.nodes & low
+        is_unit = FEW <= len(unit.nodes) <= len(group.nodes) / 2
+        if is_unit and len(slow) >= MOST_OF * len(unit.nodes) and not slow <= same.keys():
+            still = len([v for v in own if v.node in slow and v.verdict != PASS])
+            median = middle(own_loss[node] for node in slow)
+            reason = (
+                f'{unit.name} is slow as a whole ({unit.how}): {len(slow)} of its '
+                f'{len(unit.nodes)} nodes are low, their median by {median:.1%}, {still} of these '
+                'are not cleared: look for what they share'
+            )
+            alike = {node for node in slow if own_loss[node] <= median + found.margin}
+            same |= dict.fromkeys(alike - same.keys(), reason)
+    return [
+        v._replace(verdict=UNDECIDED, reason=same[v.node])
+        if v.node in same and v.verdict != PASS
+        else v
+        for v in own
+    ]
+
+
+def _slower_group(group: Group, margin: float) -> set[str]:
+    """The slower of two groups; empty where there is one.
+
+    Two groups: sorted by the mean of their rates, the nodes have a gap wider than the margin
+    and than chance gives any node by the deviations within, with more than a fifth on each side.
+    """
+    ordered = sorted(known(row[-1] for row in group.estimates.values()))
+    count = len(ordered)
+    if count < LEAST_GROUPS:
+        return set()
+    cuts = [i for i in range(1, count) if A_FIFTH * count < min(i, count - i)]
+    cut = max(cuts, key=lambda i: ordered[i] - ordered[i - 1])
+    fast, slow = ordered[:cut], ordered[cut:]
+    within = [x - middle(part) for part in (fast, slow) for x in part]
+    if slow[0] - fast[-1] <= max(margin, sure_limit(count) * robust_deviation(within)):
+        return set()
+    return {node for node in group.nodes if group.estimates[node][-1] >= slow[0]}
+
+
+def _difference(some: list[Figure], rest: list[Figure]) -> str:
+    """ "dimms '4 x 32 GiB', not '8 x 32 GiB'": the first fact without a value in common."""
+    ours, theirs = ([*{id(f.of): f.of.provenance for f in part}.values()] for part in (some, rest))
+    for name in FACTS:
+        one, other = ({p.get(name) for p in part} for part in (ours, theirs))
+        if None not in one | other and not one & other:
+            return f"{name} '{_most(ours, name)}', not '{_most(theirs, name)}'"
+    return ''
+
+
+def _most(provenances: list[dict[str, str]], name: str) -> str:
+    values = [p[name] for p in provenances]
+    return max(sorted(set(values)), key=values.count)
+
+
+# --- in words ------------------------------------------------------------------------------
+
+
+def _verdict(
+    group: Group,
+    node: str,
+    verdict: str,
+    reason: str,
+    metric: str = '',
+    again: float | None = None,
+) -> NodeVerdict:
+    run = group.figures[node]
+    figures = {m: f.value for m, f in run.items()}
+    column = group.columns.index(metric) if metric else group.head
+    loss = group.losses[node][column]
+    setting = next(iter(run.values())).setting
+    peers = group.peers - (node in group.peer_names)
+    return NodeVerdict(
+        node, verdict, reason, setting, figures, 0.0 if loss != loss else loss, metric, again,
+        peers=peers,
+    )  # fmt: skip
+
+
+def _loss(group: Group, node: str, column: int) -> str:
+    """'triad 171.2 GB/s, median of its 63 peers 180.3: -5.0%'."""
+    name, loss = group.columns[column], group.losses[node][column]
+    peers = group.peers - (node in group.peer_names)
+    percent = _percent(group, column, loss)
+    if name == MEAN:
+        of = plural(peers, group.what)
+        return f'mean of its {len(group.rates)} rates to the median of {of}: {percent}'
+    figure = group.figures[node][name]
+    bound = figure.sign.replace('≥', '>=').replace('≤', '<=')
+    median = f'median of its {plural(peers, group.what)} {group.medians[node][column]:.5g}'
+    return f'{name} {bound}{figure.value:.5g} {figure.unit}, {median}: {percent}'
+
+
+def _percent(group: Group, column: int, loss: float) -> str:
+    """Of the figure: less of a rate, more of a time."""
+    name = group.columns[column]
+    better = group.any[group.headline if name == MEAN else name].better
+    return f'{-loss if better == HIGHER else loss:+.2%}'

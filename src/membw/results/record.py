@@ -1,0 +1,427 @@
+"""A record: what one process measured, declared once, and the one reader of it.
+
+The declaration is what every command goes by: msgspec checks each type while it reads, and
+`schema()` derives a JSON schema from it. src/harness/record.schema.json is the programs' side: it
+has their evidence, too, which is read by `evidence` where a picture or a sentence needs it.
+"""
+
+import re
+import time
+from datetime import datetime
+from functools import lru_cache
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+
+from membw.printable import printable
+from membw.results.ledger import Missing
+
+SCHEMA = 'membw-record-2'
+HIGHER: Literal['higher'] = 'higher'
+LOWER: Literal['lower'] = 'lower'
+VALID, INVALID, UNDECIDED = 'VALID', 'INVALID', 'UNDECIDED'
+AHEAD_S = 86_400  # a clock may be so much ahead of this machine's
+# RFC 1123, and the underscore of some sites: a name that a scheduler, a shell and a node-check
+# file read as one name
+HOST = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]*')
+METRIC = re.compile(r'[A-Za-z0-9_.+:/@%-]+')
+# {unit: (unit in which it is shown and compared, factor)}; a unit that is not here is refused
+UNITS = {
+    **{
+        f'{prefix}B/s': ('GB/s', factor / 1e9)
+        for prefix, factor in {
+            '': 1.0, 'k': 1e3, 'M': 1e6, 'G': 1e9, 'T': 1e12,
+            'Ki': 2.0**10, 'Mi': 2.0**20, 'Gi': 2.0**30, 'Ti': 2.0**40,
+        }.items()
+    },
+    **{unit: (unit, 1.0) for unit in ('ns', 'us', 'ms', 's', 'KiB', 'MiB', 'GiB', 'B', 'nodes')},
+    **{unit: (unit, 1.0) for unit in ('GFlop/s', 'GFLOP/s', 'GFlops', 'GInteractions/s', 'ratio')},
+}  # fmt: skip
+
+# 1e18 of any unit is no measurement
+Number = Annotated[float, Meta(gt=-1e18, lt=1e18)]
+Positive = Annotated[float, Meta(gt=0, lt=1e18)]
+Count = Annotated[int, Meta(ge=0, lt=2**31)]
+Text = str | None
+
+
+class BadRecord(ValueError):
+    """What is wrong with a line."""
+
+
+class Metric(Struct, frozen=True):
+    """A figure; `bound`: the value is no estimate, but a bound of the true figure."""
+
+    value: Positive | None  # None: not a finite number
+    unit: str
+    better: Literal['higher', 'lower']
+    low: Number | None = None  # with high: where a rerun is expected
+    high: Number | None = None
+    bound: Literal['lower', 'upper', 'unknown'] | None = None
+    series: str = ''  # of a point of a curve or a map: which one,
+    at: dict[str, float | str] = {}  # and where: {'threads': 8}, {'bytes': 4096}
+
+
+class Finding(Struct, frozen=True):
+    reason: str
+    detail: str = ''
+    allowed: bool = False
+
+
+class Lost(Struct, frozen=True):
+    """What was to be measured and did not arrive; as results/ledger.py's Missing."""
+
+    what: str
+    why: str
+    died: bool
+    node: str = ''
+
+    @property
+    def text(self) -> str:
+        return Missing(self.what, self.why, self.died, self.node).text
+
+
+class Validation(Struct, frozen=True):
+    ok: bool = True
+    wrong_elements: int = 0
+
+
+class Module(Struct, frozen=True):
+    """A memory module; speeds in MT/s."""
+
+    locator: Text = None
+    bank: Text = None
+    size_mib: int | None = None
+    rated_mts: int | None = None
+    configured_mts: int | None = None
+    width_bits: int | None = None
+    type: Text = None
+
+
+class Facts(Struct, frozen=True):
+    """What a node is; None is not known."""
+
+    cpu_model: Text = None
+    kernel: Text = None
+    microcode: Text = None
+    thp: Text = None
+    numa_balancing: Text = None
+    governor: Text = None
+    smt: Text = None
+    cpus: int | None = None
+    cores: int | None = None
+    sockets: int | None = None
+    numa_nodes: int | None = None
+    memory_channels: int | None = None
+    mem_total_mib: float | None = None
+    freq_max_khz: float | None = None
+    dimms: tuple[Module, ...] = ()
+    # of `membw node`
+    cpus_allowed: int | None = None
+    uncore_max_khz: float | None = None
+
+
+class Build(Struct, frozen=True):
+    compiler: Text = None
+    flags: Text = None
+    compile_line: Text = None
+    preset: Text = None
+    built_with: Text = None
+    source_sha256: Text = None
+    code_sha256: Text = None
+    binary_sha256: Text = None
+    spack_hash: Text = None
+
+
+class Pages(Struct, frozen=True):
+    requested: Text = None
+    asked: Text = None  # of membw 1.0.0
+    huge_mib: float | None = None
+
+
+class Placement(Struct, frozen=True):
+    policy: Text = None
+    pages_sampled: int = 0
+    pages_misplaced: int = 0
+
+
+class Runtime(Struct, frozen=True):
+    wait_policy: Text = None
+
+
+class Shape(Struct, frozen=True):
+    m: int
+    n: int
+    k: int
+
+
+class Thread(Struct, frozen=True):
+    affinity: str | int
+
+
+class Case(Struct, frozen=True):
+    """What the ReFrame check adds: which test case it was, its references, its build."""
+
+    test: str = ''
+    system: Text = ''
+    partition: Text = ''
+    environ: Text = ''
+    pinning: Text = ''
+    parameters: Text = ''
+    verdict: str = ''
+    reasons: tuple[str, ...] | str = ()
+    # as ReFrame's: value, and the fractions below and above that pass; a unit may follow
+    references: dict[str, tuple[Any, ...]] = {}
+    known_issues: dict[str, str] = {}
+    session: Text = ''
+    measurement: int = 0  # of a run of a whole cluster: 0 first, from 1 on the further ones
+    stores: Text = ''
+    compiler: Text = None
+    flags: Text = None
+    compile_line: Text = None
+    built_with: Text = None
+    source_sha256: Text = None
+    code_sha256: Text = None
+    binary_sha256: Text = None
+    spack_hash: Text = None
+
+
+class Part(Struct, frozen=True):
+    """One launch of the battery of `membw node`."""
+
+    name: str
+    command: str
+    record: 'Record | None'
+    why: str  # why it did not come to a valid end; '' where it did
+    died: bool
+    stopped: int = 0
+    trace: dict[str, Any] = {}
+
+
+class Cause(Struct, frozen=True):
+    """A row of systems/facts/causes.yaml that fits."""
+
+    name: str
+    sentence: str
+    evidence: tuple[str, ...] = ()
+    next: str = ''
+    source: str = ''
+    is_confirmed: bool = True
+    disturbs: bool = False
+
+
+class Record(Struct):
+    """One JSON object on one line."""
+
+    schema: Literal['membw-record-2']
+    program: Annotated[str, Meta(min_length=1)]
+    host: str
+    time: str
+    metrics: dict[str, Metric]
+    verdict: Literal['VALID', 'INVALID', 'UNDECIDED']
+    version: Text = None
+    reasons: tuple[Finding, ...] = ()
+    warnings: tuple[Finding, ...] = ()
+    rank: Count = 0
+    ranks: Annotated[int, Meta(ge=1, lt=2**31)] = 1
+    threads: int | None = None
+    headline: Text = None
+    exit_status: int = 0
+    validation: Validation | None = None
+    missing: tuple[Lost, ...] = ()
+    case_: Case | None = msgspec.field(default=None, name='case')
+    facts_: Raw | UnsetType = msgspec.field(default=UNSET, name='facts')
+    build_: Raw | UnsetType = msgspec.field(default=UNSET, name='build')
+    # what has to be equal before figures are compared, and what explains that they differ
+    kernels_set: Text = None
+    language: Text = None
+    element_bytes: int | str | None = None
+    mode: Text = None
+    precision: Text = None
+    array_size: int | None = None
+    array_size_from: Text = None
+    ntimes: int | None = None
+    bodies: int | None = None
+    pages: Pages | None = None
+    placement_before: Placement | None = None
+    placement_after: Placement | None = None
+    runtime: Runtime | None = None
+    shapes: dict[str, Shape] | None = None
+    threads_on: Raw | UnsetType = UNSET
+    # of `membw node`
+    word: str = ''
+    why: str = ''
+    causes: tuple[Cause, ...] = ()
+    counted: dict[str, float] = {}
+    parts: tuple[Part, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Checks what a type cannot say, and keeps no byte of the line."""
+        if self.host or not self.missing:
+            check_host(self.host)
+        for name, metric in self.metrics.items():
+            check_metric(name, metric.unit)
+        self.facts_ = _shared(_FACTS, self.facts_)
+        self.build_ = _shared(_BUILD, self.build_)
+        self.threads_on = _shared(_THREADS, self.threads_on)
+
+    @property
+    def case(self) -> Case:
+        return self.case_ or NO_CASE
+
+    @property
+    def facts(self) -> Facts:
+        return self.facts_  # type: ignore[return-value]
+
+    @property
+    def build(self) -> Build:
+        return self.build_  # type: ignore[return-value]
+
+    @property
+    def affinities(self) -> str:
+        """'0 1 2': where each thread may run; '' where it is not said."""
+        return self.threads_on  # type: ignore[return-value]
+
+    @property
+    def seconds(self) -> float:
+        """Since 1970."""
+        return seconds_of(self.time)
+
+    @property
+    def allowed(self) -> str:
+        """Reasons for INVALID that --allow set aside."""
+        return ' '.join(r.reason for r in self.reasons if r.allowed)
+
+    @property
+    def measured(self) -> dict[str, Metric]:
+        return {name: m for name, m in self.metrics.items() if m.value is not None}
+
+    @property
+    def stands(self) -> str:
+        """The metric that stands for the record: the headline, else the last; '' of none."""
+        names = [*self.measured]
+        return (self.headline or '') if self.headline in names else ['', *names][-1]
+
+
+NO_CASE = Case()
+_FACTS = msgspec.json.Decoder(Facts)
+_BUILD = msgspec.json.Decoder(Build)
+_THREADS = msgspec.json.Decoder(list[Thread] | None)
+_RECORD = msgspec.json.Decoder(Record)
+_MANY = 10_000  # distinct facts, builds, placements of threads that are kept
+_known: dict[tuple[int, bytes], Any] = {}
+
+
+def _shared(decoder: msgspec.json.Decoder, raw: Any) -> Any:
+    """One object for all records with the same bytes."""
+    key = id(decoder), b'' if raw is UNSET else bytes(raw)
+    found = _known.get(key)
+    if found is None:
+        if len(_known) > _MANY:
+            _known.clear()
+        if decoder is _THREADS:
+            threads = (key[1] and decoder.decode(key[1])) or ()
+            found = ' '.join(str(thread.affinity) for thread in threads)
+        else:
+            found = decoder.decode(key[1] if key[1] not in (b'', b'null') else b'{}')
+        _known[key] = found
+    return found
+
+
+@lru_cache(100_000)
+def check_host(host: str) -> None:
+    if not HOST.fullmatch(host) or host.upper() == 'ALL':
+        raise ValueError(f"'host' is not the name of a node: {ascii(host)[:80]}")
+
+
+@lru_cache(10_000)
+def check_metric(name: str, unit: str) -> None:
+    if not METRIC.fullmatch(name):
+        raise ValueError(f'not the name of a metric: {ascii(name)[:80]}')
+    if unit not in UNITS:
+        raise ValueError(f"'{name}' has the unit {ascii(unit)[:20]}: not one of membw's")
+
+
+@lru_cache(100_000)
+def seconds_of(text: str) -> float:
+    """Since 1970; BadRecord of a time in the future: a node's wrong clock would make all other
+    results old."""
+    try:
+        seconds = datetime.fromisoformat(text.replace('Z', '+00:00')).timestamp()
+    except (ValueError, OverflowError) as err:
+        raise BadRecord(f"'time' is {printable(text)[:40]}") from err
+    if not 0 <= seconds < time.time() + AHEAD_S:
+        raise BadRecord(f"'time' is later than today: {printable(text)[:40]}")
+    return seconds
+
+
+# --- reading -------------------------------------------------------------------------------
+
+
+def read_record(line: bytes) -> Record:
+    """The record of a line. BadRecord: what is wrong with it, by field.
+
+    A record that has a key twice is refused: nobody knows which of the two is meant.
+    """
+    try:
+        record = _RECORD.decode(line)
+    except msgspec.ValidationError as err:
+        raise BadRecord(_said(err, line)) from err
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
+        raise BadRecord(f'not JSON: {printable(str(err))[:80]}') from err
+    _refuse_twice(record, line)
+    record.seconds  # noqa: B018  # of another century: refused
+    if not record.missing and not record.measured:
+        raise BadRecord("'metrics' is empty: nothing was measured")
+    return record
+
+
+def _said(err: msgspec.ValidationError, line: bytes) -> str:
+    """'Expected `str`, got `int` - at `$.host`'."""
+    try:
+        other = msgspec.json.decode(line, type=dict[str, Any]).get('schema')
+    except (msgspec.MsgspecError, RecursionError):
+        other = None
+    if other != SCHEMA:
+        return f"not a record: 'schema' is not '{SCHEMA}'"
+    return printable(str(err).replace('`', "'").replace('$.', ''))[:160]
+
+
+# each record has one of these, and so has each record within that of a battery
+ONCE = (b'"host":', b'"time":')
+
+
+def _refuse_twice(record: Record, line: bytes) -> None:
+    """By counting: msgspec takes the last of several, and a slower reader would take ten times as
+    long for what has one cause, two writers in one file."""
+    within = [part.record for part in record.parts if part.record]
+    for key in ONCE:
+        if line.count(key) > 1 + len(within) and _is_twice(line):
+            raise BadRecord(f'not a record: a key is given twice: {key.decode()[1:-2]}')
+    metrics = len(record.metrics) + sum(len(one.metrics) for one in within)
+    if line.count(b'"better":') > metrics and _is_twice(line):
+        raise BadRecord('not a record: a key is given twice in its metrics')
+
+
+def _is_twice(line: bytes) -> bool:
+    """Whether anything is lost when it is read and written again."""
+    again = msgspec.json.encode(msgspec.json.decode(line))
+    return again.count(b'":') < line.count(b'":') + line.count(b'" :')
+
+
+def evidence(line: bytes) -> dict[str, Any]:
+    """All that a record's line has, as a JSON object: for what is declared nowhere here, the
+    evidence of its program. BadRecord as `read_record`."""
+    read_record(line)
+    return msgspec.json.decode(line)
+
+
+def evidence_of(data: dict[str, Any]) -> Record:
+    """The record of a JSON object; BadRecord."""
+    return read_record(msgspec.json.encode(data))
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of what every command reads of a record."""
+    return msgspec.json.schema(Record)

@@ -232,7 +232,9 @@ class Case:
         if is_judged and not figures:  # of a busy node, in its time
             return ['no figure in its record']
         words = ((f, verdict.of_figure(f)) for f in figures if not f.known_issue)
-        texts = (verdict.missed(figure) for figure, word in words if word == verdict.UNDECIDED)
+        # what --allow set aside was asked for, and stays in the record
+        undecided = (f for f, word in words if word == verdict.UNDECIDED and not f.allowed)
+        texts = map(verdict.missed, undecided)
         return list(dict.fromkeys(texts))
 
 

@@ -1,8 +1,13 @@
 """Records of `membw node` with figures made up: a healthy node, and nodes with a planted cause."""
 
+import tempfile
+from pathlib import Path
+
 import made_up_records as made
 
 from membw.node.assembled import assembled
+from membw.node.word import word_of
+from membw.results.table import read_table
 
 GOOD = {'rate': 180.0, 'one': 14.0, 'latency': 110.0, 'l1': 1.25, 'l2': 4.0, 'l3': 20.0,
         'cache': 262_144.0, 'loaded': 200.0, 'across': 90.0,
@@ -117,3 +122,15 @@ PLANTED = {
 }  # fmt: skip
 # what a planted cause may also truly be called
 ALSO = {'throttling': {'rate-falls', 'core-clock'}, 'large-pages': {'fabric-clock'}}
+
+
+def word(one, others=()):
+    """What `membw why` says of the node of a record, beside other records of any nodes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = made.write(Path(folder, 'r.jsonl'), [*others, one])
+        return word_of(one['host'], read_table([str(path)]))
+
+
+def measured(times=4, host='n1', day=0.0, **planted):
+    """One measurement and further ones of a node."""
+    return [node(host, day + 0.001 * i, **planted) for i in range(times)]

@@ -3,6 +3,7 @@
 import json
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from zlib import crc32
 
 CASE = {
     'test': 'stream', 'system': 'thin', 'partition': 'thin', 'environ': 'gcc-o2',
@@ -40,7 +41,12 @@ def runs(nodes, count, day='2026-10-01', minutes=20, **changes):
     found = []
     for number in range(count):
         for place, (node, triad) in enumerate(nodes.items()):
-            own = 1e-5 * (number * 7 % 10) + 1e-6 * (place % 10) + 1e-7 * begin.day
+            own = (
+                1e-5 * (number * 7 % 10)
+                + 1e-6 * (place % 10)
+                + 1e-9 * (crc32(node.encode()) % 97)
+                + 1e-7 * begin.day
+            )
             value = triad * (1 + own)
             figures = {'copy': 0.9 * value, 'triad': value}
             when = begin + timedelta(minutes=minutes * number)

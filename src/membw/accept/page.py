@@ -9,6 +9,7 @@ from membw.report import ranking
 from membw.report.model import Page, Picture, Section
 from membw.results.hostlist import fold
 from membw.results.table import HIGHER, Setting
+from membw.results.verdict import PASS
 from membw.tables import Column, Table
 
 LISTED, BUILDS = 8, 2  # rows of a table: two sheets of A4
@@ -68,10 +69,10 @@ def _agreed(acceptance: dict[str, Any]) -> Section:
 
 def _nodes(acceptance: dict[str, Any]) -> Section:
     """Those that did not pass at once, and why runs do not count."""
-    others = [node for node in acceptance['nodes'] if node['status'] not in ('PASS', 'MISSING')]
+    others = [n for n in acceptance['nodes'] if n['status'] != PASS and n['runs']]
     rows = [[node['node'], node['status'], rounds_of(node)] for node in others[:LISTED]]
     columns = Column('node', 'node'), Column('status', 'status'), Column('rounds', 'rounds')
-    missing = [node['node'] for node in acceptance['nodes'] if node['status'] == 'MISSING']
+    missing = [node['node'] for node in acceptance['nodes'] if not node['runs']]
     notes = [f'MISSING: {fold(missing)}'] * bool(missing)
     notes += [] if rows else ['No other node than PASS and MISSING ones.']
     rest = len(others) - len(rows)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from membw.results import provenance
-from membw.results.record import UNITS, VALID, Metric
+from membw.results.record import VALID, Metric, in_common
 from membw.results.table import Figure, Measurement, Setting, Table, figures_of, read_table
 
 
@@ -117,7 +117,7 @@ class _Setting:
                 values = known[name] = array('d')
             if len(values) < count:
                 values.extend([np.nan] * (count - len(values)))
-            values.append(metric.value * UNITS[metric.unit][1])
+            values.append(metric.value * in_common(metric.unit)[1])
         self.node.append(node)
         self.night.append(night)
         self.build.append(build)

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from membw.results.record import HIGHER, UNITS, VALID, Metric, Part, Record
+from membw.results.record import HIGHER, VALID, Metric, Part, Record, in_common
 from membw.results.table import too_good
 
 FEW = 0.03  # of the CPUs: more of other processes, or stolen, disturbs
@@ -84,7 +84,7 @@ def _firm(found: dict[str, Metric], part: Part) -> dict[str, Metric]:
     others took CPU time."""
     made = {}
     for name, metric in found.items():
-        is_rate = UNITS[metric.unit][0] == 'GB/s'
+        is_rate = in_common(metric.unit)[0] == 'GB/s'
         if too_good(metric.bound or '', metric.better):
             continue
         if is_disturbed(part) and not is_rate:

@@ -14,6 +14,7 @@ from membw.results.hostlist import fold
 from membw.results.provenance import peak_of
 from membw.results.rows import Row
 from membw.results.table import Table
+from membw.results.verdict import PASS
 
 CASE_FIELDS = ('session', 'commit', 'compile_line', 'stores', 'modules')
 
@@ -53,6 +54,7 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         picture = ranked.pictures.pop(0) if ranked.pictures else picture
         sections.insert(0, ranked)
     alarms = ranking.alarms(fleet)
+    named = {node.name for node in fleet.nodes if node.verdict != PASS} if fleet else set()
     if head[0].figures:
         past, changes = history.section(run.past, head[0].headline, run.chosen)
         sections += [past] if past else []
@@ -67,7 +69,8 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         nodes=summary.nodes_of(fleet),
         counts=summary.counts_of(run._replace(rows=rows)),
         picture=picture,
-        attention=summary.attention(rows, alarms),
+        # each node once, by what its fleet says
+        attention=summary.attention([row for row in rows if row.node not in named], alarms),
         sections=sections,
         provenance=_provenance(rows, built, table),
         problems=table.problems,

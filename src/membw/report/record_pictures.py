@@ -54,7 +54,7 @@ READ_NODES = (
 
 def record_of(rows: Sequence[Row], table: Table) -> dict:
     """Of the best row, {}: it is not valid."""
-    return table.evidence(rows[0].headline) if rows[0].figures else {}
+    return table.evidence(rows[0].headline) if rows[0].is_valid else {}
 
 
 def pictures(record: dict) -> list[Picture]:
@@ -169,7 +169,7 @@ def _middle_and_range(points: list[dict]) -> tuple[float, float, float]:
 
 def maps(rows: Sequence[Row], table: Table) -> list[Picture]:
     """Of the valid rows of one benchmark; none where its records have no pairs."""
-    valid = [row for row in rows if row.figures]
+    valid = [row for row in rows if row.is_valid]
     if not valid or not {'pairs', 'links'} & table.evidence(valid[0].headline).keys():
         return []
     records = [table.evidence(row.headline) for row in valid]
@@ -179,7 +179,7 @@ def maps(rows: Sequence[Row], table: Table) -> list[Picture]:
 
 def metrics_of(rows: Sequence[Row], table: Table) -> set[str]:
     """The metrics of a benchmark that are cells of a map, not points of a curve."""
-    record = table.evidence(rows[0].headline) if rows[0].figures else {}
+    record = table.evidence(rows[0].headline) if rows[0].is_valid else {}
     return {pair['metric'] for pair in record.get('pairs') or ()}
 
 

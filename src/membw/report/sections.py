@@ -41,10 +41,10 @@ def section(
     heads = [row.headline.metric for row in rows if row.figures]
     single = [name for name in single if name in heads] or single
     is_fleet = len({row.node for row in rows if row.node}) > 1  # drawn as a ranking
-    is_any = any(row.figures for row in rows)
+    is_any = any(row.is_valid for row in rows)
     if 0 < len(single) <= COLUMNS and is_any and not is_fleet:
         made.pictures = [] if is_in_head else [bar_picture(single[0], rows, peak)]
-    valid = [row for row in rows if row.figures]
+    valid = [row for row in rows if row.is_valid]
     made.pictures += [p for row in valid[:MOST] for p in _curve_pictures(row, curves)]
     if len(metrics) > COLUMNS:
         made.tables = [_metrics_down(rows)]
@@ -109,7 +109,7 @@ def metric_name(metric: str) -> str:
 
 def _bar(row: Row, figure: Figure, with_node: bool) -> Bar:
     name = f'{row.node} {row.name}' if with_node else row.name
-    if not row.figures:
+    if not row.is_valid:
         return Bar(name, None, f'{row.word}: {row.reason}'[:60])
     reference = None
     if figure.reference:

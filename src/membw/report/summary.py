@@ -29,12 +29,12 @@ def headline_rows(rows: Sequence[Row]) -> list[Row]:
 
 def headline(rows: Sequence[Row]) -> str:
     """'Triad 45.8 ±4.6 GB/s' of the best row; of several nodes the median and the range."""
-    if not rows[0].figures:
+    if not rows[0].is_valid:
         return 'No valid figure'
     f = rows[0].headline
     best: dict[str, float] = {}
     for row in rows:
-        if row.figures:
+        if row.is_valid:
             best.setdefault(row.node, row.headline.value)
     if len(best) == 1:
         return f'{metric_name(f.metric)} {text_of(f)} {f.unit}'
@@ -45,7 +45,7 @@ def headline(rows: Sequence[Row]) -> str:
 
 def standing(row: Row, table: Table, nodes: int = 1) -> list[str]:
     """Sentences: the row, whether the figure is good, the reference."""
-    if not row.figures:
+    if not row.is_valid:
         return [f'{row.test} {row.name}: {row.reason}']
     f = row.headline
     lines = [f'{row.name} on {f.node}{", the fastest node" if nodes > 1 else ""}.']
@@ -63,7 +63,7 @@ def standing(row: Row, table: Table, nodes: int = 1) -> list[str]:
 
 def head_picture(rows: Sequence[Row], peak: float | None) -> Picture | None:
     """Bars of the headline's metric; None where no row is valid."""
-    if not rows[0].figures:
+    if not rows[0].is_valid:
         return None
     return bar_picture(rows[0].headline.metric, rows[:IN_HEAD], peak)
 

@@ -26,18 +26,16 @@ AHEAD_S = 86_400  # a clock may be so much ahead of this machine's
 # file read as one name
 HOST = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]*')
 METRIC = re.compile(r'[A-Za-z0-9_.+:/@%-]+')
-# {unit: (unit in which it is shown and compared, factor)}; a unit that is not here is refused
-UNITS = {
-    **{
-        f'{prefix}B/s': ('GB/s', factor / 1e9)
-        for prefix, factor in {
-            '': 1.0, 'k': 1e3, 'M': 1e6, 'G': 1e9, 'T': 1e12,
-            'Ki': 2.0**10, 'Mi': 2.0**20, 'Gi': 2.0**30, 'Ti': 2.0**40,
-        }.items()
-    },
-    **{unit: (unit, 1.0) for unit in ('ns', 'us', 'ms', 's', 'KiB', 'MiB', 'GiB', 'B', 'nodes')},
-    **{unit: (unit, 1.0) for unit in ('GFlop/s', 'GFLOP/s', 'GFlops', 'GInteractions/s', 'ratio')},
+# {rate of bytes: its factor to GB/s, in which rates are shown and compared}
+RATES = {
+    f'{prefix}B/s': factor / 1e9
+    for prefix, factor in {
+        '': 1.0, 'k': 1e3, 'M': 1e6, 'G': 1e9, 'T': 1e12,
+        'Ki': 2.0**10, 'Mi': 2.0**20, 'Gi': 2.0**30, 'Ti': 2.0**40,
+    }.items()
 }  # fmt: skip
+# other ways to write one: bits, or what nobody knows how to read
+ODD_RATE = re.compile(r'.{0,2}(b|B|bit|byte|bytes|Byte|Bytes)(/s|ps|/sec)', re.I)
 
 # 1e18 of any unit is no measurement
 Number = Annotated[float, Meta(gt=-1e18, lt=1e18)]
@@ -172,7 +170,7 @@ class Case(Struct, frozen=True):
     verdict: str = ''
     reasons: tuple[str, ...] | str = ()
     # as ReFrame's: value, and the fractions below and above that pass; a unit may follow
-    references: dict[str, tuple[Any, ...]] = {}
+    references: dict[str, tuple[float | str | None, ...]] = {}
     known_issues: dict[str, str] = {}
     session: Text = ''
     measurement: int = 0  # of a run of a whole cluster: 0 first, from 1 on the further ones
@@ -185,6 +183,11 @@ class Case(Struct, frozen=True):
     code_sha256: Text = None
     binary_sha256: Text = None
     spack_hash: Text = None
+
+    def __post_init__(self) -> None:
+        for name, row in self.references.items():
+            if not row or any(isinstance(x, str) or abs(x or 0) > 1e18 for x in row[:3]):
+                raise ValueError(f"the reference of '{name}' is {list(row)}"[:80])
 
 
 class Part(Struct, frozen=True):
@@ -309,6 +312,7 @@ _FACTS = msgspec.json.Decoder(Facts)
 _BUILD = msgspec.json.Decoder(Build)
 _THREADS = msgspec.json.Decoder(list[Thread] | None)
 _RECORD = msgspec.json.Decoder(Record)
+_OBJECT = msgspec.json.Decoder(dict[str, Raw])
 _MANY = 10_000  # distinct facts, builds, placements of threads that are kept
 _known: dict[tuple[int, bytes], Any] = {}
 
@@ -339,8 +343,14 @@ def check_host(host: str) -> None:
 def check_metric(name: str, unit: str) -> None:
     if not METRIC.fullmatch(name):
         raise ValueError(f'not the name of a metric: {ascii(name)[:80]}')
-    if unit not in UNITS:
-        raise ValueError(f"'{name}' has the unit {ascii(unit)[:20]}: not one of membw's")
+    if not unit or printable(unit) != unit or unit not in RATES and ODD_RATE.fullmatch(unit):
+        raise ValueError(f"'{name}' has the unit {ascii(unit)[:20]}")
+
+
+def in_common(unit: str) -> tuple[str, float]:
+    """(unit in which it is shown and compared, factor)."""
+    factor = RATES.get(unit)
+    return (unit, 1.0) if factor is None else ('GB/s', factor)
 
 
 @lru_cache(100_000)
@@ -388,20 +398,17 @@ def _said(err: msgspec.ValidationError, line: bytes) -> str:
     return printable(str(err).replace('`', "'").replace('$.', ''))[:160]
 
 
-# each record has one of these, and so has each record within that of a battery
-ONCE = (b'"host":', b'"time":')
-
-
 def _refuse_twice(record: Record, line: bytes) -> None:
-    """By counting: msgspec takes the last of several, and a slower reader would take ten times as
-    long for what has one cause, two writers in one file."""
-    within = [part.record for part in record.parts if part.record]
-    for key in ONCE:
-        if line.count(key) > 1 + len(within) and _is_twice(line):
-            raise BadRecord(f'not a record: a key is given twice: {key.decode()[1:-2]}')
-    metrics = len(record.metrics) + sum(len(one.metrics) for one in within)
-    if line.count(b'"better":') > metrics and _is_twice(line):
-        raise BadRecord('not a record: a key is given twice in its metrics')
+    """By the length of what was read, for msgspec takes the last of several; slower readers that
+    see it themselves take ten times as long."""
+    parts = _OBJECT.decode(line)
+    count = len(parts)
+    least = sum(map(len, parts)) + sum(len(bytes(raw)) for raw in parts.values()) + 4 * count + 1
+    # as our programs write it, with a space after each comma and colon, or without any
+    is_whole = len(line.strip()) in (least, least + 2 * count - 1)
+    metrics = sum(len(one.metrics) for one in [record, *(p.record for p in record.parts)] if one)
+    if (not is_whole or line.count(b'"better":') > metrics) and _is_twice(line):
+        raise BadRecord('not a record: a key is given twice')
 
 
 def _is_twice(line: bytes) -> bool:

@@ -39,7 +39,7 @@ class Row(NamedTuple):
     parameters: dict[str, str]  # pinning among them
     word: str  # of results/verdict.py
     reason: str
-    figures: dict[str, Figure]  # the best of the rounds, by metric; {} of an INVALID row
+    figures: dict[str, Figure]  # the best of the rounds, by metric; wrong ones of an INVALID row
     attempts: list[Attempt]
     node: str = ''  # of the rows of a page
 
@@ -47,6 +47,11 @@ class Row(NamedTuple):
     def headline(self) -> Figure:
         """The figure that stands for the row, which has one."""
         return headline(self.figures)
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether its figures may be shown."""
+        return bool(self.figures) and self.word != verdict.INVALID
 
     @property
     def more(self) -> str:
@@ -208,9 +213,9 @@ def of_measurement(of: Measurement) -> tuple[str, str]:
 def best_first(row: Row) -> tuple[bool, bool, float]:
     """A key to sort by: INVALID and unmeasured rows last."""
     if not row.figures:
-        return True, row.word != verdict.INVALID, 0.0
+        return True, True, 0.0
     value = row.headline.value
-    return False, False, -value if row.headline.better == HIGHER else value
+    return not row.is_valid, False, -value if row.headline.better == HIGHER else value
 
 
 # --- the rounds of a row -------------------------------------------------------------------------
@@ -221,10 +226,10 @@ def judged(attempts: list[Attempt]) -> tuple[str, str, dict[str, Figure]]:
     lost = [a for a in attempts if a.word in verdict.NO_FIGURE]
     rest = [a for a in attempts if a.word not in verdict.NO_FIGURE]
     named = whats_lost(lost, attempts)
-    wrong = next((a for a in rest if a.word == verdict.INVALID), None)
+    wrong = [a for a in rest if a.word == verdict.INVALID]
     if wrong:
-        word = verdict.worst([wrong.word, *(a.word for a in lost)])
-        return word, '; '.join([*named, reason_of(wrong)]), {}
+        word = verdict.worst([verdict.INVALID, *(a.word for a in lost)])
+        return word, '; '.join([*named, reason_of(wrong[0])]), best_figures(wrong)
     figures = best_figures([a for a in attempts if a.figures])
     words = [verdict.of_case(figures.values())] if figures else []
     reasons = [why(words[0], figures)] if figures else []

@@ -26,13 +26,13 @@ from membw.results.record import (
     HIGHER,
     INVALID,
     UNDECIDED,
-    UNITS,
     VALID,
     BadRecord,
     Finding,
     Metric,
     Record,
     evidence,
+    in_common,
     read_record,
 )  # fmt: skip
 
@@ -114,8 +114,8 @@ class Measurement:
 
     def is_after(self, other: 'Measurement') -> bool:
         """By the run's own order within one session, where nodes' clocks differ; else by time."""
-        if self.session and self.session == other.session:
-            return self.number >= other.number
+        if self.session and self.session == other.session and self.number != other.number:
+            return self.number > other.number
         return self.time >= other.time
 
 
@@ -506,33 +506,27 @@ def _text(value: object) -> str:
 
 def _figure(of: Measurement, name: str, row: Metric, record: Record) -> Figure:
     """One metric, its reference and its known issue."""
-    unit, factor = UNITS[row.unit]
+    unit, factor = in_common(row.unit)
     assert row.value is not None
     value, case = row.value * factor, record.case
     figure = Figure(
         sys.intern(name), value, unit, row.better, None, None, row.bound or '', row.series, row.at,
         is_headline=name == record.stands, of=of,
     )  # fmt: skip
-    if row.low is not None and row.high is not None:
-        if not row.low <= row.value <= row.high:
-            raise BadRecord(f"'{name}': {row.value:g} lies outside its interval")
+    if row.low is not None and row.high is not None and not row.bound:
         figure.low, figure.high = row.low * factor, row.high * factor
     if case.known_issues:
         figure.known_issue = printable(case.known_issues.get(name, ''))
     limits = case.references.get(name)
     if limits and limits[0]:  # ReFrame passes a reference of 0
-        reference, low, high = _reference(name, limits)
-        figure.reference = reference * factor
-        figure.reference_low, figure.reference_high = low, high
+        value, low, high = (*limits[:3], None, None)[:3]
+        figure.reference = float(value or 0) * factor
+        figure.reference_low, figure.reference_high = _fraction(low), _fraction(high)
     return figure
 
 
-def _reference(name: str, limits: Sequence[Any]) -> tuple[float, float | None, float | None]:
-    found = tuple(limits[:3]) + (None,) * (3 - len(limits[:3]))
-    is_right = all(x is None or type(x) in (int, float) and abs(x) < 1e18 for x in found)
-    if not is_right or found[0] is None:
-        raise BadRecord(f"the reference of '{name}' is {ascii(list(limits))[:40]}")
-    return found
+def _fraction(end: float | str | None) -> float | None:
+    return None if end is None else float(end)
 
 
 # --- one run of one node -------------------------------------------------------------------

@@ -48,9 +48,11 @@ def _against_reference(figure: Figure) -> str:
     """A bound on the good side that meets its reference is PASS; no bound ever fails one."""
     if figure.reference is None:
         return PASS
-    if figure.may_be_worse or is_too_good(figure, figure.reference):
-        return UNDECIDED
     low, high = limits(figure)
+    is_open = (high if figure.better == 'higher' else low) is None
+    is_good = bool(figure.reference) and is_too_good(figure, figure.reference)
+    if figure.may_be_worse or is_open and is_good:
+        return UNDECIDED
     lowest, highest = ends(figure)
     if low is not None and figure.value < low:
         return UNDECIDED if figure.is_bound or highest >= low else FAIL
@@ -60,10 +62,7 @@ def _against_reference(figure: Figure) -> str:
 
 
 def is_too_good(figure: Figure, base: float) -> bool:
-    """Better than `base` by more than TOO_GOOD, where its reference allows no more itself."""
-    own = figure.reference_high if figure.better == 'higher' else figure.reference_low
-    most = max(TOO_GOOD, abs(own)) if own is not None and base == figure.reference else TOO_GOOD
-    return figure.share(base) > 1 + most
+    return figure.share(base) > 1 + TOO_GOOD
 
 
 def ends(figure: Figure) -> tuple[float, float]:
@@ -81,14 +80,15 @@ def missed(figure: Figure) -> str:
     if figure.reference is None:
         return ''
     name = f'{figure.metric} {figure.sign}'.rstrip()
-    off = f' ({figure.value / figure.reference - 1:+.0%})'
+    base = figure.reference
+    off = f' ({figure.value / base - 1:+.0%})' if base else ''
     texts = []
     for word, limit, sign in zip(('at least', 'at most'), limits(figure), (1, -1), strict=True):
         if limit is not None and sign * figure.value < sign * limit:
             texts.append(
                 f'{name} {figure.value:.4g} {figure.unit}, {word} {limit:.4g} wanted{off}'
             )
-    if not texts and is_too_good(figure, figure.reference):
+    if not texts and base and is_too_good(figure, base):
         texts = [f'{name} {figure.value:.4g} {figure.unit}{off}: {too_good_because()}']
     return '; '.join(texts)
 

@@ -116,7 +116,7 @@ def table_of(title: str, rows: Sequence[Row], metrics: dict[str, str]) -> Table:
 def of_peak(row: Row) -> Cell:
     """The headline, where it is a bandwidth (STREAM's: Triad), as a part of the peak."""
     peak, _ = peak_of(row.record)
-    is_rate = row.figures and row.headline.unit == 'GB/s'
+    is_rate = row.is_valid and row.headline.unit == 'GB/s'
     share = row.headline.value / peak if peak and is_rate else None
     return Cell(share, '' if share is None else f'{share:.0%}')
 

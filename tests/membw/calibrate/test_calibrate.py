@@ -126,7 +126,7 @@ def test_invalid_runs_bounds_and_other_builds_are_left_out_with_the_reason(store
     code, out, _ = calibrate(stored([*older, *bounds, *wrong, *made, *small]))
     assert code == 0 and '20 runs, 20 nodes, 1 night' in out
     assert 'left out: 2 runs: INVALID: wrong-placement' in out
-    assert 'left out: 5 runs: VALID only because --allow named array-too-small' in out
+    assert 'left out: 5 runs: UNDECIDED: allowed: array-too-small' in out
     assert 'left out: 3 runs: disturbed: a lower bound only' in out
     newest = 'of another setting than the newest run: compiler gcc 11.4, not gcc 12.2.0'
     assert f'left out: 4 runs: {newest}' in out

@@ -5,19 +5,23 @@ import random
 import pytest
 
 from membw.calibrate.rule import Refusal, reference, too_few
-from membw.results.table import Figure
+from membw.results.table import Figure, Measurement
 
 
 def runs_of(values, nodes=20, nights=3):
     """A run for each value: on every node in turn, night after night."""
     return [
-        Figure(node=f'n{i % nodes:03}', night=f'2026-11-{i // nodes % nights + 1:02}', value=value)
+        run_of(f'n{i % nodes:03}', f'2026-11-{i // nodes % nights + 1:02}', value)
         for i, value in enumerate(values)
     ]
 
 
+def run_of(node, night, value):
+    return Figure(value=value, of=Measurement(node=node, night=night))
+
+
 def test_the_reference_is_the_median_of_the_nodes_medians():
-    often = [Figure(node='slow', night=f'night {i}', value=90.0) for i in range(50)]
+    often = [run_of('slow', f'night {i}', 90.0) for i in range(50)]
     found = reference([*often, *runs_of([100.0] * 60)], 'GB/s', 'higher')
     assert found.value == 100.0
 
@@ -66,7 +70,7 @@ def test_runs_of_two_kinds_are_refused():
 
 
 def test_one_broken_node_moves_nothing():
-    broken = [Figure(node='broken', night=f'night {i}', value=50.0) for i in range(3)]
+    broken = [run_of('broken', f'night {i}', 50.0) for i in range(3)]
     with_it = reference([*runs_of([99.9, 100.0, 100.1] * 20), *broken], 'GB/s', 'higher')
     assert with_it.value == 100.0 and with_it.low == -0.02
 

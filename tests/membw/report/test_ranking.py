@@ -20,10 +20,10 @@ def page(tmp_path):
 def test_a_low_node_is_named_in_the_picture_the_table_and_the_head(page):
     found = page(made_up.fleet(30, slow=[(7, 0.9)]))
     section = found.sections[0]
-    assert section.title.startswith('Nodes: 29 PASS') and '1 SUSPECT' in section.title
-    assert section.tables[0].texts()[1][:2] == ['n007', 'SUSPECT']
+    assert section.title.startswith('Nodes: 29 PASS') and '1 UNDECIDED' in section.title
+    assert section.tables[0].texts()[1][:2] == ['n007', 'UNDECIDED']
     assert '>n007<' in found.picture.draw(800).as_text()
-    assert found.verdict == '' and found.nodes[0] == ('SUSPECT', '1 of 30 nodes')
+    assert found.verdict == '' and found.nodes[0] == ('UNDECIDED', '1 of 30 nodes')
     assert found.attention[0].what == 'node n007'
 
 
@@ -42,7 +42,7 @@ def test_nodes_are_sorted_by_loss_whatever_their_verdict(page):
     again = [made_up.record('n007', 0.001 * i, made_up.stream(share=0.93)) for i in (1, 2, 3)]
     table = page([*rows, *again], [made_up.name(n) for n in range(1, 32)]).sections[0].tables[0]
     assert [line[:2] for line in table.texts()[1:4]] == [
-        ['n031', 'MISSING'], ['n009', 'SUSPECT'], ['n007', 'FAIL']
+        ['n031', 'MISSING'], ['n009', 'UNDECIDED'], ['n007', 'FAIL']
     ]  # fmt: skip
     assert len(table.rows) == 31
 

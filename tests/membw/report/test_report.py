@@ -152,9 +152,34 @@ def test_an_invalid_row_has_no_figure_in_table_and_picture(page):
     assert 'INVALID: not-validated' in picture and '360' not in picture
 
 
-def test_metrics_that_differ_by_a_number_are_curves(page):
-    points = {f'triad_{m}_{n}': n * 9.0 for m in ('local', 'remote') for n in range(1, 9)}
-    row = made_up.record(rows=made_up.metrics(points), case={'test': 'numa_scan'})
+def curves(points, axis, *of):
+    """Metrics of {(series, number): value}."""
+    rows = {}
+    for (series, number), value in points.items():
+        (row,) = made_up.metrics({series: value}, *of).values()
+        rows[f'{series}_{number}'] = {**row, 'series': series, 'at': {axis: number}}
+    return rows
+
+
+def test_a_map_of_two_domains_and_names_that_end_in_a_number_are_no_curves(page):
+    rows = made_up.metrics({f'triad_{n}': 9.0 * n for n in (32, 64, 80)})
+    for here in range(4):
+        for there in range(4):
+            (row,) = made_up.metrics({'x': 10.0}).values()
+            at = {'cpu_domain': here, 'memory_domain': there}
+            rows[f'read_gbs_{here}_{there}'] = {**row, 'series': 'read_gbs', 'at': at}
+    (section,) = page([made_up.record(rows=rows, headline='triad_80')]).sections
+    assert not any('threads' in one.draw(800).as_text() for one in section.pictures)
+
+
+def test_one_metric_more_behind_the_headline_changes_no_picture(page):
+    rows = made_up.stream() | made_up.metrics({'rounds': 3.0}, 's', 'lower')
+    assert page([made_up.record(rows=rows)]).picture.title.startswith('Triad')
+
+
+def test_points_of_a_series_are_curves(page):
+    points = {(f'triad_{m}', n): n * 9.0 for m in ('local', 'remote') for n in range(1, 9)}
+    row = made_up.record(rows=curves(points, 'threads'), case={'test': 'numa_scan'})
     (section,) = page([row]).sections
     (picture,) = section.pictures
     text = picture.draw(800).as_text()
@@ -163,8 +188,9 @@ def test_metrics_that_differ_by_a_number_are_curves(page):
 
 
 def test_curves_over_bytes_have_a_logarithmic_axis(page):
-    points = {f't_{4**n}': 1.5 * 3**n for n in range(11)}
-    row = made_up.record(rows=made_up.metrics(points, 'us', 'lower'), case={'test': 'imb'})
+    points = {('t', 4**n): 1.5 * 3**n for n in range(11)}
+    rows = curves(points, 'bytes', 'us', 'lower')
+    row = made_up.record(rows=rows, case={'test': 'imb'})
     assert '>1 MiB<' in page([row]).sections[0].pictures[0].draw(800).as_text()
 
 

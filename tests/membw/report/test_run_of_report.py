@@ -24,7 +24,7 @@ def test_verdict_and_counts_are_those_of_the_terminal(made, capsys):
     page = page_of(run_of_report(path))
     assert show(read(path)) == 1
     text = capsys.readouterr().out
-    counts = '1 PASS, 1 NOT MEASURED, 1 INVALID, 1 build failed'
+    counts = '1 PASS, 1 MISSING, 1 INVALID, 1 build failed'
     assert f'Verdict: INVALID: {counts}' in text and page.counts == f'rows: {counts}'
 
 
@@ -33,7 +33,7 @@ def test_rounds_are_one_row_and_a_failed_build_is_named(made):
     assert page.headline.startswith('Triad 42.5 ±')
     assert [(a.verdict, a.what) for a in page.attention] == [
         ('INVALID', 'stream gcc-o3 omp'),
-        ('NOT MEASURED', 'stream icx omp'),
+        ('MISSING', 'stream icx omp'),
     ]
     assert 'icx: not found' in page.attention[1].why
     table = page.sections[0].tables[0]
@@ -51,7 +51,7 @@ def test_a_bad_row_of_another_benchmark_does_not_make_the_headline_wrong(tmp_pat
 def test_a_run_without_a_figure_has_a_page(tmp_path):
     run = MadeRun(tmp_path).build('icx', result='fail', why='no').failed_with('icx')
     page = page_of(run_of_report(run.write()))
-    assert page.headline == 'No valid figure' and page.verdict == 'NOT MEASURED'
+    assert page.headline == 'No valid figure' and page.verdict == 'MISSING'
 
 
 def test_each_node_of_a_whole_cluster_is_in_the_table(tmp_path):

@@ -81,7 +81,7 @@ def test_a_figure_without_reference_passes(tmp_path):
 def test_a_case_has_the_worst_word_of_its_figures(tmp_path):
     figures = [triad(tmp_path, share) for share in (1.0, 0.9)]
     assert verdict.of_case(figures) == 'FAIL'
-    assert verdict.of_case([]) == 'NOT MEASURED'
+    assert verdict.of_case([]) == 'MISSING'
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,10 @@ def test_a_case_has_the_worst_word_of_its_figures(tmp_path):
         (['PASS', 'KNOWN'], 0),
         (['PASS', 'FAIL'], 1),
         (['UNDECIDED'], 1),
-        (['NOT MEASURED'], 1),
+        (['MISSING'], 2),  # nothing was judged
+        (['MISSING', 'FAIL'], 1),
         (['XPASS'], 1),
-        ([], 1),
+        ([], 2),
     ],
 )
 def test_the_exit_status_is_0_where_every_word_is_good(words, status):

@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'tests' / 'lib')
 import made_up_records as made  # noqa: E402
 from runs_of_nodes import runs  # noqa: E402
 
-TRIADS = {'n001': 309, 'n002': 309, 'n003': 308, 'n004': 309, 'n005': 294, 'n006': 307,
-          'n007': 309}  # fmt: skip
+TRIADS = {'n001': 185, 'n002': 185, 'n003': 184.5, 'n004': 185, 'n005': 176, 'n006': 184,
+          'n007': 185}  # fmt: skip
 CHANNEL = 7 / 8  # of a node that lost one of eight
 
 
@@ -50,8 +50,8 @@ FLEETS = {
     'large': lambda: made.fleet(2000, slow={7: CHANNEL, 13: 0.95, 1234: 0.97}),
     'year': lambda: nights(12, range(-185, 180), 325),
     'first': lambda: runs(TRIADS, 3, '2026-10-01'),
-    'n008': lambda: runs({'n008': 309}, 3, '2026-10-02'),
-    'n005': lambda: runs({'n005': 309}, 5, '2026-10-03'),
+    'n008': lambda: runs({'n008': 185}, 3, '2026-10-02'),
+    'n005': lambda: runs({'n005': 185}, 5, '2026-10-03'),
 }
 for name in sys.argv[1:] or FLEETS:
     made.write(f'{name}.jsonl', FLEETS[name]())

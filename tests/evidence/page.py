@@ -10,7 +10,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 PAGES = [HERE.parents[1] / 'docs' / name for name in ('judging.md', 'evidence.md')]
-MARK = re.compile(r'(<!-- tests/evidence/(\w+)\.csv -->\n\n)(?:\|.*\n)*')
+MARK = re.compile(r'(<!-- tests/evidence/(\w+)\.csv -->\n\n)(?:\|.*\n)*\n?')
 
 
 def rows(name: str) -> list[dict]:
@@ -63,13 +63,13 @@ def causes() -> Iterator[list]:
 
 def markdown(name: str) -> str:
     head, *body = {'memory': memory, 'judging': judging, 'causes': causes}[name]()
-    lines = [head, ['---'] * len(head), *body]
-    return ''.join(f'| {" | ".join(map(str, cells))} |\n' for cells in lines)
+    lines = [f'| {" | ".join(map(str, cells))} |\n' for cells in (head, *body)]
+    return ''.join([lines[0], f'|{"---|" * len(head)}\n', *lines[1:]])
 
 
 def drawn(text: str) -> str:
     """A page with its tables made anew."""
-    return MARK.sub(lambda match: match[1] + markdown(match[2]), text)
+    return MARK.sub(lambda match: f'{match[1]}{markdown(match[2])}\n', text)
 
 
 if __name__ == '__main__':

@@ -20,11 +20,20 @@ Set-up that a reader has already (results of a fleet, say) is an HTML comment:
 import re
 import shutil
 import subprocess
+import sys
+import textwrap
 from dataclasses import dataclass, field
 
 import pytest
 import standin_gcc
+import stream_table
+from made_run import MadeRun, metric
 from places import ROOT
+
+from membw.summary import command as summary
+
+sys.path.insert(0, str(ROOT / 'tests/evidence'))
+import page as evidence  # noqa: E402
 
 PAGES = sorted((ROOT / 'docs').glob('*.md'))
 BLOCK = re.compile(r'^```(\S+)?[ \t]*(.*?)\n(.*?)^```$|^<!-- (test)\n(.*?)^-->$', re.M | re.S)
@@ -109,29 +118,14 @@ def run_page(text, folder, environment):
 
 @pytest.mark.parametrize('page', PAGES, ids=lambda page: page.stem)
 def test_the_commands_of_a_page_run(page, tmp_path, environment):
-    """The compiler does not optimize, but on the page that shows what it made of the kernels."""
+    """Each shell block is tested, or says why not. The compiler does not optimize, but on the page
+    that shows what it made of the kernels."""
+    assert unmarked(page.read_text()) == []
     (tmp_path / 'page').mkdir()
     if page.stem != 'compilers':
         tools = standin_gcc.put_up(tmp_path / 'tools')
         environment = {**environment, 'PATH': f'{tools}:{environment["PATH"]}'}
     assert run_page(page.read_text(), tmp_path / 'page', environment) == []
-
-
-@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.stem)
-def test_every_shell_block_is_tested_or_says_why_not(page):
-    assert unmarked(page.read_text()) == []
-
-
-def test_the_readme_leads_to_every_page():
-    """By links, through other pages as well."""
-    waiting, reached = [ROOT / 'README.md'], set()
-    while waiting:
-        page = waiting.pop()
-        links = re.findall(r'\]\(([\w./-]+\.md)', page.read_text())
-        pages = {(page.parent / link).resolve() for link in links} & set(PAGES)
-        waiting += pages - reached
-        reached |= pages
-    assert reached == set(PAGES)
 
 
 def anchors(page):
@@ -158,3 +152,55 @@ def test_every_link_leads_somewhere():
     pages = [ROOT / name for name in tracked.split()]
     assert len(pages) > len(PAGES)
     assert {str(p): dead for p in pages if (dead := list(dead_links(p)))} == {}
+
+
+# Of a student, support, a manager, and a centre with a ReFrame of its own.
+QUESTIONS = """
+which of these numbers is mine?  reading the-signs
+what do PASS, UNDECIDED and the others mean?  reading the-words
+is that good?  published is-that-good-what-others-reach
+why is it not the peak?  compilers what-makes-the-difference
+why does another tool read less?  reading what-other-tools-count
+is n117 slow, and why?  slow-node why
+since when?  slow-node since-when
+may it be drained, or come back?  slow-node before-you-drain-it
+what do I do about INVALID?  troubleshooting every-reason-of-invalid
+who disturbs my run?  troubleshooting only-lower-bounds-
+how is a machine accepted?  accept 1-write-the-protocol
+who bears which risk?  accept the-risks
+what can I ask for, of a machine that is not there?  accept what-to-ask-for
+how often is a verdict wrong?  judging how-often-they-err
+when does a node FAIL?  judging a-node-beside-its-peers
+how do our checks run in my ReFrame?  bring-up with-a-reframe-configuration-of-your-own
+how do I describe my nodes?  bring-up 2-say-what-the-nodes-are
+where do references come from?  nightly references-of-your-own
+how do Prometheus and SQL get the figures?  nightly figures-for-your-monitoring
+how do I get the same binary next year?  compilers the-same-binary-again
+"""
+
+
+def test_the_readme_leads_to_every_page_and_each_answer_is_two_clicks_away():
+    linked = set(re.findall(r'\]\(docs/([\w-]+)\.md', (ROOT / 'README.md').read_text()))
+    assert linked == {page.stem for page in PAGES}
+    for line in QUESTIONS.strip().splitlines():
+        page, anchor = line.split()[-2:]
+        assert anchor in anchors(ROOT / f'docs/{page}.md'), line
+
+
+def test_the_screen_of_the_readme_is_that_of_the_published_figures(tmp_path, capsys):
+    table = stream_table.rows((ROOT / 'tests/data/thin-likwid.txt').read_text())
+    gbs = {name: row['best_mbs'] / 1000 for name, row in table.items()}
+    thin = {'host': 'thin', 'threads': 24, 'llc_mib': None, 'facts': {'cores': 24, 'sockets': 2},
+            'peak_gbs': 256, 'peak_source': 'as published'}  # fmt: skip
+    made = MadeRun(tmp_path).quick().add(
+        {name: metric(value) for name, value in gbs.items()}, record=thin, system='thin',
+        references={name: [value, -0.05, 0.1] for name, value in gbs.items()},
+    )  # fmt: skip
+    summary.show(summary.read(made.write()))
+    screen = capsys.readouterr().out.split('  Results:')[0]
+    assert textwrap.indent(screen, '    ') in (ROOT / 'README.md').read_text()
+
+
+@pytest.mark.parametrize('page', evidence.PAGES, ids=lambda page: page.stem)
+def test_the_tables_of_evidence_are_drawn_from_its_data(page):
+    assert evidence.drawn(page.read_text()) == page.read_text()

@@ -1,6 +1,6 @@
 """How often the cause of a made-up slow node is named rightly: each alone, in pairs, and none.
 
-python tests/evidence/causes.py [TRIALS] >tests/evidence/causes.csv     docs/evidence.md has a table
+python tests/evidence/causes.py [TRIALS] >tests/evidence/causes.csv     for docs/evidence.md
 """
 
 import csv

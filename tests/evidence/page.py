@@ -26,7 +26,14 @@ def ends(values: list[float]) -> str:
 
 def memory() -> Iterator[list]:
     """A line per size of fleet, over all shapes of noise."""
-    yield ['nodes', 'shapes', 'with a wrong FAIL', 'of fleets, at most', 'found at -4 %', 'at -5 %']
+    yield [
+        'nodes',
+        'shapes',
+        'with a wrong FAIL',
+        'of fleets, at most',
+        'found at -4 %',
+        'at -5 %',
+    ]
     every = rows('memory')
     for nodes in dict.fromkeys(row['nodes'] for row in every):
         of = [row for row in every if row['nodes'] == nodes]

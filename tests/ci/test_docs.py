@@ -10,11 +10,7 @@ A page's shell blocks carry a mark after ```sh:
 Blocks of a page run in order, each in a shell of its own (`sh -eu`, as after `. ./setup-env.sh`),
 all in one empty folder, so files stay and variables do not. `$MEMBW_ROOT` is the checkout. A block
 ```text after a tested one holds lines that its output must have (`...` stands for anything).
-Set-up that a reader has already (results of a fleet, say) is an HTML comment:
-
-    <!-- test
-    python "$MEMBW_ROOT/tests/some_generator.py" results
-    -->
+Set-up that a reader has already is an HTML comment, `<!-- test`, commands, `-->`.
 """
 
 import re
@@ -22,7 +18,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import pytest
 import standin_gcc
@@ -36,96 +32,81 @@ sys.path.insert(0, str(ROOT / 'tests/evidence'))
 import page as evidence  # noqa: E402
 
 PAGES = sorted((ROOT / 'docs').glob('*.md'))
-BLOCK = re.compile(r'^```(\S+)?[ \t]*(.*?)\n(.*?)^```$|^<!-- (test)\n(.*?)^-->$', re.M | re.S)
+BLOCK = re.compile(r'^```(\S+)?[ \t]*(.*?)\n(.*?)^```$|^<!-- test\n(.*?)^-->$', re.M | re.S)
 LIMIT_S = 300
 
 
-@dataclass
-class Block:
-    """One fenced block, or a hidden one."""
+class Block(NamedTuple):
+    """A fenced block, or a hidden one."""
 
     line: int
     language: str
     mark: str
     text: str
-    expected: list = field(default_factory=list)
-
-    @property
-    def tested(self):
-        return self.language == 'sh' and self.mark.split()[:1] == ['test']
+    expected: list
 
     def option(self, name, default):
-        found = re.search(rf'\b{name}=(\S+)', self.mark)
-        return found.group(1) if found else default
+        value = re.search(rf'\b{name}=(\S+)', self.mark)
+        return value[1] if value else default
 
 
-def blocks(text):
-    """Every block of a page in order; a ```text block goes to the tested one before it."""
-    found = []
+def shell_blocks(text):
+    """In order; a ```text block goes to the tested one before it."""
+    blocks = []
     for match in BLOCK.finditer(text):
+        language, mark, body, hidden = match.groups()
+        if language == 'text' and blocks and blocks[-1].mark[:4] == 'test':
+            blocks[-1].expected.extend(body.splitlines())
         line = text.count('\n', 0, match.start()) + 1
-        language, mark, body, hidden, commands = match.groups()
-        if hidden:
-            found.append(Block(line, 'sh', 'test', commands))
-        elif language == 'text' and found and found[-1].tested:
-            found[-1].expected = body.splitlines()
-        else:
-            found.append(Block(line, language or '', mark, body))
-    return found
-
-
-def unmarked(text):
-    """Lines of shell blocks that are neither tested nor say why not."""
-    shells = [b for b in blocks(text) if b.language in ('sh', 'bash', 'shell', 'console', '')]
-    return [b.line for b in shells if not b.tested and not re.match(r'untested: \S', b.mark)]
+        own = ('sh', 'test', hidden) if hidden else (language or '', mark, body)
+        blocks.append(Block(line, *own, []))
+    return [b for b in blocks if b.language in ('sh', 'bash', 'shell', 'console', '')]
 
 
 def missing_lines(expected, output):
-    """Expected lines that the output lacks; `...` within a line stands for anything. How wide a
-    column is depends on what else stands in it."""
+    """Expected lines that the output lacks; how wide a column is depends on what else stands in
+    it."""
 
-    def squeezed(line):
-        return ' '.join(line.split())
+    def squeezed(text):
+        return [' '.join(line.split()) for line in text]
 
-    patterns = [re.escape(squeezed(line)).replace(r'\.\.\.', '.*') for line in expected]
-    lines = [squeezed(line) for line in output.splitlines()]
+    patterns = [re.escape(line).replace(r'\.\.\.', '.*') for line in squeezed(expected)]
+    lines = squeezed(output.splitlines())
     return [p for p in patterns if p and not any(re.fullmatch(p, line) for line in lines)]
 
 
-def run_page(text, folder, environment):
-    """Problems of a page, as one text each; stops at the first block that fails."""
-    for block in filter(lambda b: b.tested, blocks(text)):
-        lacks = [t for t in block.option('needs', '').split(',') if t and not shutil.which(t)]
-        if lacks:
-            pytest.skip(f"line {block.line} needs '{lacks[0]}', which is not on the PATH")
-        done = subprocess.run(
-            ['sh', '-euc', block.text],
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-        )
-        said = f'\n{block.text}\n{done.stdout}{done.stderr}'
-        if done.returncode != int(block.option('exit', '0')):
-            return [f'line {block.line}: exit status {done.returncode}:{said}']
-        absent = missing_lines(block.expected, done.stdout + done.stderr)
-        if absent:
-            return [f'line {block.line}: the output lacks {absent}:{said}']
-    return []
+def problem(block, folder, environment):
+    """What is wrong with a block, or nothing."""
+    if lacks := [t for t in block.option('needs', '').split(',') if t and not shutil.which(t)]:
+        pytest.skip(f"line {block.line} needs '{lacks[0]}', which is not on the PATH")
+    done = subprocess.run(
+        ['sh', '-euc', block.text],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+    )
+    output = done.stdout + done.stderr
+    if done.returncode != int(block.option('exit', '0')):
+        return f'line {block.line}: exit status {done.returncode}:\n{block.text}\n{output}'
+    absent = missing_lines(block.expected, output)
+    return absent and f'line {block.line}: the output lacks {absent}:\n{block.text}\n{output}'
 
 
 @pytest.mark.parametrize('page', PAGES, ids=lambda page: page.stem)
 def test_the_commands_of_a_page_run(page, tmp_path, environment):
     """Each shell block is tested, or says why not. The compiler does not optimize, but on the page
     that shows what it made of the kernels."""
-    assert unmarked(page.read_text()) == []
     (tmp_path / 'page').mkdir()
     if page.stem != 'compilers':
         tools = standin_gcc.put_up(tmp_path / 'tools')
         environment = {**environment, 'PATH': f'{tools}:{environment["PATH"]}'}
-    assert run_page(page.read_text(), tmp_path / 'page', environment) == []
+    for block in shell_blocks(page.read_text()):
+        assert re.match(r'test\b|untested: \S', block.mark), block
+        if block.mark[:4] == 'test':
+            assert not problem(block, tmp_path / 'page', environment)
 
 
 def anchors(page):

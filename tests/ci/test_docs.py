@@ -10,128 +10,103 @@ A page's shell blocks carry a mark after ```sh:
 Blocks of a page run in order, each in a shell of its own (`sh -eu`, as after `. ./setup-env.sh`),
 all in one empty folder, so files stay and variables do not. `$MEMBW_ROOT` is the checkout. A block
 ```text after a tested one holds lines that its output must have (`...` stands for anything).
-Set-up that a reader has already (results of a fleet, say) is an HTML comment:
-
-    <!-- test
-    python "$MEMBW_ROOT/tests/some_generator.py" results
-    -->
+Set-up that a reader has already is an HTML comment, `<!-- test`, commands, `-->`.
 """
 
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass, field
+import sys
+import textwrap
+from typing import NamedTuple
 
 import pytest
 import standin_gcc
+import stream_table
+from made_run import MadeRun, metric
 from places import ROOT
 
+from membw.summary import command as summary
+
+sys.path.insert(0, str(ROOT / 'tests/evidence'))
+import page as evidence  # noqa: E402
+
 PAGES = sorted((ROOT / 'docs').glob('*.md'))
-BLOCK = re.compile(r'^```(\S+)?[ \t]*(.*?)\n(.*?)^```$|^<!-- (test)\n(.*?)^-->$', re.M | re.S)
+BLOCK = re.compile(r'^```(\S+)?[ \t]*(.*?)\n(.*?)^```$|^<!-- test\n(.*?)^-->$', re.M | re.S)
 LIMIT_S = 300
 
 
-@dataclass
-class Block:
-    """One fenced block, or a hidden one."""
+class Block(NamedTuple):
+    """A fenced block, or a hidden one."""
 
     line: int
     language: str
     mark: str
     text: str
-    expected: list = field(default_factory=list)
-
-    @property
-    def tested(self):
-        return self.language == 'sh' and self.mark.split()[:1] == ['test']
+    expected: list
 
     def option(self, name, default):
-        found = re.search(rf'\b{name}=(\S+)', self.mark)
-        return found.group(1) if found else default
+        value = re.search(rf'\b{name}=(\S+)', self.mark)
+        return value[1] if value else default
 
 
-def blocks(text):
-    """Every block of a page in order; a ```text block goes to the tested one before it."""
-    found = []
+def shell_blocks(text):
+    """In order; a ```text block goes to the tested one before it."""
+    blocks = []
     for match in BLOCK.finditer(text):
+        language, mark, body, hidden = match.groups()
+        if language == 'text' and blocks and blocks[-1].mark[:4] == 'test':
+            blocks[-1].expected.extend(body.splitlines())
         line = text.count('\n', 0, match.start()) + 1
-        language, mark, body, hidden, commands = match.groups()
-        if hidden:
-            found.append(Block(line, 'sh', 'test', commands))
-        elif language == 'text' and found and found[-1].tested:
-            found[-1].expected = body.splitlines()
-        else:
-            found.append(Block(line, language or '', mark, body))
-    return found
-
-
-def unmarked(text):
-    """Lines of shell blocks that are neither tested nor say why not."""
-    shells = [b for b in blocks(text) if b.language in ('sh', 'bash', 'shell', 'console', '')]
-    return [b.line for b in shells if not b.tested and not re.match(r'untested: \S', b.mark)]
+        own = ('sh', 'test', hidden) if hidden else (language or '', mark, body)
+        blocks.append(Block(line, *own, []))
+    return [b for b in blocks if b.language in ('sh', 'bash', 'shell', 'console', '')]
 
 
 def missing_lines(expected, output):
-    """Expected lines that the output lacks; `...` within a line stands for anything. How wide a
-    column is depends on what else stands in it."""
+    """Expected lines that the output lacks; how wide a column is depends on what else stands in
+    it."""
 
-    def squeezed(line):
-        return ' '.join(line.split())
+    def squeezed(text):
+        return [' '.join(line.split()) for line in text]
 
-    patterns = [re.escape(squeezed(line)).replace(r'\.\.\.', '.*') for line in expected]
-    lines = [squeezed(line) for line in output.splitlines()]
+    patterns = [re.escape(line).replace(r'\.\.\.', '.*') for line in squeezed(expected)]
+    lines = squeezed(output.splitlines())
     return [p for p in patterns if p and not any(re.fullmatch(p, line) for line in lines)]
 
 
-def run_page(text, folder, environment):
-    """Problems of a page, as one text each; stops at the first block that fails."""
-    for block in filter(lambda b: b.tested, blocks(text)):
-        lacks = [t for t in block.option('needs', '').split(',') if t and not shutil.which(t)]
-        if lacks:
-            pytest.skip(f"line {block.line} needs '{lacks[0]}', which is not on the PATH")
-        done = subprocess.run(
-            ['sh', '-euc', block.text],
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-        )
-        said = f'\n{block.text}\n{done.stdout}{done.stderr}'
-        if done.returncode != int(block.option('exit', '0')):
-            return [f'line {block.line}: exit status {done.returncode}:{said}']
-        absent = missing_lines(block.expected, done.stdout + done.stderr)
-        if absent:
-            return [f'line {block.line}: the output lacks {absent}:{said}']
-    return []
+def problem(block, folder, environment):
+    """What is wrong with a block, or nothing."""
+    if lacks := [t for t in block.option('needs', '').split(',') if t and not shutil.which(t)]:
+        pytest.skip(f"line {block.line} needs '{lacks[0]}', which is not on the PATH")
+    done = subprocess.run(
+        ['sh', '-euc', block.text],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+    )
+    output = done.stdout + done.stderr
+    if done.returncode != int(block.option('exit', '0')):
+        return f'line {block.line}: exit status {done.returncode}:\n{block.text}\n{output}'
+    absent = missing_lines(block.expected, output)
+    return absent and f'line {block.line}: the output lacks {absent}:\n{block.text}\n{output}'
 
 
 @pytest.mark.parametrize('page', PAGES, ids=lambda page: page.stem)
 def test_the_commands_of_a_page_run(page, tmp_path, environment):
-    """The compiler does not optimize, but on the page that shows what it made of the kernels."""
+    """Each shell block is tested, or says why not. The compiler does not optimize, but on the page
+    that shows what it made of the kernels."""
     (tmp_path / 'page').mkdir()
     if page.stem != 'compilers':
         tools = standin_gcc.put_up(tmp_path / 'tools')
         environment = {**environment, 'PATH': f'{tools}:{environment["PATH"]}'}
-    assert run_page(page.read_text(), tmp_path / 'page', environment) == []
-
-
-@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.stem)
-def test_every_shell_block_is_tested_or_says_why_not(page):
-    assert unmarked(page.read_text()) == []
-
-
-def test_the_readme_leads_to_every_page():
-    """By links, through other pages as well."""
-    waiting, reached = [ROOT / 'README.md'], set()
-    while waiting:
-        page = waiting.pop()
-        links = re.findall(r'\]\(([\w./-]+\.md)', page.read_text())
-        pages = {(page.parent / link).resolve() for link in links} & set(PAGES)
-        waiting += pages - reached
-        reached |= pages
-    assert reached == set(PAGES)
+    for block in shell_blocks(page.read_text()):
+        assert re.match(r'test\b|untested: \S', block.mark), block
+        if block.mark[:4] == 'test':
+            assert not problem(block, tmp_path / 'page', environment)
 
 
 def anchors(page):
@@ -158,3 +133,55 @@ def test_every_link_leads_somewhere():
     pages = [ROOT / name for name in tracked.split()]
     assert len(pages) > len(PAGES)
     assert {str(p): dead for p in pages if (dead := list(dead_links(p)))} == {}
+
+
+# Of a student, support, a manager, and a centre with a ReFrame of its own.
+QUESTIONS = """
+which of these numbers is mine?  reading the-signs
+what do PASS, UNDECIDED and the others mean?  reading the-words
+is that good?  published is-that-good-what-others-reach
+why is it not the peak?  compilers what-makes-the-difference
+why does another tool read less?  reading what-other-tools-count
+is n117 slow, and why?  slow-node why
+since when?  slow-node since-when
+may it be drained, or come back?  slow-node before-you-drain-it
+what do I do about INVALID?  troubleshooting every-reason-of-invalid
+who disturbs my run?  troubleshooting only-lower-bounds-
+how is a machine accepted?  accept 1-write-the-protocol
+who bears which risk?  accept the-risks
+what can I ask for, of a machine that is not there?  accept what-to-ask-for
+how often is a verdict wrong?  judging how-often-they-err
+when does a node FAIL?  judging a-node-beside-its-peers
+how do our checks run in my ReFrame?  bring-up with-a-reframe-configuration-of-your-own
+how do I describe my nodes?  bring-up 2-say-what-the-nodes-are
+where do references come from?  nightly references-of-your-own
+how do Prometheus and SQL get the figures?  nightly figures-for-your-monitoring
+how do I get the same binary next year?  compilers the-same-binary-again
+"""
+
+
+def test_the_readme_leads_to_every_page_and_each_answer_is_two_clicks_away():
+    linked = set(re.findall(r'\]\(docs/([\w-]+)\.md', (ROOT / 'README.md').read_text()))
+    assert linked == {page.stem for page in PAGES}
+    for line in QUESTIONS.strip().splitlines():
+        page, anchor = line.split()[-2:]
+        assert anchor in anchors(ROOT / f'docs/{page}.md'), line
+
+
+def test_the_screen_of_the_readme_is_that_of_the_published_figures(tmp_path, capsys):
+    table = stream_table.rows((ROOT / 'tests/data/thin-likwid.txt').read_text())
+    gbs = {name: row['best_mbs'] / 1000 for name, row in table.items()}
+    thin = {'host': 'thin', 'threads': 24, 'llc_mib': None, 'facts': {'cores': 24, 'sockets': 2},
+            'peak_gbs': 256, 'peak_source': 'as published'}  # fmt: skip
+    made = MadeRun(tmp_path).quick().add(
+        {name: metric(value) for name, value in gbs.items()}, record=thin, system='thin',
+        references={name: [value, -0.05, 0.1] for name, value in gbs.items()},
+    )  # fmt: skip
+    summary.show(summary.read(made.write()))
+    screen = capsys.readouterr().out.split('  Results:')[0]
+    assert textwrap.indent(screen, '    ') in (ROOT / 'README.md').read_text()
+
+
+@pytest.mark.parametrize('page', evidence.PAGES, ids=lambda page: page.stem)
+def test_the_tables_of_evidence_are_drawn_from_its_data(page):
+    assert evidence.drawn(page.read_text()) == page.read_text()

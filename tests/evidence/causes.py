@@ -1,8 +1,9 @@
-"""How often the cause of a made-up slow node is named rightly: the table of docs/evidence.md.
+"""How often the cause of a made-up slow node is named rightly: each alone, in pairs, and none.
 
-usage: python tests/evidence/causes.py [TRIALS]     each cause alone, in pairs, and none, by noise
+python tests/evidence/causes.py [TRIALS] >tests/evidence/causes.csv     for docs/evidence.md
 """
 
+import csv
 import itertools
 import sys
 from collections import Counter
@@ -79,7 +80,8 @@ def table(trials, noises=NOISES, seed=1):
 
 
 if __name__ == '__main__':
-    print(f'| cause | noise | {" | ".join(WORDS)} |\n|---|---|{"---|" * len(WORDS)}')
+    out = csv.writer(sys.stdout, lineterminator='\n')
+    out.writerow(['cause', 'noise', *WORDS])
     for (kind, noise), counts in table(int(sys.argv[1]) if sys.argv[1:] else 50).items():
         shares = (f'{100 * counts[word] / counts.total():.1f} %' for word in WORDS)
-        print(f'| {kind} | {100 * noise:g} % | {" | ".join(shares)} |')
+        out.writerow([kind, f'{100 * noise:g} %', *shares])

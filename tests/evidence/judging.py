@@ -1,11 +1,13 @@
-"""How often rank and history alarm without a cause, and what they find: docs/judging.md's table.
+"""How often rank, history and calibrate alarm without a cause, and what they find: judging.csv, of
+which docs/judging.md has a table.
 
-python tests/evidence/judging.py [fleets]     (default 200; 60 of them of 1,000 nodes; minutes)
+python tests/evidence/judging.py [fleets] >tests/evidence/judging.csv     (200; minutes)
 
 Noise is made up. Its scale is one standard deviation; half of a run's variance is common to its
 kernels. Further measurements of a node are independent of the first.
 """
 
+import csv
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -75,10 +77,8 @@ def figures(values: np.ndarray, nodes: list[str], time: float) -> list[Figure]:
     ]
 
 
-def one_fleet(
-    draw: Draw, rng: np.random.Generator, scale: float, share: np.ndarray
-) -> tuple[set[str], int]:
-    """(nodes that FAIL or are SUSPECT, how many were measured again)."""
+def one_fleet(draw: Draw, rng: np.random.Generator, scale: float, share: np.ndarray) -> set[str]:
+    """Nodes that FAIL, or stay low."""
     nodes = [f'n{i:04d}' for i in range(len(share))]
     first = figures(rates(draw, rng, scale, share), nodes, 0.0)
     screened = judge(first)
@@ -87,29 +87,28 @@ def one_fleet(
     those = share[[nodes.index(node) for node in again]]
     runs = [figures(rates(draw, rng, scale, those), again, time) for time in (1.0, 2.0, 3.0)]
     verdicts = judge(first, [f for run in runs for f in run]).verdicts
-    return {v.node for v in verdicts if v.verdict in ('FAIL', 'SUSPECT')}, len(low)
+    return {v.node for v in verdicts if v.verdict in ('FAIL', 'SUSPECT')}
 
 
-def rank_row(draw: Draw, scale: float, fleets: int) -> str:
+def rank_cells(draw: Draw, scale: float, fleets: int) -> list[str]:
+    """% of clean fleets with an alarm, by size; % found of 100 nodes, by nodes and loss."""
     rng = np.random.default_rng(1)
-    cells, again = [], []
+    clean, found = [], []
     for nodes in (5, 20, 100, 1000):
         runs = fleets if nodes < 1000 else max(fleets * 3 // 10, 1)
-        found = [one_fleet(draw, rng, scale, np.ones(nodes)) for _ in range(runs)]
-        cells.append(f'{100 * np.mean([bool(bad) for bad, _ in found]):.3g}')
-        again.append(f'{np.mean([count for _, count in found]):.2g}')
-    power = []
+        bad = [bool(one_fleet(draw, rng, scale, np.ones(nodes))) for _ in range(runs)]
+        clean.append(f'{100 * np.mean(bad):.3g}')
     for bad, loss in ((1, 0.03), (1, 0.05), (1, 0.1), (5, 0.05), (10, 0.1)):
         share = np.ones(100)
         share[:bad] -= loss
         slow = {f'n{i:04d}' for i in range(bad)}
-        hits = [len(slow & one_fleet(draw, rng, scale, share)[0]) for _ in range(fleets * 3 // 10)]
-        power.append(f'{100 * np.mean(hits) / bad:.0f}')
-    return f'{" / ".join(cells)} | {" ".join(again)} | {", ".join(power)}'
+        hits = [len(slow & one_fleet(draw, rng, scale, share)) for _ in range(fleets * 3 // 10)]
+        found.append(f'{100 * np.mean(hits) / bad:.0f}')
+    return clean + found
 
 
-def history_row(draw: Draw, scale: float, nodes: int, memory: float = 0.0) -> str:
-    """A year of `nodes` nodes; each fifth falls by 5 % at night 200 in the second half."""
+def history_cells(draw: Draw, scale: float, nodes: int, memory: float = 0.0) -> list[str]:
+    """Events per 1,000 clean node-years; % of nodes found that fall by 5 %, by nights after."""
     rng = np.random.default_rng(1)
 
     def nights() -> np.ndarray:
@@ -127,7 +126,7 @@ def history_row(draw: Draw, scale: float, nodes: int, memory: float = 0.0) -> st
         seen = [history.changes(row[: 200 + night], 0.02, apart) for row in fallen[: nodes // 5]]
         hits = np.mean([any(c.size < 0 and abs(c.first - 200) < 8 for c in each) for each in seen])
         found.append(f'{100 * hits:.0f}')
-    return f'{1000 * events / nodes:.0f} | {" / ".join(found)}'
+    return [f'{1000 * events / nodes:.0f}', *found]
 
 
 def calibrate_cell(draw: Draw, scale: float) -> str:
@@ -144,26 +143,24 @@ def calibrate_cell(draw: Draw, scale: float) -> str:
     return f'{100 * np.mean(missed):.2g}'
 
 
+COLUMNS = (
+    'noise sd_pct clean_5_pct clean_20_pct clean_100_pct clean_1000_pct found_1_at_3_pct '
+    'found_1_at_5_pct found_1_at_10_pct found_5_at_5_pct found_10_at_10_pct events_per_1000_years '
+    'found_after_3_pct found_after_7_pct found_after_14_pct calibrate_miss_pct'
+).split()
+
+
 def main(fleets: int) -> None:
-    for title, shapes in (('own', OWN), ('written after', AFTER)):
-        print(
-            f'\n{title} | false, % of clean fleets of 5 / 20 / 100 / 1,000 | measured again, '
-            'nodes per fleet | found of 100: 1 at -3, -5, -10; 5 at -5; 10 at -10'
-        )
-        for name, draw in shapes.items():
-            for scale in (0.005, 0.01, 0.03) if name == 'normal' else (0.01,):
-                print(f'{name} {scale:.1%} | {rank_row(draw, scale, fleets)}', flush=True)
-    print(
-        '\nhistory | events per 1,000 node-years | -5 % found after 3 / 7 / 14 nights | '
-        'calibrate: % of healthy runs that miss a reference'
-    )
+    out = csv.writer(sys.stdout, lineterminator='\n')
+    out.writerow(COLUMNS)
     for name, draw in {**OWN, **AFTER}.items():
-        print(
-            f'{name} 1.0% | {history_row(draw, 0.01, fleets)} | {calibrate_cell(draw, 0.01)}',
-            flush=True,
-        )
+        for scale in (0.005, 0.01, 0.03) if name == 'normal' else (0.01,):
+            cells = [*rank_cells(draw, scale, fleets), *history_cells(draw, scale, fleets)]
+            out.writerow([name, f'{100 * scale:g}', *cells, calibrate_cell(draw, scale)])
+            sys.stdout.flush()
     for memory in (0.5, 0.8, 0.95):
-        print(f'normal 1.0%, AR {memory} | {history_row(OWN["normal"], 0.01, fleets, memory)}')
+        cells = history_cells(OWN['normal'], 0.01, fleets, memory)
+        out.writerow([f'normal, nights correlate by {memory}', '1', *[''] * 9, *cells, ''])
 
 
 if __name__ == '__main__':

@@ -1,0 +1,81 @@
+"""Draws the tables of docs/judging.md and docs/evidence.md from the data beside this file.
+
+python tests/evidence/page.py     after a generator has written its CSV
+"""
+
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+HERE = Path(__file__).parent
+PAGES = [HERE.parents[1] / 'docs' / name for name in ('judging.md', 'evidence.md')]
+MARK = re.compile(r'(<!-- tests/evidence/(\w+)\.csv -->\n\n)(?:\|.*\n)*\n?')
+
+
+def rows(name: str) -> list[dict]:
+    with (HERE / f'{name}.csv').open() as file:
+        return list(csv.DictReader(file))
+
+
+def ends(values: list[float]) -> str:
+    """'0', or '62 to 100'."""
+    low, high = min(values), max(values)
+    return f'{low:g}' if low == high else f'{low:g} to {high:g}'
+
+
+def memory() -> Iterator[list]:
+    """A line per size of fleet, over all shapes of noise."""
+    yield [
+        'nodes',
+        'shapes',
+        'with a wrong FAIL',
+        'of fleets, at most',
+        'found at -4 %',
+        'at -5 %',
+    ]
+    every = rows('memory')
+    for nodes in dict.fromkeys(row['nodes'] for row in every):
+        of = [row for row in every if row['nodes'] == nodes]
+        wrong = [float(row['wrong_pct']) for row in of]
+        found = [ends([float(row[f'found_at_{loss}_pct']) for row in of]) for loss in (4, 5)]
+        bad = len(of) - wrong.count(0)
+        yield [f'{int(nodes):,}', len(of), bad, f'{max(wrong):g}', *found]
+
+
+def judging() -> Iterator[list]:
+    """Normal noise by its size, then what the other shapes have between them."""
+    yield ['noise', 'clean fleets with an alarm', '1 of 100 found at -5 %', 'after 7 nights',
+           'healthy runs that miss a reference']  # fmt: skip
+    every = [row for row in rows('judging') if row['clean_5_pct']]
+    normal = [row for row in every if row['noise'] == 'normal']
+    others = [row for row in every if row['noise'] != 'normal']
+    groups = {f'normal, {row["sd_pct"]} %': [row] for row in normal}
+    for name, of in {**groups, f'{len(others)} shapes, 1 %': others}.items():
+        clean = [float(row[f'clean_{nodes}_pct']) for row in of for nodes in (5, 20, 100, 1000)]
+        columns = ('found_1_at_5_pct', 'found_after_7_pct', 'calibrate_miss_pct')
+        yield [name, ends(clean)] + [ends([float(row[c]) for row in of]) for c in columns]
+
+
+def causes() -> Iterator[list]:
+    every = rows('causes')
+    yield list(every[0])
+    for row in every:
+        if row['noise'] == '1 %':
+            yield list(row.values())
+
+
+def markdown(name: str) -> str:
+    head, *body = {'memory': memory, 'judging': judging, 'causes': causes}[name]()
+    lines = [f'| {" | ".join(map(str, cells))} |\n' for cells in (head, *body)]
+    return ''.join([lines[0], f'|{"---|" * len(head)}\n', *lines[1:]])
+
+
+def drawn(text: str) -> str:
+    """A page with its tables made anew."""
+    return MARK.sub(lambda match: f'{match[1]}{markdown(match[2])}\n', text)
+
+
+if __name__ == '__main__':
+    for page in PAGES:
+        page.write_text(drawn(page.read_text()))

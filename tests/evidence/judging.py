@@ -17,8 +17,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[2] / 'src'))
 
 from membw.calibrate.rule import reference  # noqa: E402
-from membw.rank.screen import judge  # noqa: E402
-from membw.results.table import Figure  # noqa: E402
+from membw.rank.judge import judge  # noqa: E402
+from membw.results.table import Figure, Measurement  # noqa: E402
 from membw.statistics import now_and_before as history  # noqa: E402
 
 KERNELS = ('copy', 'scale', 'add', 'triad')
@@ -71,8 +71,8 @@ def rates(draw: Draw, rng: np.random.Generator, scale: float, share: np.ndarray)
 
 def figures(values: np.ndarray, nodes: list[str], time: float) -> list[Figure]:
     return [
-        Figure(node=node, time=time, metric=kernel, value=float(value), unit='GB/s')
-        for node, row in zip(nodes, values, strict=True)
+        Figure(kernel, float(value), 'GB/s', of=of, is_headline=kernel == 'triad')
+        for of, row in zip([Measurement(node=n, time=time) for n in nodes], values, strict=True)
         for kernel, value in zip(KERNELS, row, strict=True)
     ]
 
@@ -82,12 +82,12 @@ def one_fleet(draw: Draw, rng: np.random.Generator, scale: float, share: np.ndar
     nodes = [f'n{i:04d}' for i in range(len(share))]
     first = figures(rates(draw, rng, scale, share), nodes, 0.0)
     screened = judge(first)
-    low = screened.low
+    low = [node for nodes in screened.low.values() for node in nodes]
     again = [*low, *(node for nodes in screened.controls.values() for node in nodes)]
     those = share[[nodes.index(node) for node in again]]
     runs = [figures(rates(draw, rng, scale, those), again, time) for time in (1.0, 2.0, 3.0)]
     verdicts = judge(first, [f for run in runs for f in run]).verdicts
-    return {v.node for v in verdicts if v.verdict in ('FAIL', 'SUSPECT')}
+    return {v.node for v in verdicts if v.verdict != 'PASS' and v.metric}
 
 
 def rank_cells(draw: Draw, scale: float, fleets: int) -> list[str]:
@@ -135,7 +135,8 @@ def calibrate_cell(draw: Draw, scale: float) -> str:
     for _ in range(100):
         runs = 100 * (1 + scale * draw(rng, (60,)))
         every = [
-            Figure(node=f'n{i % 20}', night=str(i // 20), value=v) for i, v in enumerate(runs)
+            Figure(value=v, of=Measurement(node=f'n{i % 20}', night=str(i // 20)))
+            for i, v in enumerate(runs)
         ]
         held = reference(every, 'GB/s', 'higher')
         ratio = 100 * (1 + scale * draw(rng, (1000,))) / held.value - 1

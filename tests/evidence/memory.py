@@ -16,8 +16,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2] / 'src'))
 
-from membw.rank.screen import judge  # noqa: E402
-from membw.results.table import Figure  # noqa: E402
+from membw.rank.judge import judge  # noqa: E402
+from membw.results.table import Figure, Measurement  # noqa: E402
 
 KERNELS = ('copy', 'scale', 'add', 'triad')
 NOISE = 0.005
@@ -274,8 +274,9 @@ def figures(fleet: Fleet, names: list[str], keep: set[str], when: float) -> list
     made = []
     for node, row in zip(names, values, strict=True):
         if node in keep:
+            of = Measurement(node=node, time=when)
             made += [
-                Figure(node=node, time=when, metric=kernel, value=float(value), unit='GB/s')
+                Figure(kernel, float(value), 'GB/s', of=of, is_headline=kernel == 'triad')
                 for kernel, value in zip(KERNELS, row, strict=True)
             ]
     return made
@@ -286,10 +287,10 @@ def fails(fleet: Fleet) -> tuple[set[str], set[str]]:
     names = [f'r{i // 16 + 1:02d}c{i % 16 // 4 + 1}n{i % 4 + 1:02d}' for i in range(fleet.nodes)]
     first = figures(fleet, names, set(names), 0.0)
     one = judge(first)
-    if not one.low:
+    low = {node for nodes in one.low.values() for node in nodes}
+    if not low:
         return set(), set()
-    beside = [node for nodes in getattr(one, 'controls', {}).values() for node in nodes]
-    keep = {*one.low, *beside}
+    keep = low | {node for nodes in one.controls.values() for node in nodes}
     again = [f for when in (1.0, 2.0, 3.0) for f in figures(fleet, names, keep, when)]
     found = {v.node for v in judge(first, again).verdicts if v.verdict == 'FAIL'}
     truth = fleet.share / np.median(fleet.share)

@@ -10,10 +10,10 @@ import subprocess
 
 import emulated_machine as machines
 import pytest
+from membw.node.figures import of_record
 from places import ROOT
 
 from membw.node.command import word_for
-from membw.node.figures import of_record
 
 ALL = os.environ.get('MACHINES') == 'all'
 NAMES = [n for n in machines.names() if ALL or machines.load(n).get('in_make_test')]

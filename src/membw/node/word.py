@@ -157,10 +157,11 @@ def _usual(records: Sequence[Record | None]) -> Mapping[str, Any]:
 
 
 def _causes(one: Compared, word: str) -> list[Cause]:
-    """Of a node that is low in something; of any, what disturbed it."""
-    is_low = bool(one.verdict.metric) and word != PASS
+    """Of a node that is low; of any, what disturbed it. A pattern of bounds is none."""
+    is_low, bounds = bool(one.verdict.metric) and word != PASS, {*one.seen.bounds}
     found = find(one.seen, table_of('causes')['causes'])
-    return [cause for cause in found if cause.disturbs or is_low]
+    sure = (c for c in found if c.is_confirmed or not bounds & {*c.explains})
+    return [cause for cause in sure if cause.disturbs or is_low]
 
 
 def low_of(one: Compared) -> list[str]:

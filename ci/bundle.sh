@@ -82,7 +82,7 @@ fetch_wheels() {
 	[ ${#pythons[@]} -gt 0 ] ||
 		pythons=("$(.venv/bin/python -c 'import sys; print("%d.%d" % sys.version_info[:2])')")
 	for python in "${pythons[@]}"; do
-		.venv/bin/python -m pip download --quiet --disable-pip-version-check --require-hashes \
+		.venv/bin/python -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes \
 			--only-binary :all: --python-version "$python" "${platforms[@]}" \
 			--dest "$top/offline/wheels" -r ci/requirements.txt ||
 			die "pip could not fetch the packages for Python $python (its reason is above)" \

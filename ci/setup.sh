@@ -113,7 +113,7 @@ venv() {
 	begin "python environment in .venv: $(grep -c '^[a-z]' ci/requirements.txt) pinned packages"
 	.venv/bin/python -m pip --version >/dev/null 2>&1 || "$python" -m venv --clear .venv
 	# shellcheck disable=SC2086 # two words or none
-	.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
 		${offline:+--no-index --find-links offline/wheels} -r ci/requirements.txt ||
 		die 'pip could not install the pinned packages (its reason is above)' "$pip_hint"
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \

@@ -1,8 +1,9 @@
-"""The theoretical peak of a node: as given, from its modules, else at most, from its CPU."""
+"""The theoretical peak of a node by two yardsticks: its CPUs' own, and what is populated of it."""
 
 import functools
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,16 +15,29 @@ from membw.printable import plural
 from membw.results.provenance import peak_of
 
 BYTES = 8  # a transfer of a DDR channel
+ROUNDING = 0.01  # 2666 and 2667 MT/s are one speed
+UNLOCKED = re.compile(r'Core|Ryzen|Threadripper| w\d-')  # may run memory faster than specified
 
 
 class Peak(NamedTuple):
-    """`gbs` of `what`; 0 where it is not known, then `what` is why, and what to do."""
+    """`gbs`: what these CPUs should have; 0 where it is not known, then `what` is why."""
 
     gbs: float
     what: str
-    family: str = ''  # the row of cpus.yaml
-    is_most: bool = False  # of the fastest memory that the CPU takes
+    row: Facts  # of cpus.yaml; {}: the CPU is not known
+    is_most: bool = False  # by the fastest memory that the CPU takes: the modules were not read
     is_slice: bool = False  # of a socket of which this node has a few cores
+    here: float = 0  # what is populated; 0: not known
+    lacks: tuple[str, ...] = ()  # '12 of 16 channels are populated', '2400 of 3200 MT/s'
+
+
+class Modules(NamedTuple):
+    """What the firmware says of the memory modules; 0: not known."""
+
+    count: int = 0
+    mts: float = 0  # the slowest, as configured
+    rated: float = 0
+    channels: int = 0  # that have a module; only the kernel's driver knows them
 
 
 @functools.cache
@@ -63,51 +77,95 @@ def cpu_of(facts: Facts) -> Facts:
 
 def of_node(record: Facts) -> Peak:
     facts = record.get('facts') or {}
-    row, sockets = cpu_of(facts), facts.get('sockets') or 1
-    family = row.get('name', '')
-    gbs, source = peak_of(record)
-    if gbs:
-        return Peak(gbs, source.partition(';')[0], family)
-    if row.get('in_package'):
-        why = f'{family}: the peak of the {row["in_package"]} in its package is not known here'
-        return Peak(0, why, family)
-    if populated := configured(facts, row, sockets):
-        return Peak(populated[0], populated[1], family)
-    if not row:
-        return Peak(0, unknown(facts))
-    return at_most(row, sockets, facts)
-
-
-def configured(facts: Facts, row: Facts, sockets: int) -> tuple[float, str] | None:
-    """(GB/s, channels x speed) of the modules: a channel each, as far as there are channels."""
-    modules = facts.get('dimms') or []
-    speeds = [m.get('configured_mts') for m in modules]
+    row, sockets, modules = cpu_of(facts), facts.get('sockets') or 1, modules_of(facts)
+    top = of_cpus(row, sockets, modules, facts) if row else of_modules(modules, facts)
+    given, source = peak_of(record)
+    if given:
+        top = top._replace(gbs=given, what=source.partition(';')[0], is_most=False, is_slice=False)
     limit = sockets * row.get('channels', 0)
-    channels = facts.get('memory_channels') or min(len(modules), limit)
-    if facts.get('dimms_are_virtual') or not channels or not speeds or not all(speeds):
-        return None
-    mts = min(speeds)
-    shown = f'{plural(channels, "channel")} x {row.get("kind") or "DDR"}-{mts:g}'
-    if sockets > 1 and channels == limit:
-        shown = f'{sockets} sockets x {row["channels"]} channels x {row["kind"]}-{mts:g}'
-    return channels * mts * BYTES / 1000, shown
+    lacks = tuple(lacking(modules, limit, sockets, speed_of(row, facts) or modules.rated))
+    mts, channels = modules.mts or speed_of(row, facts), populated(modules, limit)
+    return top._replace(here=channels * mts * BYTES / 1000, lacks=lacks)
 
 
-def at_most(row: Facts, sockets: int, facts: Facts) -> Peak:
-    each, what = row.get('peak_gbs'), row['kind']
-    if not each:
-        each = row['channels'] * row['mts'] * BYTES / 1000
-        what = f'{plural(row["channels"], "channel")} x {row["kind"]}-{row["mts"]}'
-        if slower := row.get('or'):
-            what += f'; {slower["kind"]}-{slower["mts"]} has less'
-    cores, all_cores = facts.get('cores') or 0, sockets * row['cores']
+def known_peak(record: Facts) -> tuple[float, str] | None:
+    """(GB/s that no figure of this node can exceed, where that is from); None: not known."""
+    top = of_node(record)
+    is_open = top.is_most and UNLOCKED.search((record.get('facts') or {}).get('cpu_model') or '')
+    return (top.gbs, top.what) if top.gbs and not is_open else None
+
+
+def modules_of(facts: Facts) -> Modules:
+    """Of a real machine, and of DDR: other memory has other widths."""
+    modules = facts.get('dimms') or []
+    is_virtual = facts.get('dimms_are_virtual') or (facts.get('cpu_id') or {}).get('hypervisor')
+    if is_virtual or any(module.get('type', 'DDR') != 'DDR' for module in modules):
+        return Modules()
+    slowest = [
+        min((module.get(key) or 0 for module in modules), default=0)
+        for key in ('configured_mts', 'rated_mts')
+    ]
+    return Modules(len(modules), *slowest, facts.get('memory_channels') or 0)
+
+
+def populated(modules: Modules, limit: int) -> int:
+    """Channels, a module each, as far as there are channels."""
+    return min(modules.channels or modules.count, limit or modules.channels or modules.count)
+
+
+def speed_of(row: Facts, facts: Facts) -> float:
+    """MT/s of the fastest memory that this model takes; 0: not known."""
+    slower = row.get('slower', {}).items()
+    name = facts.get('cpu_model') or ''
+    return next((mts for model, mts in slower if re.search(model, name)), row.get('mts', 0))
+
+
+def lacking(modules: Modules, limit: int, sockets: int, mts: float) -> Iterator[str]:
+    """What is not there of `limit` channels at `mts`."""
+    channels, count = populated(modules, limit), modules.count
+    if channels < limit and channels:
+        yield f'{channels} of {limit} channels are populated'
+    if count % sockets:
+        yield f'{plural(count, "module")}: one socket has fewer'
+    elif limit and count > limit and count % limit:
+        yield f'{count} modules on {limit} channels: some have fewer'
+    if modules.mts and modules.mts < (1 - ROUNDING) * mts:
+        why = f'the modules are rated for {modules.rated:g}' if 0 < modules.rated < mts else ''
+        why = why or ('two modules per channel' if limit and count > limit else '')
+        yield f'{modules.mts:g} of {mts:g} MT/s' + (f' ({why})' if why else '')
+
+
+def of_cpus(row: Facts, sockets: int, modules: Modules, facts: Facts) -> Peak:
+    """Channels x speed of the family, by its largest model where nothing else is known."""
+    name, mts = row['name'], max(speed_of(row, facts), modules.mts)
+    if row.get('in_package'):
+        why = f'{name}: the peak of the {row["in_package"]} in its package is not known here'
+        return Peak(0, why, row)
+    per = f'{plural(row["channels"], "channel")}' if 'channels' in row else ''
+    if not row.get('peak_gbs') and not mts:
+        how = 'as root their speed is read' if os.geteuid() else "set 'peak_gbs' in systems/"
+        return Peak(0, f'{name}: {per} per socket, of a speed that is not known here; {how}', row)
+    each = row.get('peak_gbs') or row['channels'] * mts * BYTES / 1000
+    what = row['kind'] if row.get('peak_gbs') else f'{per} x {row["kind"]}-{mts:g}'
+    if not modules.mts and (slower := row.get('or')):
+        what += f'; {slower["kind"]} has {slower.get("peak_gbs") or slower["mts"]}'
+    cores, all_cores = facts.get('cores') or 0, sockets * row.get('cores', 0)
     is_virtual = (facts.get('cpu_id') or {}).get('hypervisor')
     if (row.get('in_parts') and cores < all_cores) or (is_virtual and cores < all_cores // 2):
-        return Peak(
-            each, f'{cores} of up to {row["cores"]} cores; {what}', row['name'], True, True
-        )
+        of = f'{cores} of up to {row["cores"]} cores; {what}'
+        return Peak(each, of, row, is_most=True, is_slice=True)
     what = f'{sockets} sockets x {what}' if sockets > 1 else what
-    return Peak(sockets * each, what, row['name'], True)
+    return Peak(sockets * each, what, row, is_most=not modules.mts)
+
+
+def of_modules(modules: Modules, facts: Facts) -> Peak:
+    """Of a CPU that is not known: at most a channel per module."""
+    if not modules.mts:
+        return Peak(0, unknown(facts), {})
+    channels, mts = modules.channels or modules.count, modules.mts
+    what = plural(channels, 'channel' if modules.channels else 'module')
+    gbs = channels * mts * BYTES / 1000
+    return Peak(gbs, f'{what} x DDR-{mts:g}', {}, is_most=not modules.channels)
 
 
 def unknown(facts: Facts) -> str:
@@ -117,6 +175,5 @@ def unknown(facts: Facts) -> str:
     ]
     name = ' '.join((facts.get('cpu_model') or '').split())
     name = ', '.join(filter(None, [name, *parts])) or 'this CPU'
-    is_in_vain = facts.get('dimms') or os.geteuid() == 0
-    how = '' if is_in_vain else 'as root it is read, or '
+    how = '' if os.geteuid() == 0 else 'as root the modules are read, or '
     return f"{name}: not in systems/facts/cpus.yaml; {how}set 'peak_gbs' in systems/"

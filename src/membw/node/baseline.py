@@ -1,4 +1,4 @@
-"""What a node is compared with: a reference, its peers, its earlier runs, what is published."""
+"""What a node is compared with: a reference, its peers, its earlier runs."""
 
 import functools
 import math
@@ -12,7 +12,6 @@ import yaml
 
 from membw.checkout import root
 from membw.node.figures import METRICS, Quantity, Record, facts_of_node, of_node, stream_of
-from membw.possible import peak, published
 from membw.printable import plural
 from membw.results import regimes
 from membw.site.systems import fits_here
@@ -107,16 +106,6 @@ def _references(system: str) -> dict[str, Any]:
     return {}
 
 
-def of_published(record: Record) -> dict[str, Base]:
-    """The lowest that others reach, their kind of stores not said."""
-    top, facts = peak.of_node(record), record.get('facts') or {}
-    others = published.others(top, published.NOT_SAID, facts.get('sockets') or 1)
-    if not others:
-        return {}
-    low = others.low if others.unit == 'GB/s' else others.low * top.gbs / 100
-    return {'rate': Base(low, MARGIN, 'what others published', is_weak=True)}
-
-
 def is_reference(other: Known, node: Known) -> bool:
     """Of one kind: the same CPU, programs built alike, one state of a virtual machine's host; and
     not confined, or no more than the node itself."""
@@ -149,7 +138,7 @@ def compared(
         and was_good(n.record)
         and is_reference(n, node)
     ]
-    bases = of_published(record)
+    bases: dict[str, Base] = {}
     for nodes, what in ((same, 'earlier run'), (others, 'peer')):
         bases |= of_nodes(nodes, what)
     bases |= of_reference(record, system)

@@ -116,7 +116,7 @@ def populated(modules: Modules, limit: int) -> int:
 def speed_of(row: Facts, facts: Facts) -> float:
     """MT/s of the fastest memory that this model takes; 0: not known."""
     slower = row.get('slower', {}).items()
-    name = facts.get('cpu_model') or ''
+    name = f'{facts.get("cpu_model") or ""} '
     return next((mts for model, mts in slower if re.search(model, name)), row.get('mts', 0))
 
 

@@ -8,6 +8,7 @@ from membw.presets.table import Facts
 USED = ('reference', 'range')  # no floors, no figure with a warning
 NOT_SAID = 'not said'
 FEWEST = 3  # machines of a range
+LEAST = 2.0  # last-level caches that an array fills
 PROGRAMS = ('STREAM', 'HPCC StarSTREAM', 'BabelStream')  # what others read is not the same
 
 
@@ -16,13 +17,13 @@ def ends(value: Any) -> list[float]:
 
 
 def usable() -> list[Facts]:
-    """Triad of all cores, by a known peak."""
+    """Triad of all cores and of memory, by a known peak."""
     return [
         row
         for row in facts_of('published')['figures']
         if row['use'] in USED and row['program'] in PROGRAMS
         and row['scope'] in ('node', 'socket') and {'triad', 'peak'} <= set(row)
-        and not row.get('some_cores')
+        and not row.get('some_cores') and not 0 < size(row) < LEAST
     ]  # fmt: skip
 
 
@@ -55,8 +56,7 @@ def stores_of(brief: str) -> str:
 
 
 def size(row: Facts) -> float:
-    """One array, in last-level caches of the machine; 0: its source does not say."""
-    family = next((r for r in facts_of('cpus')['cpus'] if r['name'] == row.get('family')), {})
-    if not isinstance(row.get('elements'), int) or 'llc_mib' not in family:
-        return 4.0 if '4 x LLC' in str(row.get('elements')) else 0.0
-    return BYTES * row['elements'] / 2**20 / (family['llc_mib'] * row.get('sockets', 1))
+    """An array, in last-level caches of the machine; 0: not known."""
+    if row.get('elements') == '4 x LLC per socket':
+        return 4.0
+    return BYTES * row['elements'] / 2**20 / row['llc_mib'] if 'llc_mib' in row else 0

@@ -1,6 +1,7 @@
 """Is that good? What is missing, the share of the peak, what others reach, what limits it."""
 
 import math
+from collections.abc import Iterable
 
 from membw.possible import peak, published
 from membw.possible.published import FEWEST, NOT_SAID
@@ -89,20 +90,25 @@ def compared(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
     else:
         word = f'within them: a loss of up to {100 * unseen:.0f} % would not show. '
         word += f'{A_NODE.capitalize()} decides'
-    who = f'{low:.0f} to {high:.0f} % of the peak ({plural(count, "machine")})'
+    who = f'{span((low, high))} % of the peak ({plural(count, "machine")})'
     return f'Published, {how}, {published.kin_of(top.row)}: {who}: {word}.'
 
 
 def few(top: peak.Peak, like: list[Facts]) -> str:
-    """What the one or two machines reach, without a word on it."""
-    own = [row for row in like if row['family'] == top.row['name']]
+    """What one or two machines reach, without a word on it."""
     if not like:
         return 'no figure of this CPU or its like'
-    rates = sorted(gbs for row in own or like for gbs in published.ends(row['triad']))
-    parts = sorted(published.shares(own or like))
-    whose = 'this CPU' if own else published.kin_of(top.row)
-    gbs, part = (' to '.join(dict.fromkeys(f'{v:.0f}' for v in (x[0], x[-1]))) for x in (rates, parts))
-    return f'{plural(published.machines(own or like), "machine")} of {whose}: {gbs} GB/s, {part} % of its peak'
+    own = [row for row in like if row['family'] == top.row['name']]
+    rows, whose = (own, 'this CPU') if own else (like, published.kin_of(top.row))
+    rates = span(gbs for row in rows for gbs in published.ends(row['triad']))
+    who = f'{plural(published.machines(rows), "machine")} of {whose}'
+    return f'{who}: {rates} GB/s, {span(published.shares(rows))} % of the peak'
+
+
+def span(values: Iterable[float]) -> str:
+    """'716 to 754', '78'."""
+    each = [f'{value:.0f}' for value in sorted(values)]
+    return ' to '.join(dict.fromkeys((each[0], each[-1])))
 
 
 def asked(gbs: float, peak_gbs: float, stores: str = NOT_SAID) -> list[str]:
@@ -120,7 +126,7 @@ def asked(gbs: float, peak_gbs: float, stores: str = NOT_SAID) -> list[str]:
     never = ': no memory gives that' if part > 100 else ''
     return [
         f'{gbs:g} GB/s is {part:.0f} % of the peak of {peak_gbs:g} GB/s{never}.',
-        f'Published, {how}, all CPUs: {low:.0f} to {high:.0f} % ({count}): {word}.',
+        f'Published, {how}, all CPUs: {span((low, high))} % ({count}): {word}.',
     ]
 
 

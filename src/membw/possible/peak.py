@@ -16,7 +16,7 @@ from membw.results.provenance import peak_of
 
 BYTES = 8  # a transfer of a DDR channel
 ROUNDING = 0.01  # 2666 and 2667 MT/s are one speed
-UNLOCKED = re.compile(r'Core|Ryzen|Threadripper| w\d-')  # may run memory faster than specified
+UNLOCKED = re.compile(r'Core\(TM\)|Ryzen| w\d-')  # may run memory faster than specified
 
 
 class Peak(NamedTuple):
@@ -25,6 +25,7 @@ class Peak(NamedTuple):
     gbs: float
     what: str
     row: Facts  # of cpus.yaml; {}: the CPU is not known
+    sockets: int = 1
     is_most: bool = False  # by the fastest memory that the CPU takes: the modules were not read
     is_slice: bool = False  # of a socket of which this node has a few cores
     here: float = 0  # what is populated; 0: not known
@@ -81,11 +82,13 @@ def of_node(record: Facts) -> Peak:
     top = of_cpus(row, sockets, modules, facts) if row else of_modules(modules, facts)
     given, source = peak_of(record)
     if given:
-        top = top._replace(gbs=given, what=source.partition(';')[0], is_most=False, is_slice=False)
+        what = source.partition(';')[0]
+        top = top._replace(gbs=given, what=what, is_most=False, is_slice=False)
     limit = sockets * row.get('channels', 0)
     lacks = tuple(lacking(modules, limit, sockets, speed_of(row, facts) or modules.rated))
     mts, channels = modules.mts or speed_of(row, facts), populated(modules, limit)
-    return top._replace(here=channels * mts * BYTES / 1000, lacks=lacks)
+    here = channels * mts * BYTES / 1000
+    return top._replace(sockets=sockets, here=here, lacks=lacks)
 
 
 def known_peak(record: Facts) -> tuple[float, str] | None:
@@ -147,6 +150,8 @@ def of_cpus(row: Facts, sockets: int, modules: Modules, facts: Facts) -> Peak:
         return Peak(0, f'{name}: {per} per socket, of a speed that is not known here; {how}', row)
     each = row.get('peak_gbs') or row['channels'] * mts * BYTES / 1000
     what = row['kind'] if row.get('peak_gbs') else f'{per} x {row["kind"]}-{mts:g}'
+    if not modules.mts and UNLOCKED.search(facts.get('cpu_model') or ''):
+        what += ' as specified'
     if not modules.mts and (slower := row.get('or')):
         what += f'; {slower["kind"]} has {slower.get("peak_gbs") or slower["mts"]}'
     cores, all_cores = facts.get('cores') or 0, sockets * row.get('cores', 0)
@@ -175,5 +180,5 @@ def unknown(facts: Facts) -> str:
     ]
     name = ' '.join((facts.get('cpu_model') or '').split())
     name = ', '.join(filter(None, [name, *parts])) or 'this CPU'
-    how = '' if os.geteuid() == 0 else 'as root the modules are read, or '
+    how = '' if os.geteuid() == 0 else 'as root it is read, or '
     return f"{name}: not in systems/facts/cpus.yaml; {how}set 'peak_gbs' in systems/"

@@ -95,14 +95,16 @@ def compared(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
 
 
 def few(top: peak.Peak, like: list[Facts]) -> str:
-    """What one or two machines reach, without a word on it."""
+    """What one or two machines reach, without a word on it; in GB/s only of as many sockets."""
     if not like:
         return 'no figure of this CPU or its like'
     own = [row for row in like if row['family'] == top.row['name']]
     rows, whose = (own, 'this CPU') if own else (like, published.kin_of(top.row))
-    rates = span(gbs for row in rows for gbs in published.ends(row['triad']))
+    rates = [gbs for row in rows for gbs in published.ends(row['triad'])]
+    is_same = own and {row['sockets'] for row in own} == {top.sockets}
+    known = f'{span(rates)} GB/s, ' if is_same else ''
     who = f'{plural(published.machines(rows), "machine")} of {whose}'
-    return f'{who}: {rates} GB/s, {span(published.shares(rows))} % of the peak'
+    return f'{who}: {known}{span(published.shares(rows))} % of the peak'
 
 
 def span(values: Iterable[float]) -> str:

@@ -13,9 +13,10 @@ from membw.checkout import root
 from membw.presets.table import Facts
 from membw.printable import plural
 from membw.results.provenance import peak_of
+from membw.site.peak import BYTES
 
-BYTES = 8  # a transfer of a DDR channel
 ROUNDING = 0.01  # 2666 and 2667 MT/s are one speed
+MORE = ' has more'
 UNLOCKED = re.compile(r'Core\(TM\)|Ryzen| w\d-')  # may run memory faster than specified
 
 
@@ -35,10 +36,13 @@ class Peak(NamedTuple):
 class Modules(NamedTuple):
     """What the firmware says of the memory modules; 0: not known."""
 
-    count: int = 0
+    number: int = 0
     mts: float = 0  # the slowest, as configured
     rated: float = 0
     channels: int = 0  # that have a module; only the kernel's driver knows them
+
+
+NONE = Modules()
 
 
 @functools.cache
@@ -84,17 +88,17 @@ def of_node(record: Facts) -> Peak:
     if given:
         what = source.partition(';')[0]
         top = top._replace(gbs=given, what=what, is_most=False, is_slice=False)
-    limit = sockets * row.get('channels', 0)
-    lacks = tuple(lacking(modules, limit, sockets, speed_of(row, facts) or modules.rated))
-    mts, channels = modules.mts or speed_of(row, facts), populated(modules, limit)
-    here = channels * mts * BYTES / 1000
+    limit, (_, mts) = sockets * row.get('channels', 0), memory_of(row, facts, modules)
+    lacks = tuple(lacking(modules, limit, sockets, mts or modules.rated))
+    here = populated(modules, limit) * (modules.mts or mts) * BYTES / 1000
     return top._replace(sockets=sockets, here=here, lacks=lacks)
 
 
 def known_peak(record: Facts) -> tuple[float, str] | None:
     """(GB/s that no figure of this node can exceed, where that is from); None: not known."""
     top = of_node(record)
-    is_open = top.is_most and UNLOCKED.search((record.get('facts') or {}).get('cpu_model') or '')
+    name = (record.get('facts') or {}).get('cpu_model') or ''
+    is_open = top.is_most and (UNLOCKED.search(name) or top.what.endswith(MORE))
     return (top.gbs, top.what) if top.gbs and not is_open else None
 
 
@@ -103,29 +107,33 @@ def modules_of(facts: Facts) -> Modules:
     modules = facts.get('dimms') or []
     is_virtual = facts.get('dimms_are_virtual') or (facts.get('cpu_id') or {}).get('hypervisor')
     if is_virtual or any(module.get('type', 'DDR') != 'DDR' for module in modules):
-        return Modules()
-    slowest = [
+        return NONE
+    mts, rated = (
         min((module.get(key) or 0 for module in modules), default=0)
         for key in ('configured_mts', 'rated_mts')
-    ]
-    return Modules(len(modules), *slowest, facts.get('memory_channels') or 0)
+    )
+    return Modules(len(modules), mts, rated, facts.get('memory_channels') or 0)
 
 
 def populated(modules: Modules, limit: int) -> int:
     """Channels, a module each, as far as there are channels."""
-    return min(modules.channels or modules.count, limit or modules.channels or modules.count)
+    channels = modules.channels or modules.number
+    return min(channels, limit or channels)
 
 
-def speed_of(row: Facts, facts: Facts) -> float:
-    """MT/s of the fastest memory that this model takes; 0: not known."""
-    slower = row.get('slower', {}).items()
-    name = f'{facts.get("cpu_model") or ""} '
-    return next((mts for model, mts in slower if re.search(model, name)), row.get('mts', 0))
+def memory_of(row: Facts, facts: Facts, modules: Modules = NONE) -> tuple[str, float]:
+    """(kind, MT/s; 0: not known) of the fastest memory that this model takes, of the kind that
+    it has."""
+    other, name = row.get('or') or {}, f'{facts.get("cpu_model") or ""} '
+    if 0 < modules.rated <= other.get('mts', 0):
+        return other['kind'], other['mts']
+    slower = (mts for model, mts in row.get('slower', {}).items() if re.search(model, name))
+    return row.get('kind', 'DDR'), next(slower, row.get('mts', 0))
 
 
 def lacking(modules: Modules, limit: int, sockets: int, mts: float) -> Iterator[str]:
     """What is not there of `limit` channels at `mts`."""
-    channels, count = populated(modules, limit), modules.count
+    channels, count = populated(modules, limit), modules.number
     if channels < limit and channels:
         yield f'{channels} of {limit} channels are populated'
     if count % sockets:
@@ -140,7 +148,8 @@ def lacking(modules: Modules, limit: int, sockets: int, mts: float) -> Iterator[
 
 def of_cpus(row: Facts, sockets: int, modules: Modules, facts: Facts) -> Peak:
     """Channels x speed of the family, by its largest model where nothing else is known."""
-    name, mts = row['name'], max(speed_of(row, facts), modules.mts)
+    name, (kind, mts) = row['name'], memory_of(row, facts, modules)
+    mts = max(mts, modules.mts)
     if row.get('in_package'):
         why = f'{name}: the peak of the {row["in_package"]} in its package is not known here'
         return Peak(0, why, row)
@@ -149,11 +158,12 @@ def of_cpus(row: Facts, sockets: int, modules: Modules, facts: Facts) -> Peak:
         how = 'as root their speed is read' if os.geteuid() else "set 'peak_gbs' in systems/"
         return Peak(0, f'{name}: {per} per socket, of a speed that is not known here; {how}', row)
     each = row.get('peak_gbs') or row['channels'] * mts * BYTES / 1000
-    what = row['kind'] if row.get('peak_gbs') else f'{per} x {row["kind"]}-{mts:g}'
+    what = row['kind'] if row.get('peak_gbs') else f'{per} x {kind}-{mts:g}'
     if not modules.mts and UNLOCKED.search(facts.get('cpu_model') or ''):
         what += ' as specified'
-    if not modules.mts and (slower := row.get('or')):
-        what += f'; {slower["kind"]} has {slower.get("peak_gbs") or slower["mts"]}'
+    if not modules.mts and (other := row.get('or')):
+        known = other.get('peak_gbs') or other.get('mts')
+        what += f'; {other["kind"]} has {known}' if known else f'; {other["kind"]}{MORE}'
     cores, all_cores = facts.get('cores') or 0, sockets * row.get('cores', 0)
     is_virtual = (facts.get('cpu_id') or {}).get('hypervisor')
     if (row.get('in_parts') and cores < all_cores) or (is_virtual and cores < all_cores // 2):
@@ -167,10 +177,9 @@ def of_modules(modules: Modules, facts: Facts) -> Peak:
     """Of a CPU that is not known: at most a channel per module."""
     if not modules.mts:
         return Peak(0, unknown(facts), {})
-    channels, mts = modules.channels or modules.count, modules.mts
-    what = plural(channels, 'channel' if modules.channels else 'module')
-    gbs = channels * mts * BYTES / 1000
-    return Peak(gbs, f'{what} x DDR-{mts:g}', {}, is_most=not modules.channels)
+    count = populated(modules, 0)
+    what = f'{plural(count, "channel" if modules.channels else "module")} x DDR-{modules.mts:g}'
+    return Peak(count * modules.mts * BYTES / 1000, what, {}, is_most=not modules.channels)
 
 
 def unknown(facts: Facts) -> str:

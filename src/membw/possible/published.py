@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from membw.possible.peak import BYTES, Peak, facts_of
+from membw.possible.peak import Peak, facts_of
 from membw.presets.table import Facts
 
 USED = ('reference', 'range')  # no floors, no figure with a warning
@@ -59,4 +59,4 @@ def size(row: Facts) -> float:
     """An array, in last-level caches of the machine; 0: not known."""
     if row.get('elements') == '4 x LLC per socket':
         return 4.0
-    return BYTES * row['elements'] / 2**20 / row['llc_mib'] if 'llc_mib' in row else 0
+    return 8 * row['elements'] / 2**20 / row['llc_mib'] if 'llc_mib' in row else 0

@@ -64,14 +64,18 @@ def by(stores: str, moved: float) -> str:
         return ''
     if stores == 'ordinary':
         return f', by ordinary stores: {moved:.0f} % with the lines that they read before'
-    return f', by {stores} stores'
+    return f', by {named(stores)}'
+
+
+def named(stores: str) -> str:
+    return f'stores {NOT_SAID}' if stores == NOT_SAID else f'{stores} stores'
 
 
 def compared(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
     """'As it should be' only where the loss of a channel would show."""
     like = published.like(top, stores)
     count = published.machines(like)
-    how = f'stores {NOT_SAID}' if stores == NOT_SAID else f'{stores} stores'
+    how = named(stores)
     if not top.gbs or count < FEWEST:
         return f'Published, {how}: {few(top, like)}. {A_NODE.capitalize()} decides.'
     low, high = min(published.shares(like)), max(published.shares(like))
@@ -123,12 +127,11 @@ def asked(gbs: float, peak_gbs: float, stores: str = NOT_SAID) -> list[str]:
         word = 'above them: nobody published so much'
     elif part < low:
         word = f'below them: a machine that lost {100 * (1 - part / low):.0f} % passes'
-    how = f'stores {NOT_SAID}' if stores == NOT_SAID else f'{stores} stores'
     count = plural(published.machines(rows), 'machine')
     never = ': no memory gives that' if part > 100 else ''
     return [
         f'{gbs:g} GB/s is {part:.0f} % of the peak of {peak_gbs:g} GB/s{never}.',
-        f'Published, {how}, all CPUs: {span((low, high))} % ({count}): {word}.',
+        f'Published, {named(stores)}, all CPUs: {span((low, high))} % ({count}): {word}.',
     ]
 
 

@@ -23,8 +23,8 @@ def lines_of(
     facts, threads = record.get('facts') or {}, record.get('threads') or 0
     looks = record.get('looks') or {}
     is_part = 0 < threads < (facts.get('cores') or 0)  # others used all of their cores
-    avoided = looks.get('write_allocate_avoided') or 0
-    if stores == 'ordinary' and (avoided >= CLAIMED or 0 < top.gbs < MOVED * gbs):
+    is_claiming = top.row.get('claims') or (looks.get('write_allocate_avoided') or 0) >= CLAIMED
+    if stores == 'ordinary' and (is_claiming or 0 < top.gbs < MOVED * gbs):
         stores = 'claimed'
     lines = [
         missing(top),
@@ -63,7 +63,7 @@ def by(stores: str, moved: float) -> str:
     if stores == NOT_SAID:
         return ''
     if stores == 'ordinary':
-        return f', by ordinary stores: {moved:.0f} % with the lines that they read before'
+        return f', by ordinary stores: up to {moved:.0f} % with the lines that they read before'
     return f', by {named(stores)}'
 
 

@@ -15,7 +15,7 @@ CPUS, FIGURES = peak.facts_of('cpus'), peak.facts_of('published')
 KEYS = {
     'name', 'vendor', 'family', 'models', 'steppings', 'named', 'implementer', 'parts', 'machine',
     'in_parts', 'channels', 'kind', 'mts', 'slower', 'or', 'peak_gbs', 'in_package', 'cores',
-    'kin', 'sources',
+    'kin', 'claims', 'sources',
 }  # fmt: skip
 
 

@@ -39,10 +39,8 @@ def lines_of(
 
 def missing(top: peak.Peak) -> str:
     """What the CPUs could have and have not."""
-    if not top.lacks:
-        return ''
-    least = f': {top.here:.4g} of {top.gbs:.4g} GB/s' if 0 < top.here < top.gbs else ''
-    return f'{"; ".join(top.lacks)}{least}.'
+    here = [f'At most {top.here:.4g} of {top.gbs:.4g} GB/s'] if 0 < top.here < top.gbs else []
+    return f'{". ".join(["; ".join(top.lacks), *here])}.' if top.lacks else ''
 
 
 def share(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:

@@ -162,7 +162,7 @@ def status_of(argv: list[str] | None, heeds: Heeded) -> int:
             raise KeyboardInterrupt from err
         if os.environ.get('MEMBW_DEBUG'):
             raise
-        if isinstance(err, ModuleNotFoundError):  # scipy, where it has no wheel
+        if isinstance(err, ModuleNotFoundError):  # capstone, where it has no wheel
             fact = f"this needs the Python package '{err.name}', which is not installed"
             return fault(fact, f"'pip install {err.name}', or run it on another machine")
         at = traceback.extract_tb(err.__traceback__)[-1]

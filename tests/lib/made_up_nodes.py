@@ -94,7 +94,6 @@ PLANTED = {
     'fabric-clock': (
         {'shares': {'l3': 0.75, 'latency': 0.82, 'rate': 0.85, 'loaded': 0.85, 'one': 0.85}},
         'assumed'),
-    'prefetchers': ({'shares': {'one': 0.5}}, 'assumed'),
     'numa-settings': (
         {'shares': {'rate': 715.65 / 753.7}, 'facts': {'numa_nodes': 8}},
         'Oracle: NPS1 716, NPS4 754 GB/s'),

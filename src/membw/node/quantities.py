@@ -5,6 +5,10 @@ from typing import NamedTuple
 from membw.results.record import HIGHER, VALID, Metric, Part, Record, in_common
 from membw.results.table import too_good
 
+FACTS = (
+    'thp', 'numa_balancing', 'governor', 'smt', 'cores', 'cpus', 'numa_nodes', 'freq_max_khz',
+    'memory_channels', 'microcode', 'kernel', 'cpu_model', 'uncore_max_khz', 'cpus_allowed',
+)  # fmt: skip
 FEW = 0.03  # of the CPUs: more of other processes, or stolen, disturbs
 
 
@@ -119,11 +123,7 @@ def facts_of(record: Record) -> dict[str, float | str]:
     huge = own.pages.huge_mib if own.pages else None
     element = own.element_bytes if isinstance(own.element_bytes, int) else 8
     size = 3 * (own.array_size or 0) * element / 2**20
-    names = (
-        'thp', 'numa_balancing', 'governor', 'smt', 'cores', 'cpus', 'numa_nodes', 'freq_max_khz',
-        'memory_channels', 'microcode', 'kernel', 'cpu_model', 'uncore_max_khz', 'cpus_allowed',
-    )  # fmt: skip
-    every = {name: getattr(facts, name) for name in names} | {
+    every = {name: getattr(facts, name) for name in FACTS} | {
         'memory_gib': round((facts.mem_total_mib or 0) / 1024, 1) or None,
         'modules': len(facts.dimms) or None,
         'memory_mts': min(filter(None, speeds)) if speeds and all(speeds) else None,

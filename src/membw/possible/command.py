@@ -15,12 +15,14 @@ COLUMNS = (
     *(Column(name, name) for name in ('id', 'machine', 'stores', 'scope')),
     Column('triad', 'Triad', right=True),
     Column('share', '% peak', right=True),
+    Column('arrays', 'arrays', right=True),
     Column('use', 'use'),
 )
 EPILOG = """\
 Stores: an ordinary store reads the line that it writes, a non-temporal one does not; claimed:
-ordinary ones on a CPU that does not read what is wholly overwritten. Figures are compared
-within the same stores and scope only, and those of use `warning` or `floor` never.
+ordinary ones on a CPU that does not read what is wholly overwritten. Arrays: the size of one, in
+last-level caches; '-': not said. A range is of one kind of stores, of one CPU and its neighbours,
+and of three machines; figures of use `warning` or `floor` are in none.
 
 exit status: 0 listed, 2 no such figure
 """
@@ -51,15 +53,16 @@ def table(rows: list[Facts]) -> Table:
 
 
 def cells(row: Facts) -> tuple:
-    triad, peak = row.get('triad'), row.get('peak')
-    shares = [100 * v / peak for v in published.ends(triad)] if triad and peak else []
+    triad, size = row.get('triad'), published.size(row)
+    shares = published.shares([row]) if triad and 'peak' in row else []
     return (
         row['id'],
-        Cell(row['machine'], row['machine'][:16]),
+        Cell(row['machine'], row['machine'][:11]),
         row['stores'],
         row['scope'],
-        Cell(triad, ' to '.join(f'{v:g}' for v in published.ends(triad)) if triad else '-'),
+        Cell(triad, ' to '.join(f'{v:.4g}' for v in published.ends(triad)) if triad else '-'),
         Cell(shares or None, ' to '.join(f'{v:.0f}' for v in shares) or '-'),
+        Cell(size or None, f'{size:.1f}' if size else '-'),
         row['use'],
     )
 

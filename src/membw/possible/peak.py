@@ -1,8 +1,9 @@
-"""The theoretical peak of a node: as given, from its modules, else at most, from its CPU."""
+"""The theoretical peak of a node by two yardsticks: its CPUs' own, and what is populated of it."""
 
 import functools
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,18 +13,36 @@ from membw.checkout import root
 from membw.presets.table import Facts
 from membw.printable import plural
 from membw.results.provenance import peak_of
+from membw.site.peak import BYTES
 
-BYTES = 8  # a transfer of a DDR channel
+ROUNDING = 0.01  # 2666 and 2667 MT/s are one speed
+MORE = ' has more'
+UNLOCKED = re.compile(r'Core\(TM\)|Ryzen| w\d-')  # may run memory faster than specified
 
 
 class Peak(NamedTuple):
-    """`gbs` of `what`; 0 where it is not known, then `what` is why, and what to do."""
+    """`gbs`: what these CPUs should have; 0 where it is not known, then `what` is why."""
 
     gbs: float
     what: str
-    family: str = ''  # the row of cpus.yaml
-    is_most: bool = False  # of the fastest memory that the CPU takes
+    row: Facts  # of cpus.yaml; {}: the CPU is not known
+    sockets: int = 1
+    is_most: bool = False  # by the fastest memory that the CPU takes: the modules were not read
     is_slice: bool = False  # of a socket of which this node has a few cores
+    here: float = 0  # what is populated; 0: not known
+    lacks: tuple[str, ...] = ()  # '12 of 16 channels are populated', '2400 of 3200 MT/s'
+
+
+class Modules(NamedTuple):
+    """What the firmware says of the memory modules; 0: not known."""
+
+    number: int = 0
+    mts: float = 0  # the slowest, as configured
+    rated: float = 0
+    channels: int = 0  # that have a module; only the kernel's driver knows them
+
+
+NONE = Modules()
 
 
 @functools.cache
@@ -63,51 +82,104 @@ def cpu_of(facts: Facts) -> Facts:
 
 def of_node(record: Facts) -> Peak:
     facts = record.get('facts') or {}
-    row, sockets = cpu_of(facts), facts.get('sockets') or 1
-    family = row.get('name', '')
-    gbs, source = peak_of(record)
-    if gbs:
-        return Peak(gbs, source.partition(';')[0], family)
-    if row.get('in_package'):
-        why = f'{family}: the peak of the {row["in_package"]} in its package is not known here'
-        return Peak(0, why, family)
-    if populated := configured(facts, row, sockets):
-        return Peak(populated[0], populated[1], family)
-    if not row:
-        return Peak(0, unknown(facts))
-    return at_most(row, sockets, facts)
+    row, sockets, modules = cpu_of(facts), facts.get('sockets') or 1, modules_of(facts)
+    top = of_cpus(row, sockets, modules, facts) if row else of_modules(modules, facts)
+    given, source = peak_of(record)
+    if given:
+        what = source.partition(';')[0]
+        top = top._replace(gbs=given, what=what, is_most=False, is_slice=False)
+    limit, (_, mts) = sockets * row.get('channels', 0), memory_of(row, facts, modules)
+    lacks = tuple(lacking(modules, limit, sockets, mts or modules.rated))
+    here = populated(modules, limit) * (modules.mts or mts) * BYTES / 1000
+    return top._replace(sockets=sockets, here=here, lacks=lacks)
 
 
-def configured(facts: Facts, row: Facts, sockets: int) -> tuple[float, str] | None:
-    """(GB/s, channels x speed) of the modules: a channel each, as far as there are channels."""
+def known_peak(record: Facts) -> tuple[float, str] | None:
+    """(GB/s that no figure of this node can exceed, where that is from); None: not known."""
+    top = of_node(record)
+    name = (record.get('facts') or {}).get('cpu_model') or ''
+    is_open = top.is_most and (UNLOCKED.search(name) or top.what.endswith(MORE))
+    return (top.gbs, top.what) if top.gbs and not is_open else None
+
+
+def modules_of(facts: Facts) -> Modules:
+    """Of a real machine, and of DDR: other memory has other widths."""
     modules = facts.get('dimms') or []
-    speeds = [m.get('configured_mts') for m in modules]
-    limit = sockets * row.get('channels', 0)
-    channels = facts.get('memory_channels') or min(len(modules), limit)
-    if facts.get('dimms_are_virtual') or not channels or not speeds or not all(speeds):
-        return None
-    mts = min(speeds)
-    shown = f'{plural(channels, "channel")} x {row.get("kind") or "DDR"}-{mts:g}'
-    if sockets > 1 and channels == limit:
-        shown = f'{sockets} sockets x {row["channels"]} channels x {row["kind"]}-{mts:g}'
-    return channels * mts * BYTES / 1000, shown
+    is_virtual = facts.get('dimms_are_virtual') or (facts.get('cpu_id') or {}).get('hypervisor')
+    if is_virtual or any(module.get('type', 'DDR') != 'DDR' for module in modules):
+        return NONE
+    mts, rated = (
+        min((module.get(key) or 0 for module in modules), default=0)
+        for key in ('configured_mts', 'rated_mts')
+    )
+    return Modules(len(modules), mts, rated, facts.get('memory_channels') or 0)
 
 
-def at_most(row: Facts, sockets: int, facts: Facts) -> Peak:
-    each, what = row.get('peak_gbs'), row['kind']
-    if not each:
-        each = row['channels'] * row['mts'] * BYTES / 1000
-        what = f'{plural(row["channels"], "channel")} x {row["kind"]}-{row["mts"]}'
-        if slower := row.get('or'):
-            what += f'; {slower["kind"]}-{slower["mts"]} has less'
-    cores, all_cores = facts.get('cores') or 0, sockets * row['cores']
+def populated(modules: Modules, limit: int) -> int:
+    """Channels, a module each, as far as there are channels."""
+    channels = modules.channels or modules.number
+    return min(channels, limit or channels)
+
+
+def memory_of(row: Facts, facts: Facts, modules: Modules = NONE) -> tuple[str, float]:
+    """(kind, MT/s; 0: not known) of the fastest memory that this model takes, of the kind that
+    it has."""
+    other, name = row.get('or') or {}, f'{facts.get("cpu_model") or ""} '
+    if 0 < modules.rated <= other.get('mts', 0):
+        return other['kind'], other['mts']
+    slower = (mts for model, mts in row.get('slower', {}).items() if re.search(model, name))
+    return row.get('kind', 'DDR'), next(slower, row.get('mts', 0))
+
+
+def lacking(modules: Modules, limit: int, sockets: int, mts: float) -> Iterator[str]:
+    """What is not there of `limit` channels at `mts`."""
+    channels, count = populated(modules, limit), modules.number
+    if channels < limit and channels:
+        yield f'{channels} of {limit} channels are populated'
+    if count % sockets:
+        yield f'{plural(count, "module")}: one socket has fewer'
+    elif limit and count > limit and count % limit:
+        yield f'{count} modules on {limit} channels: some have fewer'
+    if modules.mts and modules.mts < (1 - ROUNDING) * mts:
+        why = f'the modules are rated for {modules.rated:g}' if 0 < modules.rated < mts else ''
+        why = why or ('two modules per channel' if limit and count > limit else '')
+        yield f'{modules.mts:g} of {mts:g} MT/s' + (f' ({why})' if why else '')
+
+
+def of_cpus(row: Facts, sockets: int, modules: Modules, facts: Facts) -> Peak:
+    """Channels x speed of the family, by its largest model where nothing else is known."""
+    name, (kind, mts) = row['name'], memory_of(row, facts, modules)
+    mts = max(mts, modules.mts)
+    if row.get('in_package'):
+        why = f'{name}: the peak of the {row["in_package"]} in its package is not known here'
+        return Peak(0, why, row)
+    per = f'{plural(row["channels"], "channel")}' if 'channels' in row else ''
+    if not row.get('peak_gbs') and not mts:
+        how = 'as root their speed is read' if os.geteuid() else "set 'peak_gbs' in systems/"
+        return Peak(0, f'{name}: {per} per socket, of a speed that is not known here; {how}', row)
+    each = row.get('peak_gbs') or row['channels'] * mts * BYTES / 1000
+    what = row['kind'] if row.get('peak_gbs') else f'{per} x {kind}-{mts:g}'
+    if not modules.mts and UNLOCKED.search(facts.get('cpu_model') or ''):
+        what += ' as specified'
+    if not modules.mts and (other := row.get('or')):
+        known = other.get('peak_gbs') or other.get('mts')
+        what += f'; {other["kind"]} has {known}' if known else f'; {other["kind"]}{MORE}'
+    cores, all_cores = facts.get('cores') or 0, sockets * row.get('cores', 0)
     is_virtual = (facts.get('cpu_id') or {}).get('hypervisor')
     if (row.get('in_parts') and cores < all_cores) or (is_virtual and cores < all_cores // 2):
-        return Peak(
-            each, f'{cores} of up to {row["cores"]} cores; {what}', row['name'], True, True
-        )
+        of = f'{cores} of up to {row["cores"]} cores; {what}'
+        return Peak(each, of, row, is_most=True, is_slice=True)
     what = f'{sockets} sockets x {what}' if sockets > 1 else what
-    return Peak(sockets * each, what, row['name'], True)
+    return Peak(sockets * each, what, row, is_most=not modules.mts)
+
+
+def of_modules(modules: Modules, facts: Facts) -> Peak:
+    """Of a CPU that is not known: at most a channel per module."""
+    if not modules.mts:
+        return Peak(0, unknown(facts), {})
+    count = populated(modules, 0)
+    what = f'{plural(count, "channel" if modules.channels else "module")} x DDR-{modules.mts:g}'
+    return Peak(count * modules.mts * BYTES / 1000, what, {}, is_most=not modules.channels)
 
 
 def unknown(facts: Facts) -> str:
@@ -117,6 +189,5 @@ def unknown(facts: Facts) -> str:
     ]
     name = ' '.join((facts.get('cpu_model') or '').split())
     name = ', '.join(filter(None, [name, *parts])) or 'this CPU'
-    is_in_vain = facts.get('dimms') or os.geteuid() == 0
-    how = '' if is_in_vain else 'as root it is read, or '
+    how = '' if os.geteuid() == 0 else 'as root it is read, or '
     return f"{name}: not in systems/facts/cpus.yaml; {how}set 'peak_gbs' in systems/"

@@ -1,21 +1,15 @@
-"""What others measured (published.yaml): compared within the same stores and scope."""
+"""What others measured (published.yaml): a range of like machines, or no range."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from membw.possible.peak import Peak, facts_of
 from membw.presets.table import Facts
 
 USED = ('reference', 'range')  # no floors, no figure with a warning
 NOT_SAID = 'not said'
-FEW = 2  # fewer shares of the same stores say little: those whose stores are not said join
-
-
-class Others(NamedTuple):
-    low: float
-    high: float
-    unit: str  # 'GB/s' on the same CPU, '%' of the peak on others
-    stores: str
-    machines: list[Facts]
+FEWEST = 3  # machines of a range
+LEAST = 2.0  # last-level caches that an array fills
+PROGRAMS = ('STREAM', 'HPCC StarSTREAM', 'BabelStream')  # what others read is not the same
 
 
 def ends(value: Any) -> list[float]:
@@ -23,34 +17,34 @@ def ends(value: Any) -> list[float]:
 
 
 def usable() -> list[Facts]:
-    every = facts_of('published')['figures']
-    return [row for row in every if row['use'] in USED and 'triad' in row and is_stream(row)]
+    """Triad of all cores and of memory, by a known peak."""
+    return [
+        row
+        for row in facts_of('published')['figures']
+        if row['use'] in USED and row['program'] in PROGRAMS
+        and row['scope'] in ('node', 'socket') and {'triad', 'peak'} <= set(row)
+        and not row.get('some_cores') and not 0 < size(row) < LEAST
+    ]  # fmt: skip
 
 
-def is_stream(row: Facts) -> bool:
-    """STREAM itself or HPCC's: what other programs read is not the same."""
-    return row['program'] in ('STREAM', 'HPCC StarSTREAM')
+def shares(rows: list[Facts]) -> list[float]:
+    """% of the peak."""
+    return [100 * gbs / row['peak'] for row in rows for gbs in ends(row['triad'])]
 
 
-def others(peak: Peak, stores: str, sockets: int) -> Others | None:
-    """First the same CPU with as many sockets, else the share of the peak; None: nobody."""
-    same = [
-        row for row in usable() if row['stores'] == stores and row['scope'] in ('node', 'socket')
-    ]
-    own = [r for r in same if r.get('family') == peak.family and r.get('sockets') == sockets]
-    if peak.family and own and not peak.is_slice:
-        values = [gbs for row in own for gbs in ends(row['triad'])]
-        return Others(min(values), max(values), 'GB/s', stores, own)
-    if not peak.gbs or peak.is_slice:
-        return None
-    shared = [row for row in same if 'peak' in row]
-    if len(shared) < FEW:
-        stores = NOT_SAID
-        shared = [
-            r for r in usable() if r['stores'] == NOT_SAID and 'peak' in r and r['scope'] == 'node'
-        ]
-    shares = [100 * gbs / row['peak'] for row in shared for gbs in ends(row['triad'])]
-    return Others(min(shares), max(shares), '%', stores, shared) if shares else None
+def machines(rows: list[Facts]) -> int:
+    return len({row['machine'] for row in rows})
+
+
+def kin_of(family: Facts) -> str:
+    """The families that are compared with one another: neighbours that treat stores alike."""
+    return family.get('kin') or family.get('name', '')
+
+
+def like(top: Peak, stores: str) -> list[Facts]:
+    """The same kind of stores, on the same CPU or a neighbour of it."""
+    kin = {row['name'] for row in facts_of('cpus')['cpus'] if kin_of(row) == kin_of(top.row)}
+    return [row for row in usable() if row['stores'] == stores and row.get('family') in kin]
 
 
 def stores_of(brief: str) -> str:
@@ -59,3 +53,10 @@ def stores_of(brief: str) -> str:
     if word.endswith('nt'):
         return 'non-temporal'
     return 'ordinary' if word.isdigit() else NOT_SAID
+
+
+def size(row: Facts) -> float:
+    """An array, in last-level caches of the machine; 0: not known."""
+    if row.get('elements') == '4 x LLC per socket':
+        return 4.0
+    return 8 * row['elements'] / 2**20 / row['llc_mib'] if 'llc_mib' in row else 0

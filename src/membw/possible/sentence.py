@@ -1,15 +1,18 @@
-"""Is that good? Share of the peak, what others reach, what limits it, what a store costs."""
+"""Is that good? What is missing, the share of the peak, what others reach, what limits it."""
 
 import math
+from collections.abc import Iterable
 
 from membw.possible import peak, published
-from membw.possible.published import NOT_SAID, Others
+from membw.possible.published import FEWEST, NOT_SAID
 from membw.presets.table import Facts
 from membw.printable import plural
 
 MARGIN = 0.03
 CORES, MEMORY = 1.7, 1.15  # what twice the threads gain where these are the limit
 CLAIMED = 0.7  # share of the reads that are avoided: like the CPUs that claim their lines
+MOVED = 4 / 3  # of Triad's bytes, where each line that is written is read before
+A_NODE = "a second node ('membw node --peers')"
 
 
 def lines_of(
@@ -20,20 +23,114 @@ def lines_of(
     facts, threads = record.get('facts') or {}, record.get('threads') or 0
     looks = record.get('looks') or {}
     is_part = 0 < threads < (facts.get('cores') or 0)  # others used all of their cores
-    if stores == 'ordinary' and (looks.get('write_allocate_avoided') or 0) >= CLAIMED:
+    is_claiming = top.row.get('claims') or (looks.get('write_allocate_avoided') or 0) >= CLAIMED
+    if stores == 'ordinary' and (is_claiming or 0 < top.gbs < MOVED * gbs):
         stores = 'claimed'
     lines = [
+        missing(top),
         share(top, gbs, is_bound, stores),
-        ''
-        if is_part
-        else compared(
-            published.others(top, stores, facts.get('sockets') or 1), top, gbs, is_bound
-        ),
+        '' if is_part or top.is_slice else compared(top, gbs, is_bound, stores),
         limit(looks, threads),
         cost(looks),
         *apart(looks),
     ]
     return [line for line in lines if line]
+
+
+def missing(top: peak.Peak) -> str:
+    """What the CPUs could have and have not."""
+    here = [f'At most {top.here:.4g} of {top.gbs:.4g} GB/s'] if 0 < top.here < top.gbs else []
+    return f'{". ".join(["; ".join(top.lacks), *here])}.' if top.lacks else ''
+
+
+def share(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
+    """Of what the CPUs should have, whatever is populated."""
+    if not top.gbs:
+        return f'Peak unknown: {top.what}.'
+    if top.is_slice:
+        cores, _, what = top.what.partition('; ')
+        return f'{cores}: the peak of the whole socket is at most {top.gbs:.4g} GB/s ({what}).'
+    least = 'At least ' if is_bound else ''
+    most = 'a peak of at most' if top.is_most else 'the peak of'
+    part = f'{least}{100 * gbs / top.gbs:.0f} % of {most} {top.gbs:.4g} GB/s ({top.what})'
+    return f'{part}{by(stores, 100 * MOVED * gbs / top.gbs)}.'
+
+
+def by(stores: str, moved: float) -> str:
+    """The kind of stores, and what it means for the share."""
+    if stores == NOT_SAID:
+        return ''
+    if stores == 'ordinary':
+        return f', by ordinary stores: up to {moved:.0f} % with the lines that they read before'
+    return f', by {named(stores)}'
+
+
+def named(stores: str) -> str:
+    return f'stores {NOT_SAID}' if stores == NOT_SAID else f'{stores} stores'
+
+
+def compared(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
+    """'As it should be' only where the loss of a channel would show."""
+    like = published.like(top, stores)
+    count = published.machines(like)
+    how = named(stores)
+    if not top.gbs or count < FEWEST:
+        return f'Published, {how}: {few(top, like)}. {A_NODE.capitalize()} decides.'
+    low, high = min(published.shares(like)), max(published.shares(like))
+    value, unseen = 100 * gbs / top.gbs, 1 - (1 - MARGIN) * low / high
+    is_narrow = unseen < 1 / top.row.get('channels', math.inf)
+    if value > (1 + MARGIN) * high:
+        word = 'above them'
+    elif value < (1 - MARGIN) * low:
+        word = 'below them'
+        if is_bound or top.is_most:
+            word = f'possibly below them. {A_NODE.capitalize()} decides'
+    elif top.lacks:
+        word = 'within them, and yet less than it should have'
+    elif is_narrow and not top.is_most and top.here:
+        word = f'as it should be: a loss of {100 * unseen:.0f} % would show'
+    else:
+        word = f'within them: a loss of up to {100 * unseen:.0f} % would not show. '
+        word += f'{A_NODE.capitalize()} decides'
+    who = f'{span((low, high))} % of the peak ({plural(count, "machine")})'
+    return f'Published, {how}, {published.kin_of(top.row)}: {who}: {word}.'
+
+
+def few(top: peak.Peak, like: list[Facts]) -> str:
+    """What one or two machines reach, without a word on it; in GB/s only of as many sockets."""
+    if not like:
+        return 'no figure of this CPU or its like'
+    own = [row for row in like if row['family'] == top.row['name']]
+    rows, whose = (own, 'this CPU') if own else (like, published.kin_of(top.row))
+    rates = [gbs for row in rows for gbs in published.ends(row['triad'])]
+    is_same = own and {row['sockets'] for row in own} == {top.sockets}
+    known = f'{span(rates)} GB/s, ' if is_same else ''
+    who = f'{plural(published.machines(rows), "machine")} of {whose}'
+    return f'{who}: {known}{span(published.shares(rows))} % of the peak'
+
+
+def span(values: Iterable[float]) -> str:
+    """'716 to 754', '78'."""
+    each = [f'{value:.0f}' for value in sorted(values)]
+    return ' to '.join(dict.fromkeys((each[0], each[-1])))
+
+
+def asked(gbs: float, peak_gbs: float, stores: str = NOT_SAID) -> list[str]:
+    """Of a contract: the share of the peak that it asks for, and what others reach so."""
+    part = 100 * gbs / peak_gbs
+    rows = [row for row in published.usable() if row['stores'] == stores]
+    low, high = min(published.shares(rows)), max(published.shares(rows))
+    word = 'within them'
+    if part > high:
+        word = 'above them: nobody published so much'
+    elif part < low:
+        word = f'below them: a machine that lost {100 * (1 - part / low):.0f} % passes'
+    count = plural(published.machines(rows), 'machine')
+    never = ': no memory gives that' if part > 100 else ''
+    return [
+        f'{gbs:g} GB/s is {part:.0f} % of the peak of {peak_gbs:g} GB/s{never}.',
+        f'Published, {named(stores)}, all CPUs: {span((low, high))} % ({count}): {word}.',
+    ]
 
 
 def rates(looks: Facts, *names: str) -> list[float]:
@@ -80,35 +177,3 @@ def cost(looks: Facts) -> str:
     if avoided >= CLAIMED:
         return f'Ordinary stores cost no read here: {gain}.'
     return f'{100 * (1 - avoided):.0f} % of the ordinary stores cost a read here: {gain}.'
-
-
-def share(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
-    by = '' if stores == NOT_SAID else f', by {stores} stores'
-    if not top.gbs:
-        return f'Peak unknown: {top.what}.'
-    if top.is_slice:
-        cores, _, what = top.what.partition('; ')
-        return f'{cores}: the peak of the whole socket is at most {top.gbs:.4g} GB/s ({what}).'
-    least = 'At least ' if is_bound else ''
-    most = 'a peak of at most' if top.is_most else 'the peak of'
-    return f'{least}{100 * gbs / top.gbs:.0f} % of {most} {top.gbs:.4g} GB/s ({top.what}){by}.'
-
-
-def compared(others: Others | None, top: peak.Peak, gbs: float, is_bound: bool) -> str:
-    """As it should be: within what the others reach, and a margin."""
-    if not others:
-        return ''
-    value = gbs if others.unit == 'GB/s' else 100 * gbs / top.gbs
-    ends = f'{others.low:.0f}' + (
-        f' to {others.high:.0f}' if others.high - others.low >= 1 else ''
-    )
-    machines = len({row['machine'] for row in others.machines})
-    who = f'{ends} {others.unit} ({plural(machines, "machine")})'
-    how = f'stores {NOT_SAID}' if others.stores == NOT_SAID else f'{others.stores} stores'
-    if value >= (1 - MARGIN) * others.low:
-        word = 'as it should be' if value <= (1 + MARGIN) * others.high else 'above them'
-    elif is_bound or (top.is_most and others.unit == '%'):
-        word = 'possibly below them'
-    else:
-        word = 'below them'
-    return f'Published, {how}: {who}: {word}.'

@@ -9,16 +9,17 @@ import runs_of_nodes
 from scipy.stats import t
 
 from membw import cli
+from membw.results.hostlist import expected_nodes
 
 NUMBER = r'([-+]?[\d.]+)'
 RANK = re.compile(
-    rf'^\S+: \w+ (?:>=)?{NUMBER} \S+, median of its (\d+) peers? {NUMBER}: {NUMBER}%; (.*): (\w+)$'
+    rf'^\S+ (\w+) \(\w+ (?:>=)?{NUMBER} \S+, median of its (\d+) peers? {NUMBER}: {NUMBER}%; (.*)\)$'
 )
 MEAN = re.compile(
-    rf'^\S+: mean of its \d+ metrics to the median of (\d+) peers: {NUMBER}%; (.*): (\w+)$'
+    rf'^\S+ (\w+) \(mean of its \d+ rates to the median of (\d+) peers: {NUMBER}%; (.*)\)$'
 )
 SCREEN = re.compile(
-    rf'half the margin {NUMBER}%, limit {NUMBER} robust deviations of {NUMBER}%; not measured'
+    rf'half the margin {NUMBER}%, limit {NUMBER} robust deviations of {NUMBER}%; low once'
 )
 CONFIRM = re.compile(
     rf'measured again three times, compared with .*: all three {NUMBER}% or worse, '
@@ -34,15 +35,15 @@ def said(capsys, *words):
 def rank_verdict(line):
     """(the verdict by the line's numbers, the printed one)."""
     if of := RANK.match(line):
-        value, peers, median, loss, rest, word = of.groups()
+        word, value, peers, median, loss, rest = of.groups()
         assert 100 * (float(value) / float(median) - 1) == pytest.approx(float(loss), abs=0.06)
     else:
-        peers, loss, rest, word = MEAN.match(line).groups()
+        word, peers, loss, rest = MEAN.match(line).groups()
     if screened := SCREEN.match(rest):
         nodes = int(peers) + 1
         margin, limit, deviation = map(float, screened.groups())
         assert limit == pytest.approx(t.isf(1 / nodes, nodes - 1), abs=0.006)
-        return ('SUSPECT' if -float(loss) > max(margin, limit * deviation) else 'PASS'), word
+        return ('UNDECIDED' if -float(loss) > max(margin, limit * deviation) else 'PASS'), word
     least, limit, margin, deviation = map(float, CONFIRM.match(rest).groups())
     assert -limit == pytest.approx(max(margin + deviation / 2, 2 * deviation), abs=0.006)
     return ('FAIL' if least < limit else 'PASS'), word
@@ -62,12 +63,16 @@ def test_rank(tmp_path, capsys, nodes, share):
         computed, printed = rank_verdict(line)
         assert computed == printed, line
     counts = dict(
-        (word, int(n)) for n, word in re.findall(r'(\d+) ([A-Z]+)', text.splitlines()[-1])
+        (word, int(n)) for n, word in re.findall(r'(\d+) ([A-Z]+)', text.splitlines()[0])
     )
-    words = [line.rpartition(': ')[2] for line in lines]
-    assert counts['FAIL'] == words.count('FAIL') and counts.get('SUSPECT', 0) == words.count(
-        'SUSPECT'
+    words = [line.split()[1] for line in lines]
+    assert counts['FAIL'] == words.count('FAIL')
+    weak = re.findall(
+        r'^(\S+) UNDECIDED \(not worse, but (\d+) peers tell a loss from (\d+)%', text, re.M
     )
+    assert all(float(loss) >= 8 for _, _, loss in weak)  # of a channel of twelve
+    cleared_by_few = sum(len(expected_nodes(names)) for names, _, _ in weak)
+    assert counts.get('UNDECIDED', 0) == words.count('UNDECIDED') + cleared_by_few
 
 
 @pytest.mark.parametrize('share', [0.9, 0.97, 1.06])
@@ -108,13 +113,13 @@ def test_accept(tmp_path, capsys, slow, again):
     limit = float(re.search(rf'triad at least {NUMBER} GB/s', text)[1])
     allowed = int(re.search(r'(\d+) may fail', text)[1])
     failed = 0
-    nodes = re.findall(r'^  (n\d+) +(PASS|CLEARED|FAILED) +(.*)$', text, re.M)
+    nodes = re.findall(r'^  (n\d+) +(PASS|FAIL) +(.*)$', text, re.M)
     assert len(nodes) == 6
     for node, status, rounds in nodes:
         passed = [float(x) >= limit for x in re.findall(rf'triad {NUMBER}', rounds)]
-        word = 'PASS' if passed[0] else 'CLEARED' if passed[-1] else 'FAILED'
+        word = 'PASS' if passed[0] or passed[-1] else 'FAIL'
         assert word == status, node
-        failed += word == 'FAILED'
+        failed += word == 'FAIL'
     word = 'REFUSED' if failed > allowed else 'INCOMPLETE' if 'NOT by' in text else 'ACCEPTED'
     assert text.startswith(f'Verdict: {word}: ')
     assert f'{failed} of 6 nodes failed, {allowed} allowed' in text

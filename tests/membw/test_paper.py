@@ -13,7 +13,8 @@ from membw.results.hostlist import expected_nodes
 
 NUMBER = r'([-+]?[\d.]+)'
 RANK = re.compile(
-    rf'^\S+ (\w+) \(\w+ (?:>=)?{NUMBER} \S+, median of its (\d+) peers? {NUMBER}: {NUMBER}%; (.*)\)$'
+    rf'^\S+ (\w+) \(\w+ (?:>=)?{NUMBER} \S+, median of its (\d+) peers? '
+    rf'{NUMBER}: {NUMBER}%; (.*)\)$'
 )
 MEAN = re.compile(
     rf'^\S+ (\w+) \(mean of its \d+ rates to the median of (\d+) peers: {NUMBER}%; (.*)\)$'

@@ -208,7 +208,7 @@ def _missing(decision: Decision) -> Iterator[str]:
     settings = Counter(run.setting for run in decision.counted)
     if len(settings) > 1:
         own = [set(setting) for setting in settings]
-        differing = sorted(set.union(*own) - set.intersection(*own))
+        differing = sorted(own[0].union(*own[1:]) - own[0].intersection(*own[1:]))
         which = ', '.join(f'{name}={value}' for name, value in differing if value)
         yield f'counted runs are of {len(settings)} settings: {which}'
     if protocol.unsigned:

@@ -44,16 +44,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
     from membw.export import openmetrics, rows
-    from membw.rank.ranking import rank_table
+    from membw.rank.ranking import rank_table, unmeasured
     from membw.results.table import read_table
 
     paths = args.results or [str(Path(root(), 'results'))]
     table = read_table([path for path in paths if args.results or Path(path).is_dir()])
     if args.node:
         table.choose(args.node)
-    missing = rows.of_records(table.lost)
+    is_newest = args.format == 'openmetrics'  # that has what is so now
+    missing = rows.of_records(unmeasured(table) if is_newest else table.lost)
     if not args.node:  # a report has no node of what never ran
-        missing += rows.of_reports([path for path in paths if Path(path).is_dir()], table.problems)
+        folders = [path for path in paths if Path(path).is_dir()]
+        reported = rows.of_reports(folders, table.problems)
+        missing += rows.newest(reported, table.figures) if is_newest else reported
     for problem in table.problems:
         print(f'membw: {printable(problem)}', file=sys.stderr)
     if not table.figures and not missing:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 
 from membw.export.rows import NAMES, Words, key_of, no_word, row_of
-from membw.export.rows import newest as newest_of
 from membw.printable import printable
 from membw.results.table import Figure
 from membw.results.verdict import worst
@@ -36,8 +35,8 @@ Families = dict[str, tuple[str, str, dict[str, float]]]  # name -> unit, help, {
 def as_text(
     figures: Sequence[Figure], unmeasured: Sequence[Mapping[str, str]] = (), words: Words = no_word
 ) -> str:
-    """The newest figure of each series, and what was not measured since; `figures` are in order
-    of time."""
+    """The newest figure of each series, and what was not measured since; `figures` are in order of
+    time."""
     newest: dict[tuple, Figure] = {}
     for f in figures:
         newest[key_of(f) + (f.node, f.metric)] = f
@@ -48,7 +47,7 @@ def as_text(
         _add_figure(families, figure, row)
         place = tuple(str(row[name]) for name in (*NAMES, 'node'))
         of_node.setdefault(place, []).append(str(row['verdict']))
-    for case in newest_of(unmeasured, figures):
+    for case in unmeasured:
         place = tuple(case.get(name, '') for name in (*NAMES, 'node'))
         of_node.setdefault(place, []).append(case['verdict'])
     # one series per node and test, that does not end where a reason has other words

@@ -137,9 +137,7 @@ def of_reports(folders: Sequence[str], problems: list[str]) -> list[dict[str, st
     return list(rows.values())
 
 
-def newest(
-    rows: Sequence[Mapping[str, str]], figures: Sequence[Figure]
-) -> list[Mapping[str, str]]:
+def newest(rows: Sequence[dict[str, str]], figures: Sequence[Figure]) -> list[dict[str, str]]:
     """The last row of each case and node, where no run has measured it since; of a report's case
     the node is not known."""
     last = {(*(row[name] for name in NAMES), row.get('node', '')): row for row in rows}

@@ -58,7 +58,7 @@ def word_of(node: str, table: Table) -> Word:
     every = [one for v in verdicts if (one := _by_peers(v, ranking) or _by_past(v, own))]
     words = [pair for one in every for pair in _words(one)]
     whole = next((n for n in ranking.nodes if n.name == node), None)
-    if whole and whole.verdict in (*verdict.NO_FIGURE, verdict.INVALID):
+    if whole and (not every or whole.verdict in verdict.NO_FIGURE):
         words.append((whole.verdict, whole.reason))
     word = verdict.worst(w for w, _ in words)
     why = '; '.join(dict.fromkeys(why for w, why in words if w == word and why))

@@ -9,9 +9,20 @@ from membw.rank.judge import MARGIN, Group, NodeVerdict, judge
 from membw.rank.newest import OLD_S, TOGETHER_S, newest
 from membw.rank.units import units
 from membw.results.hostlist import KNOWN, match_expected
-from membw.results.rows import Row
+from membw.results.rows import Row, best
 from membw.results.table import Figure, Lost, Measurement, Setting, Table, read_table
-from membw.results.verdict import DIED, FAIL, GOOD, INVALID, MISSING, WORST_FIRST, known, worst
+from membw.results.verdict import (
+    DIED,
+    FAIL,
+    GOOD,
+    INVALID,
+    MISSING,
+    WORST_FIRST,
+    known,
+    missed,
+    of_figure,
+    worst,
+)  # fmt: skip
 
 NO_REASONS: Mapping[str, str] = {}
 Beside = Mapping[tuple[str, Setting], NodeVerdict]
@@ -86,7 +97,7 @@ def rank_table(
     `because`: {node: why it may be missing}."""
     first, again, missed = newest(table.figures, table.seen)
     judged = judge(first, again, margin, units)
-    verdicts = by_own_word(judged.verdicts, [*first, *again])
+    verdicts = by_own_word(by_reference(judged.verdicts, [*first, *again]), [*first, *again])
     measured = {v.node for v in verdicts}
     names = match_expected(measured | set(missed), expected)
     without = {node: because.get(node, 'no record') for node in set(names) - measured} | missed
@@ -104,6 +115,22 @@ def rank_table(
     ids = {id(f.of) for f in (*first, *again)}
     groups, notes = judged.groups, judged.notes
     return Ranking(verdicts, nodes, low, controls, groups, notes, problems, one, ids)
+
+
+def by_reference(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> list[NodeVerdict]:
+    """With the worse word of the comparison and of the node's references."""
+    held: dict[tuple[str, Setting], dict[str, list[Figure]]] = {}
+    for f in figures:
+        if f.reference is not None:
+            held.setdefault((f.node, f.setting), {}).setdefault(f.metric, []).append(f)
+    made = []
+    for v in verdicts:
+        for one in (best(same) for same in held.get((v.node, v.setting), {}).values()):
+            word = of_figure(one)
+            if word != v.verdict and worst([v.verdict, word]) == word:
+                v = v._replace(verdict=word, reason=missed(one) or one.known_issue)
+        made.append(v)
+    return made
 
 
 def by_own_word(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> list[NodeVerdict]:
@@ -146,19 +173,24 @@ def _series(setting: Setting) -> tuple[str, ...]:
 def died(table: Table) -> dict[str, Node]:
     """Nodes of which the last launch of a test brought no figure, or not all, in the time of a
     measurement. Another test that ran since says nothing of it."""
+    lost = sorted(unmeasured(table), key=lambda one: one.time)
+    every = [f.time for f in table.figures] + [one.time for one in table.lost]
+    begin = max(every, default=0.0) - TOGETHER_S
+    return {
+        one.node: Node(one.node, one.word, one.text)
+        for one in lost
+        if one.node and one.time >= begin
+    }
+
+
+def unmeasured(table: Table) -> list[Lost]:
+    """What was lost on a node, and not measured there since."""
     last: dict[tuple[str, ...], Measurement] = {}
     for figure in table.figures:
         key = _test(figure)
         if key not in last or figure.of.is_after(last[key]):
             last[key] = figure.of
-    end = max([of.time for of in last.values()] + [one.time for one in table.lost], default=0.0)
-    return {
-        one.node: Node(one.node, one.word, one.text)
-        for one in sorted(table.lost, key=lambda one: one.time)
-        if one.node
-        and end - one.time <= TOGETHER_S
-        and (_test(one) not in last or one.of.is_after(last[_test(one)]))
-    }
+    return [x for x in table.lost if _test(x) not in last or x.of.is_after(last[_test(x)])]
 
 
 def _test(one: Figure | Lost) -> tuple[str, ...]:

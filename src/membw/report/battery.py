@@ -11,7 +11,7 @@ COLUMNS = (Column('figure', 'figure'), Column('value', 'value', True), Column('u
 
 
 def sections(record: dict) -> list[Section]:
-    return [_word(record), *map(_part, record['parts'])]
+    return [_word(record), *map(_part, record.get('parts') or ())]
 
 
 def _word(record: dict) -> Section:

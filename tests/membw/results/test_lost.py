@@ -148,7 +148,7 @@ def test_a_round_without_a_figure_is_never_forgotten(tmp_path, case, word, why):
 def test_a_record_that_is_invalid_is_so_whatever_the_report_says(tmp_path):
     run = MadeRun(tmp_path).add(stream(40.0), record={'verdict': 'INVALID'})
     (row,) = read(run.write()).rows
-    assert row.word == 'INVALID' and not row.figures
+    assert row.word == 'INVALID' and not row.is_valid
 
 
 def test_a_case_that_reframe_fails_for_a_reference_is_not_pass(tmp_path):

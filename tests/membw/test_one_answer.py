@@ -1,0 +1,138 @@
+"""One question has one answer: each planted fault through every mouth, none more comfortable."""
+
+import csv
+import io
+import json
+import re
+
+import made_up_nodes as nodes
+import made_up_records as made
+import pytest
+
+from membw.cli import main
+from membw.report.page import page_of
+from membw.report.run import run_of_records
+from membw.results.table import read_table
+
+BUS = {'what': '', 'why': 'ended by SIGBUS (signal 7)', 'died': True, 'node': 'n011'}
+SMALL = {'reason': 'array-too-small', 'detail': '', 'allowed': True}
+WRONG = {'reason': 'wrong-placement', 'detail': '', 'allowed': False}
+
+
+def in_gib(rows):
+    return {n: {**m, 'unit': 'GiB/s', **{k: m[k] / 1.073741824 for k in ('value', 'low', 'high')}}
+            for n, m in rows.items()}  # fmt: skip
+
+
+def again(host, share):
+    return [made.record(host, 0.001 * i, made.stream(share=share)) for i in (1, 2, 3)]
+
+
+# {fault: (lines of its node, the word of all mouths)}
+FAULTS = {
+    'low, and calls itself PASS': ([made.record('n011', rows=made.stream(share=0.8), word='PASS')],
+                                   'UNDECIDED'),
+    'low once': ([made.record('n011', rows=made.stream(share=0.95))], 'UNDECIDED'),
+    'low again': ([made.record('n011', rows=made.stream(share=0.9)), *again('n011', 0.9)], 'FAIL'),
+    'well again': ([made.record('n011', rows=made.stream(share=0.9)), *again('n011', 1.0)],
+                   'PASS'),
+    'FAIL by its own past': ([made.record('n011', word='FAIL', why='below its first runs')],
+                             'FAIL'),
+    'four times too good': ([made.record('n011', rows=made.stream(share=4.0))], 'UNDECIDED'),
+    '--allow': ([made.record('n011', reasons=[SMALL])], 'UNDECIDED'),
+    'INVALID': ([made.record('n011', verdict='INVALID', reasons=[WRONG])], 'INVALID'),
+    'wrong elements': ([made.record('n011', validation={'ok': True, 'wrong_elements': 12})],
+                       'INVALID'),
+    'died': ([{**made.record('n011'), 'metrics': {}, 'missing': [BUS]}], 'DIED'),
+    'died again, by a clock that is ahead': ([
+        made.record('n011', 0.01, case={'session': 's', 'measurement': 0}),
+        {**made.record('n011', 0.001, case={'session': 's', 'measurement': 2}), 'metrics': {},
+         'missing': [BUS]}], 'DIED'),
+    'refused': ([{**made.record('n011'), 'metrics': {},
+                  'missing': [{**BUS, 'died': False, 'why': 'no such preset'}]}], 'MISSING'),
+    'sound, in GiB/s': ([made.record('n011', rows=in_gib(made.stream()))], 'PASS'),
+    'below its reference': ([made.record(
+        'n011', case={'references': {'triad': [200.0, -0.02, 0.1]}})], 'FAIL'),
+    'reaches its reference': ([made.record(
+        'n011', case={'references': {'triad': [184.0, -0.02, 0.1]}})], 'UNDECIDED'),
+    'known': ([made.record('n011', case={'references': {'triad': [200.0, -0.02, 0.1]},
+                                         'known_issues': {'triad': 'a slow DIMM'}})], 'KNOWN'),
+    'bounds': ([made.record('n011', rows={
+        n: {**m, 'bound': 'lower'} for n, m in made.stream(share=0.8).items()})], 'UNDECIDED'),
+}  # fmt: skip
+
+
+def by_rank(file, capsys):
+    main(['rank', str(file), '--json'])
+    found = json.loads(capsys.readouterr().out)
+    return {node['node']: node['verdict'] for node in found['nodes']}
+
+
+def by_node_check(file, capsys, path):
+    status = main(['rank', str(file), '--node-check', str(path)])
+    assert status == int(any(' PASS' not in line for line in path.read_text().splitlines()))
+    capsys.readouterr()
+    return dict(line.split(maxsplit=2)[:2] for line in path.read_text().splitlines())
+
+
+def by_why(file, capsys, node):
+    status = main(['why', node, str(file), '--json'])
+    word = json.loads(capsys.readouterr().out)['word']
+    assert status == int(word != 'PASS')
+    return word
+
+
+def by_export(file, capsys, form):
+    main(['export', '--format', form, str(file)])
+    text = capsys.readouterr().out
+    if form == 'csv':
+        return {(r['node'], r['verdict']) for r in csv.DictReader(io.StringIO(text))}
+    return {*re.findall(r'membw_verdict\{.*node="(\w+)",verdict="(\w+)"', text)}
+
+
+ORDER = ['DIED', 'INVALID', 'FAIL', 'UNDECIDED', 'XPASS', 'MISSING', 'KNOWN', 'PASS']
+
+
+def worst(pairs, node):
+    return min((word for host, word in pairs if host == node), key=ORDER.index)
+
+
+def newest(pairs):
+    return {node: worst(pairs, node) for node, _ in pairs}
+
+
+@pytest.mark.parametrize('fault', FAULTS)
+def test_every_mouth_has_the_same_word(tmp_path, capsys, fault):
+    lines, word = FAULTS[fault]
+    rows = [row for row in made.fleet(20) if row['host'] != 'n011']
+    file = made.write(tmp_path / 'r.jsonl', [*rows, *lines])
+    page = page_of(run_of_records(read_table([str(file)])))
+    alarms = {(n, a.verdict) for a in page.attention for n in re.findall(r'n0\d\d', a.what)}
+    found = {
+        'rank': by_rank(file, capsys)['n011'],
+        'nodecheck': by_node_check(file, capsys, tmp_path / 'nodecheck.txt')['n011'],
+        'why': by_why(file, capsys, 'n011'),
+        'csv': newest(by_export(file, capsys, 'csv'))['n011'],
+        'openmetrics': newest(by_export(file, capsys, 'openmetrics'))['n011'],
+        'page': worst(alarms | {('n011', 'PASS')}, 'n011'),
+    }
+    assert found == dict.fromkeys(found, word)
+
+
+def test_a_slow_node_of_the_battery_is_not_PASS_in_any_exported_figure(tmp_path, capsys):
+    rows = [nodes.node(f'p{i:02d}') for i in range(12)]
+    rows += nodes.measured(4, 'p99', shares={'rate': 0.7})
+    file = made.write(tmp_path / 'r.jsonl', rows)
+    words = {word for node, word in by_export(file, capsys, 'csv') if node == 'p99'}
+    assert words == {'FAIL'}
+
+
+def test_an_old_record_is_no_evidence_of_today(tmp_path, capsys):
+    """A ladder of 300 days ago, at half, made a node SLOW whose stream of today is sound."""
+    old = {
+        name: nodes.node('n011', -300)['metrics'][name] for name in ('l1_latency', 'l2_latency')
+    }
+    file = made.write(tmp_path / 'r.jsonl', [
+        *made.fleet(20), made.record('n011', -300, old, program='ladder', case={'test': 'ladder'}),
+    ])  # fmt: skip
+    assert by_why(file, capsys, 'n011') == by_rank(file, capsys)['n011'] == 'PASS'

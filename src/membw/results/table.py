@@ -519,14 +519,10 @@ def _figure(of: Measurement, name: str, row: Metric, record: Record) -> Figure:
         figure.known_issue = printable(case.known_issues.get(name, ''))
     limits = case.references.get(name)
     if limits and limits[0]:  # ReFrame passes a reference of 0
-        value, low, high = (*limits[:3], None, None)[:3]
-        figure.reference = float(value or 0) * factor
-        figure.reference_low, figure.reference_high = _fraction(low), _fraction(high)
+        base, *ends = (None if x is None else float(x) for x in (*limits, None, None)[:3])
+        figure.reference = (base or 0.0) * factor
+        figure.reference_low, figure.reference_high = ends
     return figure
-
-
-def _fraction(end: float | str | None) -> float | None:
-    return None if end is None else float(end)
 
 
 # --- one run of one node -------------------------------------------------------------------

@@ -14,7 +14,7 @@ from membw.results import reframe, verdict
 from membw.results.hostlist import chosen_nodes
 from membw.results.rows import Row, records_of, rows_of
 from membw.results.table import Table as Records
-from membw.summary import full_table, headline, ratios
+from membw.summary import full_table, headline
 from membw.tables import Table
 
 # of root, and of users with an rtprio in limits.conf: other processes wait
@@ -116,7 +116,6 @@ def show(run: Run, is_json: bool = False) -> int:
 def blocks_of(run: Run) -> Iterator[Table | str]:
     """Tables, and the lines between them."""
     yield from full_table.blocks_of(run.rows)
-    yield from ratios.blocks_of(run.rows)
     for build, why in reframe.failed_builds(run.cases).items():
         yield f'  build failed: {reframe.named_build(build)}: {tables.cut(why)}'
     yield from skip_lines(run.path)

@@ -155,20 +155,6 @@ def test_no_interval_contains_what_a_bound_of_its_own_run_excludes(made, bound, 
     assert (f.value, f.low, f.high, f.bound) == shown_as
 
 
-def test_ratios_are_of_pairs_of_one_round(made, shown):
-    for number, rate in ((1, 40.0), (2, 20.0)):
-        made.add(stream(rate), round=number)
-        made.add(stream(rate * 1.1), preset='gcc-o3', round=number)
-    assert 'gcc-o3 is  1.10 ±0.00  of gcc-o2, 2 pairs' in shown(made)[0]
-
-
-def test_a_bound_is_no_part_of_a_ratio(made, shown):
-    for number in (1, 2):
-        made.add(stream(40.0, bound=True), round=number)
-        made.add(stream(44.0), preset='gcc-o3', round=number)
-    assert 'ratios of' not in shown(made)[0]
-
-
 @pytest.mark.parametrize(
     'unit, better, worst', [('ns', 'lower', 'b +30%'), ('GB/s', 'higher', 'a -30%')]
 )
@@ -181,13 +167,12 @@ def test_to_reference_names_the_metric_that_misses_its_reference_most(
     assert f' {worst} ' in shown(made)[0]
 
 
-def test_a_metric_more_changes_no_headline_and_no_ratio(made, shown):
+def test_a_metric_more_changes_no_headline(made, shown):
     for number in (1, 2):
         for preset, rate in (('gcc-o2', 40.0), ('gcc-o3', 44.0)):
             figures = {**stream(rate), 'slowest_triad_s': metric(0.2, unit='s', better='lower')}
             made.add(figures, preset=preset, round=number, record={'headline': 'triad'})
     assert [row.headline.metric for row in rows(made)] == ['triad', 'triad']
-    assert 'gcc-o3 is  1.10 ±0.00  of gcc-o2' in shown(made)[0]
     text, _ = shown(made.quick())
     assert 'Copy 40.0' in text and '0.2 GB/s' not in text
 

@@ -39,6 +39,7 @@ FAULTS = {
     'FAIL by its own past': ([made.record('n011', word='FAIL', why='below its first runs')],
                              'FAIL'),
     'four times too good': ([made.record('n011', rows=made.stream(share=4.0))], 'UNDECIDED'),
+    'beyond the peak': ([made.record('n011', peak={'value': 100.0, 'unit': 'GB/s'})], 'UNDECIDED'),
     '--allow': ([made.record('n011', reasons=[SMALL])], 'UNDECIDED'),
     'INVALID': ([made.record('n011', verdict='INVALID', reasons=[WRONG])], 'INVALID'),
     'wrong elements': ([made.record('n011', validation={'ok': True, 'wrong_elements': 12})],

@@ -115,6 +115,9 @@ class Facts(Struct, frozen=True):
     mem_total_mib: float | None = None
     freq_max_khz: float | None = None
     dimms: tuple[Module, ...] = ()
+    dimms_are_virtual: bool = False
+    cpu_id: dict[str, str | bool | None] = {}
+    architecture: Text = None
     # of `membw node`
     cpus_allowed: int | None = None
     uncore_max_khz: float | None = None
@@ -130,6 +133,11 @@ class Build(Struct, frozen=True):
     code_sha256: Text = None
     binary_sha256: Text = None
     spack_hash: Text = None
+
+
+class Peak(Struct, frozen=True):
+    value: float | None = None
+    unit: str = 'GB/s'
 
 
 class Pages(Struct, frozen=True):
@@ -232,6 +240,7 @@ class Record(Struct):
     headline: Text = None
     exit_status: int = 0
     validation: Validation | None = None
+    peak: Peak | None = None
     missing: tuple[Lost, ...] = ()
     case_: Case | None = msgspec.field(default=None, name='case')
     facts_: Raw | UnsetType = msgspec.field(default=UNSET, name='facts')
@@ -402,10 +411,9 @@ def _refuse_twice(record: Record, line: bytes) -> None:
     """By the length of what was read, for msgspec takes the last of several; slower readers that
     see it themselves take ten times as long."""
     parts = _OBJECT.decode(line)
-    count = len(parts)
-    least = sum(map(len, parts)) + sum(len(bytes(raw)) for raw in parts.values()) + 4 * count + 1
+    least = len(msgspec.json.encode(parts))
     # as our programs write it, with a space after each comma and colon, or without any
-    is_whole = len(line.strip()) in (least, least + 2 * count - 1)
+    is_whole = len(line.strip()) in (least, least + 2 * len(parts) - 1)
     metrics = sum(len(one.metrics) for one in [record, *(p.record for p in record.parts)] if one)
     if (not is_whole or line.count(b'"better":') > metrics) and _is_twice(line):
         raise BadRecord('not a record: a key is given twice')

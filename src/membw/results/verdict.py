@@ -14,6 +14,9 @@ XPASS     within its reference, although a known issue says otherwise: delete th
 
 from collections.abc import Iterable
 
+import msgspec
+
+from membw.results.record import Facts
 from membw.results.table import Figure
 
 PASS, FAIL, INVALID, UNDECIDED = 'PASS', 'FAIL', 'INVALID', 'UNDECIDED'
@@ -38,7 +41,7 @@ def of_figure(figure: Figure) -> str:
     """PASS, FAIL, INVALID, UNDECIDED, KNOWN or XPASS."""
     if figure.verdict != 'VALID':
         return UNDECIDED if figure.verdict == UNDECIDED else INVALID
-    word = _against_reference(figure)
+    word = UNDECIDED if beyond_peak(figure) else _against_reference(figure)
     if figure.known_issue:
         return XPASS if word == PASS else KNOWN
     return word
@@ -61,6 +64,30 @@ def _against_reference(figure: Figure) -> str:
     return PASS
 
 
+# programs whose headline is a rate of the memory
+OF_MEMORY = ('stream', 'loaded', 'tiers', 'node')
+_peaks: dict[int, tuple[Facts, float]] = {}  # the facts are kept, so that no other has their id
+
+
+def beyond_peak(figure: Figure) -> float:
+    """The known peak in GB/s that a headline exceeds by more than TOO_GOOD, else 0."""
+    record = figure.of.record
+    if not record or not figure.is_headline or record.program not in OF_MEMORY:
+        return 0.0
+    given = record.peak.value if record.peak and record.peak.unit == 'GB/s' else None
+    top = given or _peak_of(record.facts)
+    return top if top and figure.unit == 'GB/s' and figure.value > (1 + TOO_GOOD) * top else 0.0
+
+
+def _peak_of(facts: Facts) -> float:
+    from membw.possible.peak import known_peak
+
+    if id(facts) not in _peaks:
+        found = known_peak({'facts': msgspec.to_builtins(facts)})
+        _peaks[id(facts)] = facts, found[0] if found else 0.0
+    return _peaks[id(facts)][1]
+
+
 def is_too_good(figure: Figure, base: float) -> bool:
     return figure.share(base) > 1 + TOO_GOOD
 
@@ -77,6 +104,9 @@ def missed(figure: Figure) -> str:
     it is UNDECIDED whatever it is compared with."""
     if figure.verdict == UNDECIDED:
         return figure.reasons
+    if peak := beyond_peak(figure):
+        said = f'{figure.metric} {figure.value:.4g} of a peak of {peak:.4g} {figure.unit}'
+        return f'{said}: {too_good_because()}'
     if figure.reference is None:
         return ''
     name = f'{figure.metric} {figure.sign}'.rstrip()

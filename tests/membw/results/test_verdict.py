@@ -4,7 +4,7 @@ import made_up_records as made
 import pytest
 
 from membw.results import verdict
-from membw.results.table import read_table
+from membw.results.table import Figure, read_table
 
 REFERENCES = {'triad': [180.0, -0.05, 0.1]}
 
@@ -33,6 +33,25 @@ def triad(tmp_path, share, bound=False, case=None, **fields):
 def test_a_figure_is_compared_with_its_reference(tmp_path, share, bound, known, word):
     figure = triad(tmp_path, share, bound, {'known_issues': known})
     assert verdict.of_figure(figure) == word
+
+
+@pytest.mark.parametrize('value, low, high, limits, word', [
+    (171.0, 170.0, 172.0, (-0.05, 0.1), 'PASS'),  # on the limit
+    (170.9, 170.0, 171.0, (-0.05, 0.1), 'UNDECIDED'),  # its interval reaches it
+    (170.9, 170.0, 170.99, (-0.05, 0.1), 'FAIL'),
+    (170.9, None, None, (-0.05, 0.1), 'FAIL'),
+    (198.0, 197.0, 199.0, (-0.05, 0.1), 'PASS'),
+    (198.1, 198.0, 199.0, (-0.05, 0.1), 'UNDECIDED'),
+    (198.1, 198.01, 199.0, (-0.05, 0.1), 'FAIL'),
+    (198.0, 197.0, 199.0, (-0.05, None), 'PASS'),  # a tenth better, and no limit above
+    (198.1, 198.0, 199.0, (-0.05, None), 'UNDECIDED'),  # too good
+    (100.0, 90.0, 110.0, (None, 0.1), 'PASS'),
+])  # fmt: skip
+def test_each_side_of_each_limit_of_a_reference(value, low, high, limits, word):
+    figure = Figure('triad', value, 'GB/s', low=low, high=high, reference=180.0,
+                    reference_low=limits[0], reference_high=limits[1])  # fmt: skip
+    assert verdict.of_figure(figure) == word
+    assert bool(verdict.missed(figure)) == (word != 'PASS')
 
 
 def test_a_wrong_figure_is_invalid_whatever_it_is(tmp_path):

@@ -35,9 +35,8 @@ def compiler(row: Facts, table: Table) -> tuple[str, Facts]:
     if not row.get('cc'):
         return row.get('spack') or family['spack'], {}
     path = shutil.which(row['cc']) or row['cc']
-    presets.check_compiler(row['preset'], row['cc'], table)
     name = family['spack'].removeprefix('%c=').partition('@')[0]  # 'gcc' of '%c=gcc@12'
-    version = presets.compiler_version(table['presets'][row['preset']]['family'], path, table)
+    version = presets.compiler_version(row['preset'], path)
     external = {
         'spec': f'{name}@={version} {family.get("external", "")}'.strip(),
         'prefix': str(Path(path).parent.parent),

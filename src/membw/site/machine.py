@@ -108,16 +108,14 @@ def toolchain(family: str, table: Table) -> tuple[Facts | None, str]:
     """(toolchain, reason): the first compiler of this family that builds OpenMP."""
     row = table['families'][family]
     reason = f"no '{row['cc']}' of this family on PATH"
-    for cc in presets.candidates(row['cc']):
-        version = presets.compiler_version(family, cc, table)
-        if not version:
-            continue
+    for cc, version in on_path().get(family, ()):
         why = why_no_openmp(cc, row['openmp'])
         if why:
             reason = f"'{cc}' does not build with {row['openmp']}: {why}"
             continue
         spack = row['spack'] if '@' in row['spack'] else f'{row["spack"]}@{version}'
-        return {'family': family, 'cc': cc, 'spack': spack, **mpi()}, ''
+        chain = {'family': family, 'cc': cc, 'version': version, 'spack': spack}
+        return {**chain, **mpi()}, ''
     return None, reason
 
 

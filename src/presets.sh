@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2016,SC2034
 # Made of configs/presets.yaml and configs/blas.yaml by `python -m membw.presets.generate`:
 # edit those. src/build.sh reads it.
-made_of='1414739050 16438'
+made_of='2864540901 16450'
 machines='x86_64 aarch64 ppc64le riscv64'
 families='gcc gfortran clang icc icx aocc nvc armclang cce fcc icc13'
 known='^[^ ]*cc[^ ]* \(.*\) [0-9][0-9.]*|^GNU Fortran \(.*\) [0-9][0-9.]*|^([A-Z][a-z]+ )?clang version [0-9][0-9.]*|^icc \(ICC\) [0-9][0-9.]*|oneAPI DPC\+\+/C\+\+ Compiler [0-9][0-9.]*|AOCC_[0-9][0-9.]*|^nvc [0-9][0-9.]*|^Arm C/C\+\+/Fortran Compiler version [0-9][0-9.]*|^Cray (clang|C :) [Vv]ersion [0-9][0-9.]*|^fcc \(FCC\) [0-9][0-9.]*|^icc \(ICC\) 1[0-4]\.[0-9.]*'

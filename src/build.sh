@@ -164,7 +164,7 @@ target_cpu() { # LINE...: the CPU that it makes code for, and a checksum of all 
 	} 2>&1 | tr -d '"' | tr -s ' ' '\n' | sed -nE \
 		'/^-(target-(cpu|feature)|tune-cpu|tp)$/{N;s/\n/=/p;d;}; /^(-m|-tp=|l[12]-cache)/p')
 	cpu=$(printf '%s\n' "$said" | sed -nE 's/^-(march|mcpu|target-cpu|tp)=//p' | sed -n 1p)
-	if [ -z "$cpu" ] && printf '%s\n' "$@" | grep -Eiq -e '^-.*(native|host)' -e '^-fast$'; then
+	if [ -z "$cpu" ] && printf '%s\n' "$@" | grep -Eiq -e '^-[^DILWl].*(native|host)' -e '^-fast$'; then
 		said=$(LC_ALL=C sort -u /proc/cpuinfo 2>/dev/null | grep -Ei \
 			'^(cpu|cpu (family|impl|arch|var|part|rev).*|model.*|stepping|flags|features|isa|uarch)[[:blank:]]*:')
 		cpu=$(printf '%s\n' "$said" | sed -nE 's/^(model name|cpu|uarch|CPU part)[[:blank:]]*: *//p' | sed -n 1p)

@@ -28,6 +28,7 @@ PRESET := $(shell $(COMMAND) default '$(CC)')
 endif
 BUILD ?= $(ROOT)/build/$(PRESET)$(if $(filter 1,$(MPI)),-mpi)$(BLAS:%=-%)
 OPENMP ?= 1
+quoted = '$(subst ','\'',$1)'
 MPICC ?= mpicc
 # the preset's compiler and line; the wrapper only says what MPI adds to it
 WITH := $(if $(filter 1,$(MPI)),--mpicc='$(MPICC)') $(BLAS:%=--blas='%')
@@ -38,7 +39,7 @@ PLAN := $(BUILD)/$(PROGRAM).mk
 ifeq ($(filter clean help,$(MAKECMDGOALS)),)
 # Not .SHELLSTATUS, which make 3.82 lacks (RHEL 7).
 PLANNED := $(shell $(COMMAND) plan '$(PRESET)' $(PROGRAM) --stamp='$(PLAN)' --cc='$(CC)' \
-	--extra='$(EXTRA)' --libs='$(LIBS)' $(WITH) $(patsubst %,--define='%',$(DEFINES)) \
+	--extra=$(call quoted,$(EXTRA)) --libs=$(call quoted,$(LIBS)) $(WITH) $(patsubst %,--define='%',$(DEFINES)) \
 	--libhugetlbfs='$(LIBHUGETLBFS)' $(if $(filter 0,$(OPENMP)),--no-openmp) && echo yes)
 ifneq ($(PLANNED),yes)
 $(error nothing built: preset '$(PRESET)' cannot be used, see above)

@@ -35,6 +35,13 @@ def same_options(preset):
 
 COMPILERS = presets_of("c")
 FORTRAN = {preset: same_options(preset) for preset in COMPILERS if same_options(preset)}
+# {preset: the one machine that it is for}, which Spack calls by the same name
+TARGETS = {
+    name: need
+    for name in COMPILERS
+    for need in TABLE["presets"][name]["requires"]
+    if need in TABLE["machines"]
+}
 HUGE_PAGES = [n for n in COMPILERS if "{libhugetlbfs}" in TABLE["presets"][n]["line"]]
 
 
@@ -82,8 +89,7 @@ class WorkingTree(PackageBase):
             files = [
                 presets.TABLE,
                 *src.glob("*.mk"),
-                *src.glob("*.sh"),
-                *src.glob("membw/presets/*.py"),
+                src / "build.sh",
             ]
             files += [path for folder in (src, *programs) for path in folder.glob("Makefile")]
             parts += [presets.sha256(path) for path in sorted(map(str, files))]

@@ -84,7 +84,9 @@ def main() -> int:
         print(err, file=sys.stderr)
         return 2
     except OSError as err:
-        print(f"membw: cannot write '{path}': {err.strerror}\nhint: is it writable?", file=sys.stderr)
+        print(
+            f"membw: cannot write '{path}': {err.strerror}\nhint: is it writable?", file=sys.stderr
+        )
         return 2
     return 0
 

@@ -88,7 +88,7 @@ def environment(program: str, rows: list[Facts], table: Table) -> tuple[Facts, d
 def fingerprint(program: str, text: str) -> str:
     """Changes when a lock made before would be stale."""
     files = [presets.TABLE, *sorted(SCOPE.glob('*.yaml')), *sorted(RECIPES.rglob('*.py'))]
-    files += sorted(Path(presets.__file__).parent.glob('*.py'))
+    files += [*sorted(presets.PROGRAMS.glob('*.mk')), presets.PROGRAMS / 'build.sh']
     parts = [text, presets.source_sha256(presets.PROGRAMS / program), *map(presets.sha256, files)]
     return hashlib.sha256('\n'.join(parts).encode()).hexdigest()
 

@@ -13,8 +13,9 @@ import pytest
 from places import ROOT
 from record_schema import check
 
+from membw.presets.build import ask
 from membw.presets.code_checksum import code_sha256
-from membw.presets.provenance import sha256, source_sha256, write_record
+from membw.presets.provenance import sha256, source_sha256
 
 WRONG_HERE = 'array-too-small,too-short,oversubscribed,wrong-pinning'
 STREAM = ['-n', '1e5', '-t', '5']
@@ -65,7 +66,7 @@ def installed(build_program, tmp_path):
     program = tmp_path / 'prefix/bin/stream'
     program.parent.mkdir(parents=True)
     shutil.copy(build_program('stream'), program)
-    write_record(program, 'gcc-o2', LINE, ROOT / 'src/stream', None, None)
+    ask('record', 'gcc-o2', str(program), str(ROOT / 'src/stream'), '--', *LINE)
     return program
 
 

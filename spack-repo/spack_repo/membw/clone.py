@@ -35,12 +35,12 @@ def same_options(preset):
 
 COMPILERS = presets_of("c")
 FORTRAN = {preset: same_options(preset) for preset in COMPILERS if same_options(preset)}
-# {preset: the one machine that it is for}, which Spack calls by the same name
-TARGETS = {
-    name: need
+MACHINES = set(TABLE["machines"])  # which Spack calls by the same names
+# {preset: the machines that it is not for}, of those that are for one
+ELSEWHERE = {
+    name: sorted(MACHINES - {*TABLE["presets"][name]["requires"]})
     for name in COMPILERS
-    for need in TABLE["presets"][name]["requires"]
-    if need in TABLE["machines"]
+    if MACHINES & {*TABLE["presets"][name]["requires"]}
 }
 HUGE_PAGES = [n for n in COMPILERS if "{libhugetlbfs}" in TABLE["presets"][n]["line"]]
 

@@ -67,9 +67,9 @@ class Stores(NamedTuple):
 def read_kernels(path: str, names: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
     """{kernel: facts} of a program, STREAM's four first; NAMES: these kernels or functions alone.
 
-    Facts: stores (ordinary, nontemporal, zeroed, mixed, call, string, none; not known: a loop has an
-    instruction that the disassembler does not know), calls (names), width_bits (None: a call decides
-    it when it runs, 0: the CPU's registers of SVE do). Raises
+    Facts: stores (ordinary, nontemporal, zeroed, mixed, call, string, none; not known: a loop has
+    an instruction that the disassembler does not know), calls (names), width_bits (None: a call
+    decides it when it runs, 0: the CPU's registers of SVE do). Raises
     MembwError where there is no such kernel.
     """
     program = Program(path)

@@ -7,9 +7,8 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
 
-from membw.presets.table import ROOT, PresetError, Table
+from membw.presets.table import ROOT, PresetError
 
 SCRIPT = str(ROOT / 'src' / 'build.sh')
 
@@ -38,7 +37,7 @@ def plan(preset: str, program: str, *options: str) -> str:
 
 
 def compilers() -> dict[str, list[tuple[str, str]]]:
-    """{family: [(compiler, version)]} on the PATH, the one by its plain name or the newest first."""
+    """{family: [(compiler, version)]} on the PATH: by its plain name, then the newest first."""
     found: dict[str, list[tuple[str, str]]] = {}
     for line in ask('compilers').splitlines():
         family, cc, version = line.split('\t')
@@ -55,8 +54,3 @@ def blas_words(name: str) -> tuple[list[str], list[str]]:
     """(words in front of the sources, words behind them) that link a row's library."""
     before, after = ask('blas', name).splitlines()
     return shlex.split(before), shlex.split(after)
-
-
-def record(binary: str | os.PathLike[str], preset: str, line: Sequence[str], folder: str) -> None:
-    """BINARY.json next to the binary."""
-    ask('record', preset, str(binary), folder, '--', *line)

@@ -63,8 +63,8 @@ def text() -> str:
     )
     parts = [
         '# shellcheck shell=sh disable=SC2016,SC2034\n',
-        '# Made of configs/presets.yaml and configs/blas.yaml by `python -m membw.presets.generate`:\n',
-        '# edit those. src/build.sh reads it.\n',
+        '# For src/build.sh. Edit configs/presets.yaml and blas.yaml, of which it is made by\n',
+        '# `python -m membw.presets.generate`.\n',
         names + '\n',
         function('family_row', {name: family(row) for name, row in families.items()}),
         function('preset_row', {name: preset(row) for name, row in presets.items()}),

@@ -6,6 +6,7 @@ Spack's recipe reads them with a Python that has no other package than Spack.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -53,13 +54,22 @@ def parse_yaml(text: str) -> Any:
     try:
         import yaml
     except ImportError:
-        from spack.util import spack_yaml
-
-        return spack_yaml.load(text)
+        return of_spack(text)
     try:
         return read_yaml(yaml, text)
     except yaml.YAMLError as err:
         raise PresetError(f'presets.yaml is not YAML: {one_line(err)}', 'fix that line') from err
+
+
+def of_spack(text: str) -> Any:
+    try:
+        from spack.util import spack_yaml
+    except ImportError as err:
+        raise PresetError(
+            f"'{sys.executable}' has no module 'yaml'",
+            "use the project's Python (`. ./setup-env.sh`), or install python3-yaml",
+        ) from err
+    return spack_yaml.load(text)
 
 
 def loader(yaml: ModuleType) -> Any:

@@ -27,7 +27,7 @@ def probed() -> Path:
 
 @functools.cache
 def cpu_flags() -> frozenset[str]:
-    """Every flag the kernel shows (x86: flags, Arm: Features, RISC-V: the letters and extensions of
+    """Every flag the kernel shows (x86: flags, Arm: Features, RISC-V: letters and extensions of
     isa); none where a container hides it."""
     try:
         text = Path('/proc/cpuinfo').read_text(encoding='utf-8', errors='replace')

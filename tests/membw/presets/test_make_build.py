@@ -13,10 +13,13 @@ import pytest
 import standin_gcc
 from checkout_copy import copy_checkout
 from places import ROOT
-from standin import FOUNDING, StandIn, sources
+from standin import BANNERS, FOUNDING, StandIn, sources
 
 from membw import presets
 from membw.presets import generate
+
+# of POSIX, and `make`: what a node has that has a compiler and nothing else
+TOOLS = 'basename cat cksum cut dirname find grep ls make mkdir sed sh sort tr uname xargs'.split()
 
 
 @pytest.fixture
@@ -142,8 +145,7 @@ def test_without_cc_the_newest_compiler_of_the_family_is_taken(make, tmp_path, t
     for name, banner in there.items():
         (folder / name).write_text(f'#!/bin/sh\necho "{banner}"\n')
         (folder / name).chmod(0o755)
-    (folder / 'sh').symlink_to('/bin/sh')
-    for tool in 'cat cksum cut dirname grep ls sed sort tr'.split():
+    for tool in TOOLS:
         (folder / tool).symlink_to(shutil.which(tool))
     done = subprocess.run(
         ['sh', make.root / 'src/build.sh', 'plan', 'clang-o2', 'stream'],
@@ -194,7 +196,7 @@ def test_the_fortran_version_builds_with_its_own_line(make):
 
 
 def test_nothing_of_a_build_needs_python(make, tmp_path):
-    """With MPI, by a wrapper as Intel's: words of the linker that belong together stay together."""
+    """With MPI, by a wrapper as Intel's: words that belong together stay together."""
     mpicc = tmp_path / 'mpicc'
     show = 'gcc -I"/mpi/include" -isystem /x -L/mpi/lib -Xlinker -rpath -Xlinker /mpi/lib'
     mpicc.write_text(f"#!/bin/sh\necho '{show}'\n")
@@ -298,6 +300,59 @@ def test_code_for_this_cpu_is_built_again_on_another(make, preset, extra, said, 
     assert ' -o ' not in make(*words, SAID=said, OUT=out).stdout
     assert (' -o ' in make(*words, SAID=other, OUT=out).stdout) == (said != other)
     assert (record(make)['target_cpu'] != of_first) == (said != other)
+
+
+# --- README's first line, by what is there -------------------------------------------------------
+
+MACHINE = '[ "$1" != -dumpmachine ] || {{ echo {}-linux-gnu; exit; }}\n'
+FIRST = {
+    'gcc alone': ({'gcc': ('gcc (GCC) 12.2.0', 'x86_64')}, '', 'gcc-o2', 'gcc'),
+    'of Arm': ({'gcc': ('gcc (GCC) 12.2.0', 'aarch64')}, '', 'gcc-o3', 'gcc'),
+    'by its version': ({'gcc-13': ('gcc (GCC) 13.2.0', 'riscv64')}, '', 'gcc-o3', 'gcc-13'),
+    'clang alone': ({'clang-19': ('clang version 19.1.7', 'x86_64')}, '', 'clang-o2', 'clang-19'),
+    'cc of gcc': ({'cc': ('cc (GCC) 12.2.0', 'x86_64')}, '', 'gcc-o2', 'cc'),
+    'cc of clang': ({'cc': ('FreeBSD clang version 18.1.6', 'x86_64')}, '', 'clang-o2', 'cc'),
+    'nvc alone': ({'nvc': ('\nnvc 24.5-0 64-bit target', 'aarch64')}, '', 'nvc-o3', 'nvc'),
+    'armclang': ({'armclang': (BANNERS['armclang'], 'aarch64')}, '', 'armclang-mcpu', 'armclang'),
+    'CC': ({'gcc': ('gcc (GCC) 12.2.0', 'x86_64'), 'icx': (BANNERS['icx'], 'x86_64')}, 'icx',
+           'icx-o2', 'icx'),
+    'nothing': ({}, '', '', ''),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('name', FIRST)
+def test_the_preset_is_of_the_compiler_that_is_there(make, tmp_path, name):
+    compilers, cc, preset, taken = FIRST[name]
+    folder = tmp_path / 'bin'
+    folder.mkdir()
+    for compiler, (banner, machine) in compilers.items():
+        text = f'#!/bin/sh\n{MACHINE.format(machine)}cat <<"END"\n{banner}\nEND\n'
+        (folder / compiler).write_text(text)
+        (folder / compiler).chmod(0o755)
+    for tool in TOOLS:
+        (folder / tool).symlink_to(shutil.which(tool))
+    words = ['make', '-n', '-C', make.root / 'src/stream', *([f'CC={cc}'] if cc else [])]
+    done = subprocess.run(words, env={'PATH': str(folder)}, capture_output=True, text=True)
+    if taken:
+        assert f'{taken} -O' in done.stdout, done.stderr
+        assert f'-o ../../build/{preset}/stream' in done.stdout
+    else:
+        assert done.returncode == 2 and "compiler 'gcc' of preset 'gcc-o" in done.stderr
+
+
+def test_the_path_of_the_checkout_may_have_a_space(tmp_path):
+    root = copy_checkout(tmp_path / 'my own checkout', ('src', 'configs'))
+    tools = standin_gcc.put_up(tmp_path / 'tools')
+    done = subprocess.run(
+        ['make', '-s', '-C', 'src/pingpong', 'PYTHON=/bin/false'],
+        cwd=root,
+        env={**os.environ, 'PATH': f'{tools}:{os.environ["PATH"]}'},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    (record,) = root.glob('build/*/pingpong.json')
+    assert json.loads(record.read_text())['program'] == 'pingpong'
 
 
 def test_a_launcher_may_stand_before_the_compiler(make, tmp_path):

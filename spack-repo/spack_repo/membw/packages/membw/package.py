@@ -6,7 +6,7 @@ import pathlib
 
 from spack.package import *
 
-from spack_repo.membw.clone import COMPILERS, FORTRAN, HUGE_PAGES, TARGETS, WorkingTree, address
+from spack_repo.membw.clone import COMPILERS, ELSEWHERE, FORTRAN, HUGE_PAGES, WorkingTree, address
 
 # what a tiny run on a shared machine cannot be: only the values are tested here
 TINY = "--allow too-short,too-good,wrong-pinning,oversubscribed,disturbed,unstable"
@@ -77,11 +77,11 @@ class Membw(WorkingTree, Package):
             msg=f"preset={_preset} is a line of {_compiler}: take another preset "
             "(membw presets list), or put that compiler last in the spec",
         )
-        if _preset in TARGETS:
-            requires(
-                f"target={TARGETS[_preset]}:",
+        for _target in ELSEWHERE.get(_preset, ()):
+            conflicts(
+                f"target={_target}:",
                 when=f"preset={_preset}",
-                msg=f"preset={_preset} is for {TARGETS[_preset]}: preset=gcc-o3 is for any machine",
+                msg=f"{_preset} is not for {_target}: preset=gcc-o3 is for any machine",
             )
         if _preset in FORTRAN:
             requires(

@@ -197,12 +197,16 @@ read_options() { # [--NAME=VALUE]...
 	done
 }
 
-read_preset() { # PRESET [OPTION]...: its row; $line is as `eval` takes it
+find_preset() { # PRESET: its row
 	preset=$1
-	shift
 	preset_row "$preset" || die "unknown preset '$preset'" \
 		"one of $presets; a new one is a row of presets.yaml"
 	family_row "$family"
+}
+
+read_preset() { # PRESET [OPTION]...: $line is as `eval` takes it
+	find_preset "$1"
+	shift
 	read_options "$@"
 	case $line in *libhugetlbfs*) [ "$libhugetlbfs" ] ||
 		die "preset '$preset' needs the path of libhugetlbfs" \
@@ -264,7 +268,8 @@ flags() { # PRESET [OPTION]...
 }
 
 compiler() { # PRESET CC
-	read_preset "$1" --cc="$2"
+	find_preset "$1"
+	cc=$2
 	check_compiler
 	version "$cc"
 }

@@ -20,13 +20,22 @@ def words(line: str) -> str:
     return re.sub(r'\{(openmp|defs)\}', r'$\1', line)
 
 
+def pattern(version: str) -> str:
+    """As POSIX has it: \\d is Python's."""
+    return re.sub(r'\[([^]]*)\\d', r'[\g<1>0-9', version).replace(r'\d', '[0-9]')
+
+
 def assigned(between: str = ' ', **values: str) -> str:
     return between.join(f'{name}={shlex.quote(value)}' for name, value in values.items())
 
 
 def family(row: Facts) -> str:
     language = row.get('language', 'c')
-    named = {'compiler': row['cc'], 'openmp_option': row['openmp'], 'version': row['version']}
+    named = {
+        'compiler': row['cc'],
+        'openmp_option': row['openmp'],
+        'version': pattern(row['version']),
+    }
     return assigned(**named, language=language)
 
 
@@ -57,7 +66,7 @@ def text() -> str:
         made_of=done.stdout.decode().strip(),
         machines=' '.join(table['machines']),
         families=' '.join(families),
-        known='|'.join(row['version'] for row in families.values()),
+        known='|'.join(pattern(row['version']) for row in families.values()),
         presets=' '.join(presets),
         blas_rows=' '.join(libraries),
     )

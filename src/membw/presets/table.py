@@ -148,6 +148,11 @@ def check(table: Any) -> list[str]:
         problems += check_keys(where, family, FAMILY_KEYS, OPTIONAL_KEYS)
         if isinstance(family, dict) and family.get('language', 'c') not in LANGUAGES:
             problems.append(f"{where}: 'language' is one of {' '.join(LANGUAGES)}")
+        python = re.search(
+            r'\(\?|\\[a-ce-zA-Z]', str(isinstance(family, dict) and family.get('version'))
+        )
+        if python:
+            problems.append(f"{where}: 'version' has '{python[0]}', which grep -E does not know")
     for name, row in table['presets'].items():
         where = f'presets.{name}'
         of_row = check_keys(where, row, PRESET_KEYS, OPTIONAL_KEYS)

@@ -264,7 +264,7 @@ blas() { # ROW
 flags() { # PRESET [OPTION]...
 	read_preset "$@"
 	eval "set -- $line $extra"
-	quoted "$@"
+	printf '%s\n' "$(quoted "$@")"
 }
 
 compiler() { # PRESET CC

@@ -43,6 +43,7 @@ read_tables() { # src/presets.sh, made anew where somebody edited a table
 			'PYTHON=PATH: a Python with yaml makes it'
 		exit 2
 	}
+	# shellcheck source=src/presets.sh
 	. "$here/presets.sh"
 }
 
@@ -68,7 +69,7 @@ family_of() { # BANNER: the last family that it is of
 on_path() { # NAME...: those that are on the PATH, each with its NAME-VERSION, newest first
 	files=$(
 		IFS=:
-		for folder in $PATH; do ls "${folder:-.}" 2>/dev/null || true; done | sort -u
+		for place in $PATH; do ls "${place:-.}" 2>/dev/null || true; done | sort -u
 	)
 	for name in "$@"; do
 		! exists "$name" || echo "$name"
@@ -293,11 +294,12 @@ PLAN_CC := $cc
 PLAN_FLAGS := $(quoted "$@" | sed 's/\$/$$/g; s/#/\\#/g')
 PLAN_SOURCES := $sources
 PLAN_LIBS := $(printf %s "$libs" | sed 's/\$/$$/g; s/#/\\#/g')"
-	[ "$stamp" ] || { printf '%s\n' "$text" && return; }
-	[ -f "$stamp" ] && [ "$(cat "$stamp")" = "$text" ] || {
+	if [ -z "$stamp" ]; then
+		printf '%s\n' "$text"
+	elif [ "$(cat "$stamp" 2>/dev/null)" != "$text" ]; then
 		mkdir -p "$(dirname "$stamp")"
 		printf '%s\n' "$text" >"$stamp"
-	}
+	fi
 }
 
 # --- the record ----------------------------------------------------------------------------------

@@ -86,11 +86,7 @@ class WorkingTree(PackageBase):
             src = ROOT / "src"
             programs = [src / name for name in self.spec.variants["programs"].values]
             parts += map(presets.source_sha256, programs)
-            files = [
-                presets.TABLE,
-                *src.glob("*.mk"),
-                src / "build.sh",
-            ]
+            files = [presets.TABLE, *src.glob("*.mk"), src / "build.sh"]
             files += [path for folder in (src, *programs) for path in folder.glob("Makefile")]
             parts += [presets.sha256(path) for path in sorted(map(str, files))]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -100,6 +100,8 @@ def test_a_program_knows_what_it_was_built_by(installed, change):
     assert build['compile_line'].replace('??', '?') == ' '.join(LINE).replace('ü', '?')
     assert build['flags'].replace('??', '?') == '-O1 -DTEXT="a, \\"preset\\": \\"no\\" ?"'
     assert build['code_sha256'] == code_sha256(installed) == before
+    record = json.loads(next(installed.parents[1].rglob('stream.json')).read_text())
+    assert build['target_cpu'] == record['target_cpu'] != ''
     assert build['binary_sha256'] == sha256(installed)
     if change is where_spack_writes:
         assert (build['built_with'], build['spack_hash']) == ('spack', 'h' * 32)

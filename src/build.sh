@@ -10,6 +10,7 @@
 #   build.sh default [CC]                      the preset that make takes where none is named
 #   build.sh compilers                         FAMILY CC VERSION of all compilers on the PATH
 #   build.sh compiler PRESET CC                the version of CC, which must be of the preset's family
+#   build.sh cpu                               what the kernel says of this machine's CPU
 #   build.sh blas ROW                          words before the sources, and those behind them
 #   build.sh record PRESET BINARY FOLDER [--mpicc=MPICC] [--blas=ROW] -- LINE...
 #                                              BINARY.json, of the line that made it
@@ -149,6 +150,12 @@ default() { # [CC]: the first row of its family that is for its machine, and for
 	echo gcc-o3
 }
 
+cpu() { # what the kernel says of this one
+	LC_ALL=C sort -u /proc/cpuinfo 2>/dev/null | grep -Ei \
+		'^(cpu|cpu (family|impl|arch|var|part|rev).*|model.*|stepping|flags|features|isa|uarch)[[:blank:]]*:' ||
+		true
+}
+
 target_cpu() { # LINE...: the CPU that it makes code for, and a checksum of all that is known of it
 	# -march=native is another CPU on each node: the compiler says which, else the kernel does
 	cc=$1 last=
@@ -166,8 +173,7 @@ target_cpu() { # LINE...: the CPU that it makes code for, and a checksum of all 
 		'/^-(target-(cpu|feature)|tune-cpu|tp)$/{N;s/\n/=/p;d;}; /^(-m|-tp=|l[12]-cache)/p')
 	cpu=$(printf '%s\n' "$said" | sed -nE 's/^-(march|mcpu|target-cpu|tp)=//p' | sed -n 1p)
 	if [ -z "$cpu" ] && printf '%s\n' "$@" | grep -Eiq -e '^-[^DILWl].*(native|host)' -e '^-fast$'; then
-		said=$(LC_ALL=C sort -u /proc/cpuinfo 2>/dev/null | grep -Ei \
-			'^(cpu|cpu (family|impl|arch|var|part|rev).*|model.*|stepping|flags|features|isa|uarch)[[:blank:]]*:')
+		said=$(cpu)
 		cpu=$(printf '%s\n' "$said" | sed -nE 's/^(model name|cpu|uarch|CPU part)[[:blank:]]*: *//p' | sed -n 1p)
 	fi
 	[ -z "$said" ] || echo "${cpu:-$(machine_of "$cc")} $(printf %s "$said" | cksum | cut -d' ' -f1)"
@@ -368,7 +374,7 @@ record() { # PRESET BINARY FOLDER [OPTION]... -- LINE...
 }
 
 case ${1:-} in
-plan | flags | default | compilers | compiler | blas | record)
+plan | flags | default | compilers | compiler | cpu | blas | record)
 	read_tables
 	"$@"
 	;;

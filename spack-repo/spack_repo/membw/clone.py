@@ -89,6 +89,9 @@ class WorkingTree(PackageBase):
             files = [presets.TABLE, *src.glob("*.mk"), src / "build.sh"]
             files += [path for folder in (src, *programs) for path in folder.glob("Makefile")]
             parts += [presets.sha256(path) for path in sorted(map(str, files))]
+            preset = self.spec.variants["preset"].value
+            # -march=native is another CPU on each node of a shared store
+            parts += [presets.cpu()] * ("native" in TABLE["presets"][preset]["features"])
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def refuse_stale(self):

@@ -50,6 +50,11 @@ def compiler_version(preset: str, cc: str) -> str:
     return ask('compiler', preset, cc).strip()
 
 
+def cpu() -> str:
+    """What the kernel says of this machine's CPU."""
+    return ask('cpu')
+
+
 def blas_words(name: str) -> tuple[list[str], list[str]]:
     """(words in front of the sources, words behind them) that link a row's library."""
     before, after = ask('blas', name).splitlines()

@@ -86,10 +86,11 @@ def environment(program: str, rows: list[Facts], table: Table) -> tuple[Facts, d
 
 
 def fingerprint(program: str, text: str) -> str:
-    """Changes when a lock made before would be stale."""
+    """Changes when a lock made before would be stale, or of another CPU's -march=native."""
     files = [presets.TABLE, *sorted(SCOPE.glob('*.yaml')), *sorted(RECIPES.rglob('*.py'))]
     files += [*sorted(presets.PROGRAMS.glob('*.mk')), presets.PROGRAMS / 'build.sh']
-    parts = [text, presets.source_sha256(presets.PROGRAMS / program), *map(presets.sha256, files)]
+    sources = presets.source_sha256(presets.PROGRAMS / program)
+    parts = [text, presets.cpu(), sources, *map(presets.sha256, files)]
     return hashlib.sha256('\n'.join(parts).encode()).hexdigest()
 
 

@@ -31,9 +31,10 @@ setup: .always ## the set-up alone; looks again for tools and Spack that were mi
 
 binaries: .always ## every preset that this machine's compilers can build, without Spack
 	@sh ci/setup.sh
-	@$(ENV) && python -m membw.site.machine | while read -r preset cc; do \
-		$(MAKE) --no-print-directory -C src PRESET="$$preset" CC="$$cc" || exit; \
-	done
+	@$(ENV) && python -m membw.site.machine | { lacking=; while read -r preset cc; do \
+		$(MAKE) --no-print-directory -C src PRESET="$$preset" CC="$$cc" || \
+			lacking="$$lacking $$preset"; \
+	done; [ -z "$$lacking" ] || { echo "membw: not built:$$lacking" >&2; exit 1; }; }
 
 install: .always ## the programs, without Python and Spack: PREFIX=/opt/membw, PRESET=gcc-o2
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' PRESET='$(PRESET)' PROGRAMS='$(PROGRAMS)' BLAS='$(BLAS)' \

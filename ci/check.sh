@@ -39,7 +39,8 @@ mapfile -t scripts < <(git ls-files -co --exclude-standard '*.sh' ci .ci |
 
 check 'ruff check' ruff check --quiet ${fix:+--fix} .
 if [ "$fix" ]; then
-	wait # both write
+	wait # all write
+	check 'src/presets.sh' env PYTHONPATH=src python -m membw.presets.generate
 	check 'ruff format' ruff format --quiet .
 else
 	check 'ruff format' ruff format --quiet --diff .

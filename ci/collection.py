@@ -37,7 +37,7 @@ def recipe(url, sha256):
     home = url.rpartition('/')[0]
     version = re.search(r'-(\d[\d.]*\d)\.tar', url)[1]
     release = f'    version("{version}", sha256="{sha256}")\n'
-    tables = ''.join(map(table, ('COMPILERS', 'FORTRAN', 'HUGE_PAGES')))
+    tables = ''.join(map(table, ('COMPILERS', 'ELSEWHERE', 'FORTRAN', 'HUGE_PAGES')))
     text = RECIPE.read_text()
     for old, new in (
         (r'\A""".*?"""\n', HEAD),

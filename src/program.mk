@@ -13,36 +13,34 @@
 # its own has a Makefile that sets DEFINES (NAME=VALUE ...) and includes this file; the others are
 # built by `make -C src PROGRAM=name`.
 
-PROGRAM ?= $(notdir $(CURDIR))
+# the last word: the path of the checkout may have a space
+PROGRAM ?= $(lastword $(notdir $(CURDIR)))
 ROOT := ../..
+# makes presets.sh, where somebody edited presets.yaml; nothing else here needs Python
 PYTHON ?= $(or $(wildcard $(ROOT)/.venv/bin/python),python3)
 # a CC of make itself or of the environment says nothing about the preset: the command line does
 ifneq ($(origin CC),command line)
 CC :=
 endif
-# gcc-o2 is for x86-64 alone, gcc-o3 for any machine
-PRESET ?= $(if $(findstring clang,$(CC)),clang-o2,$(if $(filter \
-	x86_64-%,$(shell $(or $(CC),gcc) -dumpmachine 2>/dev/null)),gcc-o2,gcc-o3))
+COMMAND := PYTHON='$(PYTHON)' sh ../build.sh
+ifndef PRESET
+PRESET := $(shell $(COMMAND) default '$(CC)')
+endif
 BUILD ?= $(ROOT)/build/$(PRESET)$(if $(filter 1,$(MPI)),-mpi)$(BLAS:%=-%)
 OPENMP ?= 1
+quoted = '$(subst ','\'',$1)'
 MPICC ?= mpicc
 # the preset's compiler and line; the wrapper only says what MPI adds to it
-WITH_MPI := $(if $(filter 1,$(MPI)),--mpicc='$(MPICC)')
-WITH_BLAS := $(BLAS:%=--blas='%')
-
-# Without Python 3.8, sh and awk do: the first number needs make and a compiler alone.
-COMMAND := $(if $(shell $(PYTHON) -c 'import sys; sys.version_info < (3, 8) or print(1)' 2>/dev/null),\
-	PYTHONPATH='$(ROOT)/src' $(PYTHON) -m membw.presets.command,sh ../plain.sh)
+WITH := $(if $(filter 1,$(MPI)),--mpicc='$(MPICC)') $(BLAS:%=--blas='%')
 
 SOURCES := $(sort $(shell find . ../harness -name '*.[ch]' -o -name '*.f90'))
 PLAN := $(BUILD)/$(PROGRAM).mk
 
 ifeq ($(filter clean help,$(MAKECMDGOALS)),)
 # Not .SHELLSTATUS, which make 3.82 lacks (RHEL 7).
-PLANNED := $(shell $(COMMAND) plan '$(PRESET)' $(PROGRAM) --stamp '$(PLAN)' --cc='$(CC)' \
-	--extra='$(EXTRA)' --libs='$(LIBS)' $(WITH_MPI) $(WITH_BLAS) $(patsubst %,-D '%',$(DEFINES)) \
-	$(if $(LIBHUGETLBFS),--libhugetlbfs '$(LIBHUGETLBFS)') $(if $(filter 0,$(OPENMP)),--no-openmp) \
-	&& echo yes)
+PLANNED := $(shell $(COMMAND) plan '$(PRESET)' $(PROGRAM) --stamp='$(PLAN)' --cc='$(CC)' \
+	--extra=$(call quoted,$(EXTRA)) --libs=$(call quoted,$(LIBS)) $(WITH) $(patsubst %,--define='%',$(DEFINES)) \
+	--libhugetlbfs='$(LIBHUGETLBFS)' $(if $(filter 0,$(OPENMP)),--no-openmp) && echo yes)
 ifneq ($(PLANNED),yes)
 $(error nothing built: preset '$(PRESET)' cannot be used, see above)
 endif
@@ -50,7 +48,7 @@ include $(PLAN)
 endif
 
 LINE = $(PLAN_CC) $(PLAN_FLAGS) $(PLAN_SOURCES) -o $@ $(PLAN_LIBS)
-RECORD = $(COMMAND) record $(PRESET) $@ --sources .
+RECORD = $(COMMAND) record $(PRESET) $@ . $(WITH)
 
 .DELETE_ON_ERROR:
 .PHONY: all clean help
@@ -59,7 +57,7 @@ all: $(BUILD)/$(PROGRAM)
 
 $(BUILD)/$(PROGRAM): $(SOURCES) $(PLAN)
 	$(LINE)
-	@$(RECORD) $(WITH_MPI) $(WITH_BLAS) -- $(LINE)
+	@$(RECORD) -- $(LINE)
 
 clean:
 	rm -rf $(BUILD)/$(PROGRAM) $(BUILD)/$(PROGRAM).json $(PLAN)

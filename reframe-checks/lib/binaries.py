@@ -254,8 +254,8 @@ class program_binary(own_variables, batch_job, rfm.CompileOnlyRegressionTest):
         words = [environ.cc, *site_environments.flags(environ), *before]
         words += [f'{self.program}.c', '-o', self.path, *after, *environ.ldflags]
         line = ' '.join(words)
-        record = f'{sys.executable} -m membw.presets.command record {environ.name} {self.path}'
-        return f'cd {folder} && {line} && PYTHONPATH={root()}/src {record} --sources . -- {line}'
+        record = f'sh ../build.sh record {environ.name} {self.path} .'
+        return f'cd {folder} && {line} && {record} -- {line}'
 
     def added_words(self) -> tuple[list[str], list[str]]:
         """What a library adds before and after the sources."""
@@ -276,8 +276,11 @@ class program_binary(own_variables, batch_job, rfm.CompileOnlyRegressionTest):
         if environ.modules or not shutil.which(environ.cc):
             return self.stagedir
         source = presets.source_sha256(os.path.join(root(), 'src', self.program))
-        line = presets.flags(environ.extras['preset'])
-        parts = [*self.make_words(), *line, *machine.identity(environ.cc), source]
+        try:  # with the CPU that -march=native stands for here
+            plan = presets.plan(environ.extras['preset'], self.program, f'--cc={environ.cc}')
+        except presets.PresetError:  # make says why
+            return self.stagedir
+        parts = [*self.make_words(), plan, *machine.identity(environ.cc), source]
         name = hashlib.sha256('\0'.join(parts).encode()).hexdigest()[:16]
         return str(results().resolve() / 'binaries' / name)
 

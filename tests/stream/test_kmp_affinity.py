@@ -8,14 +8,14 @@ import pytest
 from lib import pinnings
 from places import ROOT
 
-from membw.presets import candidates
+from membw.presets import compilers
 
 RUNTIME = ROOT / '.venv/.setup/intel-openmp/lib'  # ci/test.sh
 
 
 @pytest.fixture(scope='module')
 def program(build_program):
-    clang = next(iter(candidates('clang')), None)
+    clang, _ = compilers().get('clang', [('', '')])[0]
     if not clang or not (RUNTIME / 'libiomp5.so').exists():
         pytest.skip("no clang, or no libiomp5 of PyPI's intel-openmp")
     line = ('-fopenmp=libiomp5', f'-L{RUNTIME}', f'-Wl,-rpath,{RUNTIME}')

@@ -35,6 +35,13 @@ def same_options(preset):
 
 COMPILERS = presets_of("c")
 FORTRAN = {preset: same_options(preset) for preset in COMPILERS if same_options(preset)}
+MACHINES = set(TABLE["machines"])  # which Spack calls by the same names
+# {preset: the machines that it is not for}, of those that are for one
+ELSEWHERE = {
+    name: sorted(MACHINES - {*TABLE["presets"][name]["requires"]})
+    for name in COMPILERS
+    if MACHINES & {*TABLE["presets"][name]["requires"]}
+}
 HUGE_PAGES = [n for n in COMPILERS if "{libhugetlbfs}" in TABLE["presets"][n]["line"]]
 
 
@@ -79,14 +86,12 @@ class WorkingTree(PackageBase):
             src = ROOT / "src"
             programs = [src / name for name in self.spec.variants["programs"].values]
             parts += map(presets.source_sha256, programs)
-            files = [
-                presets.TABLE,
-                *src.glob("*.mk"),
-                *src.glob("*.sh"),
-                *src.glob("membw/presets/*.py"),
-            ]
+            files = [presets.TABLE, *src.glob("*.mk"), src / "build.sh"]
             files += [path for folder in (src, *programs) for path in folder.glob("Makefile")]
             parts += [presets.sha256(path) for path in sorted(map(str, files))]
+            preset = self.spec.variants["preset"].value
+            # -march=native is another CPU on each node of a shared store
+            parts += [presets.cpu()] * ("native" in TABLE["presets"][preset]["features"])
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def refuse_stale(self):

@@ -108,7 +108,7 @@ static int build_find(char path[BUILD_PATH])
 	return build_read_file(path);
 }
 
-/* By the checksum of the code; of the whole file, where src/plain.sh wrote no other. */
+/* By the checksum of the code; of the whole file, where no objcopy could read that. */
 static int build_is_own(void)
 {
 	char sum[SHA256_TEXT];
@@ -208,7 +208,8 @@ static void build_write_line(void)
 
 void build_write(void)
 {
-	static const char *const keys[] = { "preset", "built_with", "source_sha256" };
+	static const char *const keys[] = { "preset", "built_with", "source_sha256",
+					    "target_cpu" };
 	static char text[BUILD_WORDS_MOST];
 	int i;
 
@@ -220,7 +221,7 @@ void build_write(void)
 	json_text("openmp", NULL);
 #endif
 	json_text("unknown", build_unknown());
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < 4; i++)
 		json_text(keys[i], build_string(keys[i], text, sizeof(text)));
 	build_write_line();
 	json_text("spack_hash", build_string("dag_hash", text, sizeof(text)));

@@ -32,6 +32,7 @@ NAME_BITS = {
 # lines set to zero without being read, in front of the stores: they take no write-allocate
 ZEROED = ('dc zva', 'dcbz')
 NO_STORE = ('lea', 'nop', 'prefetch', 'call', 'j', 'push', 'pop', 'clflush')
+UNDECODED = '.byte'  # what the disassembler makes of an instruction that it does not know
 MOST_FUNCTIONS = 50
 # of the word for a kernel's stores
 SUFFIX = {'ordinary': '', 'nontemporal': 'nt', 'zeroed': 'z'}
@@ -66,8 +67,9 @@ class Stores(NamedTuple):
 def read_kernels(path: str, names: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
     """{kernel: facts} of a program, STREAM's four first; NAMES: these kernels or functions alone.
 
-    Facts: stores (ordinary, nontemporal, zeroed, mixed, call, string, none), calls (names),
-    width_bits (None: a call decides it when it runs, 0: the CPU's registers of SVE do). Raises
+    Facts: stores (ordinary, nontemporal, zeroed, mixed, call, string, none; not known: a loop has
+    an instruction that the disassembler does not know), calls (names), width_bits (None: a call
+    decides it when it runs, 0: the CPU's registers of SVE do). Raises
     MembwError where there is no such kernel.
     """
     program = Program(path)
@@ -96,8 +98,10 @@ def read_kernel(program: Program, name: str) -> dict[str, Any] | None:
 
 
 def facts_of(bodies: list[list[Step]], calls: list[str]) -> dict[str, Any]:
-    loops = [stores_of(loop) for body in bodies for loop in innermost(body)]
-    hot = max(loops, default=Stores(0, 0, 0))
+    loops = [loop for body in bodies for loop in innermost(body)]
+    if any(step.name == UNDECODED for loop in loops for step in loop):
+        return {'stores': 'not known', 'calls': calls, 'width_bits': None}
+    hot = max(map(stores_of, loops), default=Stores(0, 0, 0))
     streaming = [name for name in calls if 'nontemporal' in name and 'dynamic' not in name]
     if streaming:
         kind = 'nontemporal' if hot.stored == hot.nontemporal else 'mixed'

@@ -1,15 +1,7 @@
-"""The presets as one name: presets.load(), presets.flags(), presets.build_record()."""
+"""The presets as one name: presets.load(), presets.plan(), presets.build_record()."""
 
+from membw.presets.build import blas_words, compiler_version, compilers, cpu, flags, plan
 from membw.presets.code_checksum import code_sha256
-from membw.presets.lines import (
-    banner,
-    blas_words,
-    candidates,
-    check_compiler,
-    compiler_version,
-    flags,
-    mpi_added,
-)
 from membw.presets.provenance import (
     HARNESS,
     PROGRAMS,

@@ -5,13 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shlex
-from collections.abc import Iterable, Sequence
-from itertools import takewhile
+from collections.abc import Iterable
 from pathlib import Path
 
-from membw.presets.code_checksum import code_sha256
-from membw.presets.lines import banner
 from membw.presets.table import ROOT, Facts
 
 PROGRAMS = ROOT / 'src'  # PROGRAMS/<name>/<name>.c, and the harness of all of them
@@ -57,33 +53,6 @@ def write_if_changed(path: Path | str, text: str) -> bool:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding='utf-8')
     return True
-
-
-def write_record(
-    binary: Path | str,
-    preset: str,
-    line: Sequence[str],
-    sources: Path | str,
-    mpicc: str | None,
-    blas: str | None,
-) -> None:
-    """BINARY.json next to the binary: the line that reached the compiler, and what it made."""
-    folder = Path(sources).resolve()
-    record = {
-        'program': folder.name,
-        'built_with': 'make',
-        'preset': preset,
-        'compile_line': line,
-        'compiler': banner(shlex.join(takewhile(lambda w: not w.startswith('-'), line))),
-        'mpi': mpicc,
-        'blas': blas,
-        'source_sha256': source_sha256(folder),
-        'code_sha256': code_sha256(binary),
-        'binary_sha256': sha256(binary),
-        'spec': None,
-        'dag_hash': None,
-    }
-    Path(f'{binary}.json').write_text(json.dumps(record, indent=1) + '\n')
 
 
 def build_record(binary: Path | str) -> Facts:

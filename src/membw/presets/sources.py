@@ -20,7 +20,8 @@ from membw.presets.table import Facts
 BUILT_FROM = (
     'src/harness',
     'src/Makefile',
-    'src/plain.sh',
+    'src/build.sh',
+    'src/presets.sh',
     'src/program.mk',
     'src/membw/__init__.py',
     'src/membw/presets',

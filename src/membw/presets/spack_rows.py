@@ -35,9 +35,8 @@ def compiler(row: Facts, table: Table) -> tuple[str, Facts]:
     if not row.get('cc'):
         return row.get('spack') or family['spack'], {}
     path = shutil.which(row['cc']) or row['cc']
-    presets.check_compiler(row['preset'], row['cc'], table)
     name = family['spack'].removeprefix('%c=').partition('@')[0]  # 'gcc' of '%c=gcc@12'
-    version = presets.compiler_version(table['presets'][row['preset']]['family'], path, table)
+    version = presets.compiler_version(row['preset'], path)
     external = {
         'spec': f'{name}@={version} {family.get("external", "")}'.strip(),
         'prefix': str(Path(path).parent.parent),
@@ -87,10 +86,11 @@ def environment(program: str, rows: list[Facts], table: Table) -> tuple[Facts, d
 
 
 def fingerprint(program: str, text: str) -> str:
-    """Changes when a lock made before would be stale."""
+    """Changes when a lock made before would be stale, or of another CPU's -march=native."""
     files = [presets.TABLE, *sorted(SCOPE.glob('*.yaml')), *sorted(RECIPES.rglob('*.py'))]
-    files += sorted(Path(presets.__file__).parent.glob('*.py'))
-    parts = [text, presets.source_sha256(presets.PROGRAMS / program), *map(presets.sha256, files)]
+    files += [*sorted(presets.PROGRAMS.glob('*.mk')), presets.PROGRAMS / 'build.sh']
+    sources = presets.source_sha256(presets.PROGRAMS / program)
+    parts = [text, presets.cpu(), sources, *map(presets.sha256, files)]
     return hashlib.sha256('\n'.join(parts).encode()).hexdigest()
 
 

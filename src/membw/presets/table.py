@@ -1,7 +1,6 @@
 """The tables of presets and of BLAS libraries (configs/presets.yaml, blas.yaml), read and checked.
 
-This file, lines.py, provenance.py and command.py need the standard library alone: make and Spack's
-recipe use them with a Python that has no other package.
+Spack's recipe reads them with a Python that has no other package than Spack.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ ROOT = find_root()
 TABLE = ROOT / 'configs' / 'presets.yaml'
 BLAS_TABLE = ROOT / 'configs' / 'blas.yaml'
 
-FAMILY_KEYS = {'cc', 'language', 'openmp', 'spack', 'external', 'version'}
+FAMILY_KEYS = {*'cc language openmp spack external version modules'.split()}
 PRESET_KEYS = {'family', 'line', 'requires', 'features', 'pages', 'source'}
-OPTIONAL_KEYS = {'language', 'external', 'pages'}
+OPTIONAL_KEYS = {'language', 'external', 'modules', 'pages'}
 PAGES = ('thp', '2M', '1G')
 LISTS = ('requires', 'features', 'libraries')
 LANGUAGES = ('c', 'fortran')
@@ -51,15 +50,26 @@ class PresetError(Exception):
 
 
 def parse_yaml(text: str) -> Any:
-    """By PyYAML where there is one, else (make, Spack) what these two tables need of YAML."""
+    """By PyYAML; in Spack's Python by Spack's own."""
     try:
         import yaml
     except ImportError:
-        return mapping([line for line in text.splitlines()[::-1] if re.match(r' *[^ #]', line)], 0)
+        return of_spack(text)
     try:
         return read_yaml(yaml, text)
     except yaml.YAMLError as err:
         raise PresetError(f'presets.yaml is not YAML: {one_line(err)}', 'fix that line') from err
+
+
+def of_spack(text: str) -> Any:
+    try:
+        from spack.util import spack_yaml
+    except ImportError as err:
+        raise PresetError(
+            f"'{sys.executable}' has no module 'yaml'",
+            "use the project's Python (`. ./setup-env.sh`), or install python3-yaml",
+        ) from err
+    return spack_yaml.load(text)
 
 
 def loader(yaml: ModuleType) -> Any:
@@ -73,44 +83,6 @@ def read_yaml(yaml: ModuleType, text: str) -> Any:
         return yaml.load(text, loader(yaml))
     except ValueError as err:
         raise yaml.YAMLError(str(err)) from err
-
-
-def indent(lines: list[str]) -> int:
-    return len(lines[-1]) - len(lines[-1].lstrip(' ')) if lines else -1
-
-
-def mapping(lines: list[str], depth: int) -> Facts:
-    """The keys at that indent, of lines in reverse order, which are used up."""
-    facts = {}
-    while indent(lines) == depth:
-        line = lines.pop()
-        match = re.fullmatch(r' *([\w.-]+):(?: +(.*))?', line)
-        if not match:
-            raise PresetError(
-                f"cannot read '{line.strip()}' without PyYAML in '{sys.executable}'",
-                "use the project's Python (`. ./setup-env.sh`), or install python3-yaml",
-            )
-        facts[match[1]] = value(match[2] or '', lines, depth)
-    return facts
-
-
-def value(text: str, lines: list[str], depth: int) -> Any:
-    """Of a key: quoted or plain text, text folded by `>-`, a list in brackets, a mapping."""
-    if text.startswith("'"):
-        while not (match := re.fullmatch(r"'((?:[^']|'')*)'(?: +#.*)?", text)) and lines:
-            text += ' ' + lines.pop().strip()
-        return match[1].replace("''", "'") if match else text
-    text = re.sub(r'(^| +)#.*', '', text).strip()
-    if not text:
-        return mapping(lines, indent(lines)) if indent(lines) > depth else None
-    if text == '>-':
-        words = []
-        while indent(lines) > depth:
-            words.append(lines.pop().strip())
-        return ' '.join(words)
-    if text.startswith('['):
-        return [word.strip() for word in text.strip('[]').split(',') if word.strip()]
-    return text
 
 
 def one_line(err: Exception) -> str:
@@ -166,9 +138,9 @@ def given_twice(text: str) -> Iterator[tuple[int, str]]:
 
 def check(table: Any) -> list[str]:
     """All problems of a table, as one line each."""
-    if not isinstance(table, dict) or set(table) != {'families', 'presets'}:
-        return ["the two top-level keys are 'families' and 'presets'"]
-    if not all(isinstance(part, dict) and part for part in table.values()):
+    if not isinstance(table, dict) or set(table) != {'machines', 'families', 'presets'}:
+        return ["the top-level keys are 'machines', 'families' and 'presets'"]
+    if not all(isinstance(table[part], dict) and table[part] for part in ('families', 'presets')):
         return ["'families' and 'presets' hold one named row each line"]
     problems = []
     for name, family in table['families'].items():
@@ -176,6 +148,11 @@ def check(table: Any) -> list[str]:
         problems += check_keys(where, family, FAMILY_KEYS, OPTIONAL_KEYS)
         if isinstance(family, dict) and family.get('language', 'c') not in LANGUAGES:
             problems.append(f"{where}: 'language' is one of {' '.join(LANGUAGES)}")
+        python = re.search(
+            r'\(\?|\\[a-ce-zA-Z]', str(isinstance(family, dict) and family.get('version'))
+        )
+        if python:
+            problems.append(f"{where}: 'version' has '{python[0]}', which grep -E does not know")
     for name, row in table['presets'].items():
         where = f'presets.{name}'
         of_row = check_keys(where, row, PRESET_KEYS, OPTIONAL_KEYS)

@@ -16,8 +16,7 @@ from membw import presets
 from membw.presets.table import Facts, Table
 from membw.site import machine
 
-MAY_HOLD_COMPILER = re.compile(r'gcc|gnu|llvm|clang|intel|oneapi|icc|icx|aocc|compiler', re.I)
-MOST = 20  # modules that are tried: each takes a second
+MOST = 40  # modules that are tried: each takes a second
 
 
 def loaded(modules: Sequence[str], words: Sequence[str]) -> list[str]:
@@ -39,12 +38,16 @@ def by_version(name: str) -> list:
     return [int(part) if part.isdigit() else part for part in re.split(r'(\d+)', name)]
 
 
-def candidates(names: Iterable[str]) -> list[str]:
-    """The newest of each module that may hold a compiler."""
-    newest = {}
-    for name in sorted(filter(MAY_HOLD_COMPILER.search, names), key=by_version):
-        newest[name.rpartition('/')[0] or name] = name
-    return list(newest.values())[:MOST]
+def may_hold_compiler(names: Iterable[str], table: Table) -> list[str]:
+    """Those with a name that a family of presets.yaml gives its modules, by version."""
+    patterns = [row['modules'] for row in table['families'].values() if 'modules' in row]
+    pattern = re.compile('|'.join(patterns), re.I)
+    return sorted(filter(pattern.search, names), key=by_version)
+
+
+def newest(names: Iterable[str]) -> list[str]:
+    """The last of each module."""
+    return list({name.rpartition('/')[0] or name: name for name in names}.values())[:MOST]
 
 
 def here(table: Table) -> Facts:
@@ -53,7 +56,7 @@ def here(table: Table) -> Facts:
     return {
         family: {
             'cc': chain['cc'],
-            'version': presets.compiler_version(family, chain['cc'], table),
+            'version': chain['version'],
             'path': shutil.which(chain['cc']),
             **({'mpicc': chain['mpicc']} if chain.get('mpicc') else {}),
         }
@@ -61,22 +64,21 @@ def here(table: Table) -> Facts:
     }
 
 
-def within(module: str) -> Facts:
-    """The same with a module loaded; {} where it cannot be."""
+def within(module: str) -> Facts | None:
+    """The same with a module loaded; None where it cannot be."""
     words = [sys.executable, '-m', 'membw.system.compiler_modules']
     done = subprocess.run(loaded([module], words), capture_output=True, text=True)
-    return json.loads(done.stdout) if done.returncode == 0 else {}
+    return json.loads(done.stdout) if done.returncode == 0 else None
 
 
 def found(table: Table) -> Facts:
     """'toolchains': {name: {family, cc, modules, mpicc}}, as in a system file, those of no module
-    first; 'left_out': modules that may hold a compiler and were not tried."""
-    plain, names = here(table), available()
+    first; 'left_out': modules that may hold a compiler and were not tried, or did not load."""
+    plain, names = here(table), may_hold_compiler(available(), table)
     chains = {family: {**chain, 'modules': []} for family, chain in plain.items()}
-    tried = candidates(names)
-    rest = sorted({*filter(MAY_HOLD_COMPILER.search, names)} - {*tried}, key=by_version)
-    for module in tried:
-        for family, chain in within(module).items():
+    tried = {module: within(module) for module in newest(names)}
+    for module, compilers in tried.items():
+        for family, chain in (compilers or {}).items():
             if chain['path'] == plain.get(family, {}).get('path'):
                 continue
             name = family
@@ -85,7 +87,7 @@ def found(table: Table) -> Facts:
             chains.setdefault(name, {**chain, 'family': family, 'modules': [module]})
     for chain in chains.values():
         del chain['path']
-    return {'toolchains': chains, 'left_out': rest}
+    return {'toolchains': chains, 'left_out': [n for n in names if tried.get(n) is None]}
 
 
 if __name__ == '__main__':

@@ -57,7 +57,8 @@ def toolchain(chain: Facts, name: str) -> Facts:
 
 def not_tried(node: Facts) -> str:
     """Each toolchain is a row more with each of its presets: who wants an older one adds it."""
-    return f'not tried, as a newer version is there: {", ".join(node["left_out"])}'
+    names = ', '.join(node['left_out'])
+    return f'not tried, as a newer version is there, or it did not load: {names}'
 
 
 def limit(seconds: int) -> str:

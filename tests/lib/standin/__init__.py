@@ -5,11 +5,18 @@ import pathlib
 import shutil
 
 HERE = pathlib.Path(__file__).resolve().parent
+# what the real ones print: nvc an empty line first, icc from 2021.7 on a remark at each call
+DEPRECATED = (
+    'icc: remark #10441: The Intel(R) C++ Compiler Classic (ICC) is deprecated and will be '
+    'removed from product release in the second half of 2023. The Intel(R) oneAPI DPC++/C++ '
+    'Compiler (ICX) is the recommended compiler moving forward. Please transition to use this '
+    "compiler. Use '-diag-disable=10441' to disable this message."
+)
 BANNERS = {
     'icc': 'icc (ICC) 2021.10.0 20230609',
     'icc13': 'icc (ICC) 13.1.3 20130607',
     'icx': 'Intel(R) oneAPI DPC++/C++ Compiler 2024.2.1 (2024.2.1.20240711)',
-    'nvc': 'nvc 24.5-0 64-bit target on x86-64 Linux -tp zen3',
+    'nvc': '\nnvc 24.5-0 64-bit target on x86-64 Linux -tp zen3',
     'armclang': 'Arm C/C++/Fortran Compiler version 23.10 (build number 14) (based on LLVM 17)',
     'cce': 'Cray clang version 15.0.1  (324a8e7de6a18594c06a0ee5d8c0eda2109c6ac6)',
     'fcc': 'fcc (FCC) 4.8.1 20220913',
@@ -44,6 +51,7 @@ class StandIn:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(HERE / 'compiler.py', self.path)
         (self.prefix / 'VERSION').write_text(BANNERS[family] + '\n')
+        (self.prefix / 'REMARK').write_text(f'{DEPRECATED}\n' if family == 'icc' else '')
 
     def link(self, words):
         """What it adds to each line, as the real one links its own runtime."""

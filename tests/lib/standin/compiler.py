@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """TEST DOUBLE of a compiler that is not here: records its arguments, then calls gcc.
 
-Copy it to <prefix>/bin/<name> with the banner in <prefix>/VERSION; each call becomes one JSON
-line in <prefix>/calls.jsonl. It proves what line arrives, never a figure. <prefix>/LINK, where it
-is there, has what the real one links by itself: a runtime of its own.
+Copy it to <prefix>/bin/<name> with the banner in <prefix>/VERSION; <prefix>/REMARK goes to stderr
+at each call, and each becomes one JSON line in <prefix>/calls.jsonl. It proves what line arrives,
+never a figure. <prefix>/LINK, if any, has what the real one links by itself: its own runtime.
 """
 
 import json
@@ -20,6 +20,8 @@ UNKNOWN = re.compile(
 
 me = pathlib.Path(sys.argv[0]).absolute()
 prefix, args = me.parent.parent, sys.argv[1:]
+sys.stderr.write((prefix / 'REMARK').read_text())
+sys.stderr.flush()
 compiles = any(a.endswith('.c') for a in args)
 if not compiles and {'--version', '-V', '-v', '-dumpversion'} & set(args):
     print((prefix / 'VERSION').read_text(), end='')

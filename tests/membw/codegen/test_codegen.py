@@ -79,6 +79,16 @@ def test_memcpy_is_found_however_the_program_is_linked(build_program, tmp_path, 
     assert (kernels['triad']['stores'], kernels['triad']['width_bits']) == ('ordinary', 64)
 
 
+def test_a_loop_that_cannot_be_decoded_is_not_known(need, root, tmp_path):
+    """Vectors of RISC-V, that no disassembler here knows: the scalar rest is not the loop."""
+    code, program = tmp_path / 'kernels.o', tmp_path / 'kernels.so'
+    target = ['--target=riscv64-linux-gnu', '-march=rv64gcv', '-O2', '-fPIC', '-c']
+    subprocess.run([need(CLANG), *target, root / KERNELS, '-o', code], check=True)
+    subprocess.run([need(RISCV), '-shared', '-o', program, code], check=True)
+    kernels = read_kernels(str(program))
+    assert [kernels[name]['stores'] for name in ('scale', 'add', 'triad')] == ['not known'] * 3
+
+
 # function of tests/data/stores.c: kind, bits
 KINDS = {
     'stream_128': ('nontemporal', 128),

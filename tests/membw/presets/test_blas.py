@@ -1,9 +1,13 @@
 """The table of BLAS libraries: the founding lines, literally; what reaches the compiler."""
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 
 import pytest
+from checkout_copy import copy_checkout
 from standin import StandIn
 
 from membw import presets
@@ -71,13 +75,22 @@ def test_a_row_without_its_environment_says_what_is_missing(monkeypatch):
 
 
 def test_a_folder_that_is_there_is_linked_with_a_run_path_and_another_is_not(tmp_path):
-    rows = presets.load_blas()
-    row = rows['openblas-openmp'] | {'folder': f'{tmp_path}/*/there'}
-    assert presets.blas_words('here', {'here': row})[1] == ['-lopenblas']
-    (tmp_path / 'arch/there').mkdir(parents=True)
-    folder = tmp_path / 'arch/there'
-    expected = [f'-L{folder}', f'-Wl,-rpath,{folder}', '-lopenblas']
-    assert presets.blas_words('here', {'here': row})[1] == expected
+    root = copy_checkout(tmp_path / 'copy', ('src', 'configs'))
+    table = root / 'configs/blas.yaml'
+    text = table.read_text()
+    (folder,) = re.findall(r"folder: '?([^'\n]*openblas-openmp)", text)
+    table.write_text(text.replace(folder, f'{tmp_path}/*/there'))
+
+    def words():
+        line = ['sh', root / 'src/build.sh', 'blas', 'openblas-openmp']
+        environ = {**os.environ, 'PYTHON': sys.executable}
+        done = subprocess.run(line, env=environ, capture_output=True, text=True)
+        return done.stdout.split('\n')[1].split()
+
+    assert words() == ['-lopenblas']
+    there = tmp_path / 'arch/there'
+    there.mkdir(parents=True)
+    assert words() == [f'-L{there}', f'-Wl,-rpath,{there}', '-lopenblas']
 
 
 @pytest.mark.parametrize(

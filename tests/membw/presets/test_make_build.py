@@ -2,7 +2,9 @@
 
 import json
 import os
+import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -11,11 +13,13 @@ import pytest
 import standin_gcc
 from checkout_copy import copy_checkout
 from places import ROOT
-from standin import FOUNDING, StandIn, sources
+from standin import BANNERS, FOUNDING, StandIn, sources
 
 from membw import presets
+from membw.presets import generate
 
-CODE = re.compile(r'^ "code_sha256": .*\n', re.M)
+# of POSIX, and `make`: what a node has that has a compiler and nothing else
+TOOLS = 'basename cat cksum cut dirname find grep ls make mkdir sed sh sort tr uname xargs'.split()
 
 
 @pytest.fixture
@@ -38,6 +42,11 @@ def make(tmp_path):
 
     run.root, run.build = root, tmp_path / 'build'
     return run
+
+
+def first_line(compiler):
+    done = subprocess.run([compiler, '--version'], capture_output=True, text=True)
+    return done.stdout.partition('\n')[0]
 
 
 def record(make):
@@ -78,7 +87,8 @@ def test_the_gcc_line_and_its_record(make):
     assert found['built_with'] == 'make' and found['preset'] == 'gcc-o2'
     assert found['source_sha256'] == presets.source_sha256(ROOT / 'src/stream')
     assert found['binary_sha256'] == presets.sha256(make.build / 'stream')
-    assert found['compiler'] == presets.banner('gcc')
+    assert found['code_sha256'] == presets.code_sha256(make.build / 'stream') != ''
+    assert found['compiler'] == first_line('gcc')
 
 
 def test_a_build_without_openmp_runs_and_validates(make):
@@ -120,35 +130,6 @@ def test_an_edit_of_the_row_rebuilds_and_of_another_row_does_not(make):
 
 
 @pytest.mark.parametrize(
-    'there, taken',
-    [
-        ({'clang-9': 'clang version 9.0.1', 'clang-12': 'clang version 12.0'}, 'clang-12'),
-        ({'clang': 'clang version 8.0.0', 'clang-12': 'clang version 12.0'}, 'clang'),
-        ({'clang': 'AMD clang version 14 (AOCC_4.0)', 'clang-9': 'clang version 9.0'}, 'clang-9'),
-        ({'clang-cpp-9': 'clang version 9.0.1'}, None),
-    ],
-)
-def test_without_cc_the_newest_compiler_of_the_family_is_taken(make, tmp_path, there, taken):
-    """Debian's clang is called clang-19: plain make finds it as the checks do."""
-    folder = tmp_path / 'bin'
-    folder.mkdir()
-    for name, banner in there.items():
-        (folder / name).write_text(f'#!/bin/sh\necho "{banner}"\n')
-        (folder / name).chmod(0o755)
-    words = ['-m', 'membw.presets.command', 'plan', 'clang-o2', 'stream']
-    done = subprocess.run(
-        [sys.executable, *words, '--stamp', tmp_path / 'plan'],
-        env={'PATH': str(folder), 'PYTHONPATH': str(make.root / 'src')},
-        capture_output=True,
-        text=True,
-    )
-    if taken:
-        assert f'PLAN_CC := {taken}\n' in (tmp_path / 'plan').read_text(), done.stderr
-    else:
-        assert done.returncode == 2 and "compiler 'clang' of preset" in done.stderr
-
-
-@pytest.mark.parametrize(
     'words, said',
     [
         (['PRESET=gcc-o9'], "unknown preset 'gcc-o9'"),
@@ -181,58 +162,184 @@ def test_the_fortran_version_builds_with_its_own_line(make):
     assert not built(make, 'PRESET=gfortran-o2')
 
 
-def plan_and_record(make, words, python):
-    done = make(*words, f'PYTHON={python}')
-    stem = make.build / 'stream'
-    files = [f'{stem}.mk', f'{stem}.json'] if stem.exists() else []
-    found = [open(file).read() for file in files]
-    shutil.rmtree(make.build, ignore_errors=True)
-    return done.returncode, found, done.stderr.partition('hint: ')[0]
+# --- without Python ------------------------------------------------------------------------------
+
+
+def test_nothing_of_a_build_needs_python(make, tmp_path):
+    """With MPI, by a wrapper as Intel's: words that belong together stay together."""
+    mpicc = tmp_path / 'mpicc'
+    show = 'gcc -I"/mpi/include" -isystem /x -L/mpi/lib -Xlinker -rpath -Xlinker /mpi/lib'
+    mpicc.write_text(f"#!/bin/sh\necho '{show}'\n")
+    mpicc.chmod(0o755)
+    words = ['MPI=1', f'MPICC={mpicc}', 'LIBS=-lm', """EXTRA=-DTEXT='"a $$b"'"""]
+    done = make('-n', 'PYTHON=/bin/false', 'PRESET=gcc-o3', 'NTIMES=5', *words)
+    (line, *_) = [text for text in done.stdout.splitlines() if text.startswith('gcc ')]
+    assert shlex.split(line) == [
+        *['gcc', '-O3', '-fopenmp', '-DNTIMES=5', '-DTEXT="a $b"'],
+        *'-DMEMBW_MPI -I/mpi/include -isystem /x stream.c -o'.split(),
+        str(make.build / 'stream'),
+        *'-L/mpi/lib -Xlinker -rpath -Xlinker /mpi/lib -lm'.split(),
+    ]
+    assert built(make, 'PYTHON=/bin/false', 'LIBS=-lm', words[-1])
+    assert '-DTEXT="a $b"' in record(make)['compile_line']
+
+
+def test_an_edited_table_needs_python_once_and_says_so(make):
+    """A new family is a row, and nothing else."""
+    table = make.root / 'configs/presets.yaml'
+    family = "  newcc:\n    cc: newcc\n    openmp: -fopenmp\n    spack: '%c=new'\n"
+    family += "    version: '^The New C [0-9][0-9.]*'\n"
+    row = "  newcc-o1:\n    family: newcc\n    line: '-O1 {openmp} {defs}'\n    requires: []\n"
+    row += '    features: []\n    source: a test of its own\n'
+    text = table.read_text().replace('\npresets:\n', f'\n{family}\npresets:\n{row}')
+    table.write_text(text)
+    newcc = make.root.parent / 'tools/newcc'
+    newcc.write_text('#!/bin/sh\n[ "$1" = --version ] && echo The New C 3.1 || exec gcc "$@"\n')
+    newcc.chmod(0o755)
+    done = make('PRESET=newcc-o1', 'PYTHON=/bin/false')
+    assert done.returncode == 2 and 'src/presets.sh is not of this configs/presets' in done.stderr
+    assert built(make, 'PRESET=newcc-o1')
+    assert record(make)['compiler'] == 'The New C 3.1'
+    assert not built(make, 'PRESET=newcc-o1', 'PYTHON=/bin/false')
+    table.write_text(text.replace('line:', 'lines:', 1))
+    done = make()
+    assert done.returncode == 2 and "unknown key 'lines'" in done.stderr
+    assert 'Traceback' not in done.stderr
+
+
+def test_the_committed_table_is_what_the_generator_writes():
+    assert (ROOT / generate.GENERATED).read_text() == generate.text()
+
+
+# --- the CPU that a line stands for --------------------------------------------------------------
+
+# a compiler that makes nothing of anything
+SAYS = """#!/bin/sh
+case "$*" in
+--version) echo 'gcc (GCC) 12.2.0' ;;
+-dumpmachine) echo x86_64-linux-gnu ;;
+*-###*) echo "$SAID" >&2 ;;
+*) : >"$OUT" ;;
+esac
+"""
+GCC_SAYS = '/lib/cc1 -quiet "-march={}" -mavx2 --param "l2-cache-size={}" -O3'
+CLANG_SAYS = '"clang" "-cc1" "-target-cpu" "{}" "-target-feature" "+avx" "-x" "{}"'
+CPU = next(
+    line.partition(': ')[2]
+    for line in pathlib.Path('/proc/cpuinfo').read_text().splitlines()
+    if re.match('(model name|cpu|uarch|CPU part)\\s*:', line)
+)
 
 
 @pytest.mark.parametrize(
-    'words',
+    'preset, extra, said, other, cpu',
     [
-        [],
-        ['PRESET=gcc-native', 'OPENMP=0'],
-        ['ARRAY_SIZE=100', 'NTIMES=5', 'LIBS=-lm', """EXTRA=-g -DTEXT='"a $$b"'"""],
-        ['PRESET=gfortran-o2', 'EXTRA=-O0'],
-        ['PRESET=clang-o2', 'EXTRA=-O0'],
-        ['PRESET=gcc-o9'],
-        ['PRESET=gcc-o2', 'CC=aarch64-linux-gnu-gcc'],
-        ['PRESET=icc-o2'],
-        ['PRESET=clang-o2', 'CC=gcc'],
+        (
+            'gcc-native',
+            '',
+            GCC_SAYS.format('znver3', 512),
+            GCC_SAYS.format('znver4', 512),
+            'znver3',
+        ),
+        (
+            'gcc-native',
+            '',
+            GCC_SAYS.format('znver3', 512),
+            GCC_SAYS.format('znver3', 99),
+            'znver3',
+        ),
+        ('gcc-o2', '-xHost', CLANG_SAYS.format('a', 'c'), CLANG_SAYS.format('b', 'c'), 'a'),
+        ('gcc-o2', '', GCC_SAYS.format('x86-64', 1), GCC_SAYS.format('x86-64', 1), 'x86-64'),
+        # one that cannot say it: the kernel's name
+        *(
+            ('gcc-o2', extra, '', '', CPU)
+            for extra in ('-xHost', '-march=native', '-tp=native', '-fast', '-mtune=native')
+        ),
+        ('gcc-o2', '-DNATIVE=1', '', '', None),
+        ('gcc-o2', '-I/opt/native', '', '', None),
     ],
-    ids=' '.join,
 )
-def test_without_python_the_same_line_reaches_the_compiler(make, words, need):
-    """What a plain node has: make, sh, awk and a compiler; byte for byte what Python writes, but
-    for the checksum of the code, which sh cannot make."""
-    need('gfortran', 'aarch64-linux-gnu-gcc')
-    status, files, said = plan_and_record(make, words, sys.executable)
-    again, same, without = plan_and_record(make, words, '/bin/false')
-    files, same = ([CODE.sub('', text) for text in made] for made in (files, same))
-    assert (again, same) == (status, files)
-    assert bool(files) == (status == 0)
-    if status and 'gcc-o9' not in words[0]:
-        assert without == said != ''
+def test_code_for_this_cpu_is_built_again_on_another(make, preset, extra, said, other, cpu):
+    """Two kinds of CPU share a home: by the compiler's word, else by the kernel's."""
+    (make.root.parent / 'tools/gcc').write_text(SAYS)
+    words, out = [f'PRESET={preset}', f'EXTRA={extra}'], str(make.build / 'stream')
+    first = make(*words, SAID=said, OUT=out)
+    assert first.returncode == 0, first.stderr
+    of_first = record(make)['target_cpu']
+    assert (of_first or '').rpartition(' ')[0] == (cpu or '')
+    assert ' -o ' not in make(*words, SAID=said, OUT=out).stdout
+    assert (' -o ' in make(*words, SAID=other, OUT=out).stdout) == (said != other)
+    assert (record(make)['target_cpu'] != of_first) == (said != other)
 
 
-def test_without_python_mpi_says_what_it_needs(make):
-    done = make('MPI=1', 'PYTHON=/bin/false')
-    assert done.returncode == 2 and "'--mpicc' needs Python 3.8 or later" in done.stderr
+# --- README's first line, by what is there -------------------------------------------------------
+
+MACHINE = '[ "$1" != -dumpmachine ] || {{ echo {}-linux-gnu; exit; }}\n'
+X86, ARM = 'x86_64', 'aarch64'
+FIRST = [
+    ({'gcc': ('gcc (GCC) 12.2.0', X86)}, '', 'gcc-o2', 'gcc'),
+    ({'gcc': ('gcc (GCC) 12.2.0', ARM)}, '', 'gcc-o3', 'gcc'),
+    ({'gcc-13': ('gcc (GCC) 13.2.0', 'riscv64')}, '', 'gcc-o3', 'gcc-13'),
+    ({'clang-19': ('clang version 19.1.7', X86)}, '', 'clang-o2', 'clang-19'),
+    # Debian's clang is called clang-19: the newest of the family
+    ({'clang-9': ('clang version 9.0.1', X86), 'clang-12': ('clang version 12.0', X86)}, '',
+     'clang-o2', 'clang-12'),
+    ({'clang': ('clang version 8.0.0', X86), 'clang-12': ('clang version 12.0', X86)}, '',
+     'clang-o2', 'clang'),
+    ({'clang': (BANNERS['aocc'], X86), 'clang-9': ('clang version 9.0', X86)}, '',
+     'clang-o2', 'clang-9'),
+    ({'clang-cpp-9': ('clang version 9.0.1', X86)}, '', '', ''),
+    ({'cc': ('cc (GCC) 12.2.0', X86)}, '', 'gcc-o2', 'cc'),
+    ({'cc': ('FreeBSD clang version 18.1.6', X86)}, '', 'clang-o2', 'cc'),
+    ({'nvc': (BANNERS['nvc'], ARM)}, '', 'nvc-o3', 'nvc'),
+    ({'armclang': (BANNERS['armclang'], ARM)}, '', 'armclang-mcpu', 'armclang'),
+    ({'gcc': ('gcc (GCC) 12.2.0', X86), 'icx': (BANNERS['icx'], X86)}, 'icx', 'icx-o2', 'icx'),
+    ({}, '', '', ''),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize('compilers, cc, preset, taken', FIRST)
+def test_the_preset_is_of_the_compiler_that_is_there(make, tmp_path, compilers, cc, preset, taken):
+    folder = tmp_path / 'bin'
+    folder.mkdir()
+    for compiler, (banner, machine) in compilers.items():
+        text = f'#!/bin/sh\n{MACHINE.format(machine)}cat <<"END"\n{banner}\nEND\n'
+        (folder / compiler).write_text(text)
+        (folder / compiler).chmod(0o755)
+    for tool in TOOLS:
+        (folder / tool).symlink_to(shutil.which(tool))
+    words = ['make', '-n', '-C', make.root / 'src/stream', *([f'CC={cc}'] if cc else [])]
+    done = subprocess.run(words, env={'PATH': str(folder)}, capture_output=True, text=True)
+    if taken:
+        assert f'{taken} -O' in done.stdout, done.stderr
+        assert f'-o ../../build/{preset}/stream' in done.stdout
+    else:
+        assert done.returncode == 2 and "compiler 'gcc' of preset 'gcc-o" in done.stderr
+
+
+def test_the_path_of_the_checkout_may_have_a_space(tmp_path):
+    root = copy_checkout(tmp_path / 'my own checkout', ('src', 'configs'))
+    tools = standin_gcc.put_up(tmp_path / 'tools')
+    done = subprocess.run(
+        ['make', '-s', '-C', 'src/pingpong', 'PYTHON=/bin/false'],
+        cwd=root,
+        env={**os.environ, 'PATH': f'{tools}:{os.environ["PATH"]}'},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    (record,) = root.glob('build/*/pingpong.json')
+    assert json.loads(record.read_text())['program'] == 'pingpong'
 
 
 def test_a_launcher_may_stand_before_the_compiler(make, tmp_path):
     launcher = tmp_path / 'ccache'
     launcher.write_text('#!/bin/sh\nexec "$@"\n')
     launcher.chmod(0o755)
-    for python in (sys.executable, '/bin/false'):
-        assert built(make, 'PRESET=gcc-o2', f'CC={launcher} gcc', f'PYTHON={python}')
-        found = record(make)
-        assert found['compile_line'][:3] == [str(launcher), 'gcc', '-O2']
-        assert found['compiler'] == presets.banner('gcc')
-        shutil.rmtree(make.build)
+    assert built(make, 'PRESET=gcc-o2', f'CC={launcher} gcc')
+    found = record(make)
+    assert found['compile_line'][:3] == [str(launcher), 'gcc', '-O2']
+    assert found['compiler'] == first_line('gcc')
 
 
 def test_program_mk_asks_for_nothing_that_make_3_82_lacks(root):

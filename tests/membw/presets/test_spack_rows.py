@@ -50,6 +50,13 @@ def test_rows_of_other_sources_are_built_again_and_only_requested_ones(tmp_path)
     assert len(specs(tmp_path)) == 1 and len(spack_rows.commands(tmp_path, one)) == 1
 
 
+def test_rows_of_another_cpu_are_built_again(tmp_path, monkeypatch):
+    built(tmp_path, spack_rows.write(tmp_path, 'stream', rows('gcc-native')))
+    monkeypatch.setattr(spack_rows.presets, 'cpu', lambda: 'model name: of another node')
+    one = spack_rows.write(tmp_path, 'stream', rows('gcc-native'))
+    assert len(spack_rows.commands(tmp_path, one)) == 1
+
+
 def test_reframe_asks_for_the_rows_that_its_checks_run(tmp_path, call):
     """By a Spack that builds nothing: `nbody` is measured by one row of each compiler, `stream`
     by all of them, and by what `-p` leaves."""

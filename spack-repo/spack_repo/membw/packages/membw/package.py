@@ -3,11 +3,10 @@
 import json
 import os
 import pathlib
-import sys
 
 from spack.package import *
 
-from spack_repo.membw.clone import COMPILERS, FORTRAN, HUGE_PAGES, WorkingTree, address
+from spack_repo.membw.clone import COMPILERS, ELSEWHERE, FORTRAN, HUGE_PAGES, WorkingTree, address
 
 # what a tiny run on a shared machine cannot be: only the values are tested here
 TINY = "--allow too-short,too-good,wrong-pinning,oversubscribed,disturbed,unstable"
@@ -44,13 +43,16 @@ class Membw(WorkingTree, Package):
         multi=True,
         description="Folders of src; dgemm needs a BLAS and is not built by default",
     )
-    variant(
-        "preset",
-        default="gcc-o2",
-        values=tuple(COMPILERS),
-        multi=False,
-        description="Row of configs/presets.yaml: the compile line, to the letter",
-    )
+    # gcc-o2 is for x86-64 alone; where both definitions hold, the later one counts
+    for _default, _target in (("gcc-o3", None), ("gcc-o2", "target=x86_64:")):
+        variant(
+            "preset",
+            default=_default,
+            values=tuple(COMPILERS),
+            multi=False,
+            description="Row of configs/presets.yaml: the compile line, to the letter",
+            when=_target,
+        )
     variant("openmp", default=True, description="OpenMP threads")
     variant("mpi", default=False, description="stream and pingpong as one job of many nodes")
     variant("fortran", default=False, description="stream_f, too: the kernels in Fortran")
@@ -75,6 +77,12 @@ class Membw(WorkingTree, Package):
             msg=f"preset={_preset} is a line of {_compiler}: take another preset "
             "(membw presets list), or put that compiler last in the spec",
         )
+        for _target in ELSEWHERE.get(_preset, ()):
+            conflicts(
+                f"target={_target}:",
+                when=f"preset={_preset}",
+                msg=f"{_preset} is not for {_target}: preset=gcc-o3 is for any machine",
+            )
         if _preset in FORTRAN:
             requires(
                 *FORTRAN[_preset].values(),
@@ -169,10 +177,8 @@ class Membw(WorkingTree, Package):
         words = [*words, f"PROGRAM={program}", f"PRESET={preset}", f"CC={compiler}"]
         words += [f"OPENMP={int(self.spec.satisfies('+openmp'))}"]
         words += [f"LIBHUGETLBFS={self.given('libhugetlbfs')}"]
-        words += [f"BUILD={folder}", f"PYTHON={sys.executable}"]
-        make = which("make", required=True)
-        make.add_default_env("PYTHONDONTWRITEBYTECODE", "1")
-        make("-C", source, *words)
+        words += [f"BUILD={folder}"]
+        which("make", required=True)("-C", source, *words)
         os.remove(folder.join(f"{program}.mk"))
         os.rename(folder.join(program), folder.join(name))
         self.record(folder.join(f"{program}.json"), name)

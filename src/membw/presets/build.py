@@ -1,0 +1,61 @@
+"""What src/build.sh says, which has the rules: a preset's line, the compilers on the PATH."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shlex
+import subprocess
+import sys
+
+from membw.presets.table import ROOT, PresetError
+
+SCRIPT = str(ROOT / 'src' / 'build.sh')
+
+
+def ask(*words: str) -> str:
+    """What it prints; PresetError with its words where it refuses."""
+    environ = {**os.environ, 'PYTHON': sys.executable}
+    done = subprocess.run(
+        ['sh', SCRIPT, *words], env=environ, capture_output=True, text=True, errors='replace'
+    )
+    if done.returncode:
+        fact, _, hint = done.stderr.strip().removeprefix('membw: ').partition('\nhint: ')
+        raise PresetError(fact, hint)
+    return done.stdout
+
+
+def flags(preset: str, *options: str) -> list[str]:
+    """The options of a preset, in order."""
+    return shlex.split(ask('flags', preset, *options))
+
+
+@functools.cache
+def plan(preset: str, program: str, *options: str) -> str:
+    """All that make builds a program by: another text, another binary."""
+    return ask('plan', preset, program, *options)
+
+
+def compilers() -> dict[str, list[tuple[str, str]]]:
+    """{family: [(compiler, version)]} on the PATH: by its plain name, then the newest first."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for line in ask('compilers').splitlines():
+        family, cc, version = line.split('\t')
+        found.setdefault(family, []).append((cc, version))
+    return found
+
+
+def compiler_version(preset: str, cc: str) -> str:
+    """Of a compiler that can build the preset; PresetError where it cannot."""
+    return ask('compiler', preset, cc).strip()
+
+
+def cpu() -> str:
+    """What the kernel says of this machine's CPU."""
+    return ask('cpu')
+
+
+def blas_words(name: str) -> tuple[list[str], list[str]]:
+    """(words in front of the sources, words behind them) that link a row's library."""
+    before, after = ask('blas', name).splitlines()
+    return shlex.split(before), shlex.split(after)

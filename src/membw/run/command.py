@@ -12,7 +12,7 @@ from membw import tables
 from membw.arguments import count
 from membw.errors import MembwError
 from membw.progress import say
-from membw.results import reframe
+from membw.results import run_ledger
 from membw.results.run_lock import alone
 from membw.run import quick, refusals, session
 from membw.summary import junit
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
             is_quick = is_local(partitions) and not (args.full or args.system or args.rest)
             run_reframe(args, base, partitions, is_quick, begun)
     except KeyboardInterrupt:
-        if os.path.exists(f'{base}.json'):  # ReFrame writes it where a case was begun
+        if run_ledger.read(f'{base}.json'):
             shown()
         raise
     return shown()
@@ -103,17 +103,16 @@ def run_reframe(
             say(f'membw: left out here is {text}')
     options += notes(begun, is_quick)
     variables['MEMBW_SESSION'] = os.path.basename(base)
-    words = session.command(base, args.system, options)
+    words = session.command(base, args.system, refusals.each_check(options))
     lines = session.run(words, base, variables, '-v' in rest)
     refusals.refuse_full_disk()
-    is_run = os.path.exists(f'{base}.json') and reframe.cases_of(reframe.load(f'{base}.json'))
+    if run_ledger.read(f'{base}.json'):
+        return
     try:
-        refusals.refuse_load_errors(lines)
-        if not is_run:
-            refusals.refuse_nothing(base, args.system, rest, lines, partitions)
+        refusals.refuse_nothing(base, args.system, rest, lines, partitions)
     except MembwError as err:
-        if not is_run and base not in str(err.hint):  # it says all that the files do
-            for kind in ('json', 'log', 'xml'):
+        if base not in str(err.hint):  # it says all that the files do
+            for kind in ('json', 'log', 'ledger'):
                 pathlib.Path(f'{base}.{kind}').unlink(missing_ok=True)
         raise
 

@@ -32,7 +32,7 @@ Build = Key  # unique name of the fixture, system:partition, preset
 
 
 class Case(TypedDict):
-    """What is read of a test case; the check's own variables are '' where it did not come so far."""
+    """What is read of a test case; the check's own variables are '' until they are known."""
 
     name: str
     system: str
@@ -176,7 +176,7 @@ def take_reason(case: dict, cases: dict[Key, dict]) -> None:
 
 
 def of_ledger(expected: Mapping, last: Mapping, stopped: str) -> dict:
-    """A case that is not in the report, as one of it; `stopped`: why ReFrame did, if it said so."""
+    """A case that is not in the report, as one of it; `stopped`: why ReFrame did, if known."""
     system, _, partition = expected['where'].partition(':')
     result = run_ledger.RESULTS.get(last['event'], NOT_THERE)
     case = {**expected, **last, 'system': system, 'partition': partition, 'result': result}

@@ -16,8 +16,13 @@ TAGS = {PASS: '', KNOWN: 'skipped', MISSING: 'error', DIED: 'error'}
 
 
 def write(run: Run) -> None:
-    """Next to ReFrame's report: what did not pass is a failure with its reason, what died or is
-    missing (a failed build, too) an error, a known issue or what a system has not is skipped."""
+    """Next to ReFrame's report."""
+    save(suite_of(run), os.path.splitext(run.path)[0] + '.xml')
+
+
+def suite_of(run: Run) -> ET.Element:
+    """What did not pass is a failure with its reason, what died or is missing (a failed build,
+    too) an error, a known issue or what a system has not is skipped."""
     suite = ET.Element('testsuite', name='membw run')
     for row in run.rows:
         name = ' '.join([row.preset, *(f'{k}={v}' for k, v in row.parameters.items())])
@@ -33,12 +38,16 @@ def write(run: Run) -> None:
         add(suite, f'skipped.{test}', preset, KNOWN, why)
     if run.status and not suite.findall('*/failure') + suite.findall('*/error'):
         add(suite, 'run', 'verdict', MISSING, run.verdict)
+    return suite
+
+
+def save(suite: ET.Element, path: str | os.PathLike[str]) -> None:
     tags = Counter(child.tag for case in suite for child in case)
     suite.set('tests', str(len(suite)))
     for name, tag in (('failures', 'failure'), ('errors', 'error'), ('skipped', 'skipped')):
         suite.set(name, str(tags[tag]))
     xml = ET.tostring(suite, encoding='unicode', xml_declaration=True)
-    write_whole(os.path.splitext(run.path)[0] + '.xml', f'{xml}\n')
+    write_whole(path, f'{xml}\n')
 
 
 def add(

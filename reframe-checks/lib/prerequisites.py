@@ -71,8 +71,8 @@ def no_topology(partition: SystemPartition) -> str | None:
     is_here = partition.scheduler.registered_name == 'local'
     if not partition.processor.num_cpus and not is_here:
         return (
-            f"{NOT_NOW}the cores of {partition.fullname} are not known: its file has no 'processor', "
-            'and no job could be started there to find them'
+            f'{NOT_NOW}the cores of {partition.fullname} are not known: its file has no '
+            "'processor', and no job could be started there to find them"
         )
 
 

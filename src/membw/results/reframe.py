@@ -86,14 +86,18 @@ INNER = {
 def parse_report(text: str) -> dict:
     """A report's JSON object, with all that it has, each type checked; BadRecord names the place
     of what is not as ReFrame writes it."""
+    place = ''
     try:
         report = json.loads(text)
         msgspec.convert(report, Report)
         for case in cases_of(report):
             for name, kind in INNER.items():
+                place = f'{name} of {case["name"]!a}: '
                 msgspec.json.decode(case.get(name) or '{}', type=kind)
     except (ValueError, RecursionError) as err:
-        raise BadRecord(f'not a report as ReFrame 4.10 writes it: {str(err)[:100]}') from err
+        raise BadRecord(
+            f'not a report as ReFrame 4.10 writes it: {place}{str(err)[:100]}'
+        ) from err
     return report
 
 

@@ -129,7 +129,7 @@ def full_options(
         options.append('--exec-policy=serial')
     if rounds < 2 or any(word.split('=')[0] in OWN_WAYS for word in rest):
         return options, {}
-    options += ['-S', f'max_seconds={ROW_S / rounds:g}']
+    options += ['-S', f'stream.max_seconds={ROW_S / rounds:g}']
     if not any(word.startswith('--exec-order') for word in rest):
         options.append('--exec-order=name')
     return options, {'MEMBW_ROUNDS': str(rounds)}

@@ -140,9 +140,9 @@ def refuse_nothing(
     refuse_mistyped(rest, lines)
     if not run_ledger.path_of(f'{base}.json').exists():
         said = [line for line in lines if line.startswith(('reframe: ', 'ERROR: '))]
+        why = said[0].removeprefix('ERROR: ') if said else 'it gave no reason'
         raise MembwError(
-            f'ReFrame ended before its first case: {said[0] if said else "it gave no reason"}',
-            f"'{base}.log' holds its whole output",
+            f'ReFrame ended before its first case: {why}', f"'{base}.log' holds its whole output"
         )
     chosen, where = ' '.join(rest), f' --system {system}' if system else ''
     why = ''.join(f'\nmembw: left out here is {text}' for text in left_out(rest, partitions))

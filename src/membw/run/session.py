@@ -15,7 +15,7 @@ from membw.checkout import root
 from membw.errors import MembwError
 from membw.progress import Cases, Passing, say
 
-SHOWN = 'WARNING: ', 'ERROR: '
+WARNING = 'WARNING: '
 # for ReFrame to cancel its jobs and write its report, after each signal
 ENDING = (signal.SIGINT, 15), (signal.SIGINT, 15), (signal.SIGTERM, 2), (signal.SIGKILL, 1)
 
@@ -98,7 +98,7 @@ def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -
                 raise MembwError(f"cannot write '{log.name}': {err.strerror}", hint) from err
             if verbose:
                 say(line, stream=sys.stdout)
-            elif line.startswith(SHOWN) and 'Traceback' not in line and line not in lines:
+            elif line.startswith(WARNING) and line not in lines:
                 say(line)
             lines.append(line)
     return lines

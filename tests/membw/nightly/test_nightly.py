@@ -20,7 +20,6 @@ from places import ROOT
 from membw.cli import build_parser
 from membw.nightly import command as nightly
 from membw.nightly.night import STEPS, Night
-from membw.results import run_ledger
 
 # notes its words, leaves a report and its ledger, does what STEP.does says, in shell
 MEMBW = """#!/bin/sh
@@ -77,15 +76,9 @@ class Place:
         self.made.add(figures, preset, **where, record={'host': host, 'headline': 'triad'}, **more)
         return self
 
-    def skip(self, why, test='cluster_stream', **more):
-        """A case that was skipped: the reason is in the ledger."""
-        self.made.add(test=test, pinning='', result='skip', system='thin', partition='thin', **more)
-        event = {'unique_name': test, 'where': 'thin:thin', 'environ': 'gcc-o2', 'time': 0.0}
-        lines = [{**event, 'event': 'expected', 'name': test, 'display_name': test}]
-        lines += [{**event, 'event': 'skip', 'phase': 'setup', 'why': why}]
-        file = run_ledger.path_of(self.made.path)
-        with open(file, 'a') as stream:
-            stream.writelines(f'{line}\n'.replace("'", '"') for line in lines)
+    def skip(self, why, **more):
+        where = {'system': 'thin', 'partition': 'thin', 'test': 'cluster_stream', 'pinning': ''}
+        self.made.skip(why, **where, **more)
         return self
 
     def night(self, *words, date=DATE, system='thin'):
@@ -243,7 +236,9 @@ def test_a_night_that_is_killed_within_a_step_goes_on_there(place, number):
     assert process.wait(60) == (143 if number == signal.SIGTERM else -9)
     if number == signal.SIGTERM:
         mail = (place.nights / 'thin' / DATE / 'summary.txt').read_text()
-        assert 'not complete: rank, history, report, export' in mail and 'rank      stopped' in mail
+        assert (
+            'not complete: rank, history, report, export' in mail and 'rank      stopped' in mail
+        )
     (place.folder / 'go').touch()
     assert place.night().status == 0 and place.calls() == ['run', 'rank', *STEPS[1:]]
 
@@ -276,14 +271,20 @@ def test_two_systems_of_a_checkout_never_meet(place):
 
 AGAIN = [
     ([], None, 'is finished'),
-    (['--checks', '-n ladder'], None, 'was of another command: membw run --full --system thin --t'),
+    (
+        ['--checks', '-n ladder'],
+        None,
+        'was of another command: membw run --full --system thin --t',
+    ),
     ([], '', 'cannot be read'),
     ([], '{"options": [], "steps": {}}', 'cannot be read'),
     ([], '[' * 100_000, 'cannot be read'),
 ]
 
 
-@pytest.mark.parametrize('words, state, said', AGAIN, ids=[a[2][:20] + str(a[1])[:5] for a in AGAIN])
+@pytest.mark.parametrize(
+    'words, state, said', AGAIN, ids=[a[2][:20] + str(a[1])[:5] for a in AGAIN]
+)
 def test_a_night_that_cannot_be_continued_is_measured_anew_and_says_so(place, words, state, said):
     cluster(place)
     first = place.night()

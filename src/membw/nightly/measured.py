@@ -111,14 +111,14 @@ def compare(night: Night, cases: list[dict], hosts: set[str]) -> None:
         text = f'nothing was compared: {len(hosts | names)} names in {nights} nights'
         night.state.problems['names'] = [text]
     rows |= {row: Last(date, options) for row in arrived}
-    text = msgspec.json.encode(Measured(sorted(hosts), rows))
-    write_whole(night.folder / FILE, msgspec.json.format(text, indent=1))
+    measured = msgspec.json.encode(Measured(sorted(hosts), rows))
+    write_whole(night.folder / FILE, msgspec.json.format(measured, indent=1))
     night.write()
 
 
 def earlier(folder: Path) -> list[Measured]:
     """Of RECENT nights that were measured before this one, oldest first."""
-    found = []
+    found: list[Measured] = []
     for file in sorted(folder.parent.glob(f'2*/{FILE}'), reverse=True):
         if file.parent.name < folder.name and len(found) < RECENT:
             with contextlib.suppress(OSError, ValueError, RecursionError):  # an older one has it

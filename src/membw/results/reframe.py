@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NotRequired, TypedDict
+from typing import Any
 
 import msgspec
 
@@ -27,55 +27,29 @@ from membw.results.verdict import DIED, FAIL, INVALID, KNOWN, MISSING, PASS, WOR
 NOT_NOW = 'not now: '
 # `result` of a case that is in the ledger alone; ReFrame's, where it stopped before the end
 NOT_THERE, UNKNOWN = 'missing', '<unknown>'
-Text, Number = str | None, float | None
+ALWAYS = 'name', 'system', 'partition', 'environ', 'result'
+TEXTS = (
+    'display_name', 'unique_name', 'fail_phase', 'fail_reason', 'word', 'verdict', 'reasons',
+    'note', 'record', 'node_check', 'nodes', 'stores', 'metrics', 'known_issues',
+)  # fmt: skip
+TIMES = 'time_start_unix', 'time_end_unix'
 Build = Key  # unique name of the fixture, system:partition, preset
-
-
-class Case(TypedDict):
-    """What is read of a test case; the check's own variables are '' until they are known."""
-
-    name: str
-    system: str
-    partition: str
-    environ: str
-    result: str
-    display_name: NotRequired[Text]
-    unique_name: NotRequired[Text]
-    fixture: NotRequired[bool]
-    round: NotRequired[int | None]
-    run_index: NotRequired[int]
-    fail_phase: NotRequired[Text]
-    fail_reason: NotRequired[Text]
-    dependencies_actual: NotRequired[list[Key] | None]
-    time_total: NotRequired[Number]
-    # value, reference, lower and upper limit, unit, result
-    perfvalues: NotRequired[dict[str, tuple[Number, Number, Number, Number, Text, Text]] | None]
-    word: NotRequired[Text]
-    verdict: NotRequired[Text]
-    reasons: NotRequired[Text]
-    note: NotRequired[Text]
-    record: NotRequired[Text]
-    node_check: NotRequired[Text]
-    nodes: NotRequired[Text]
-    stores: NotRequired[Text]
-    metrics: NotRequired[Text]  # JSON
-    known_issues: NotRequired[Text]  # JSON
-
-
-class Run(TypedDict):
-    testcases: list[Case]
-
-
-class Session(TypedDict):
-    time_start_unix: NotRequired[Number]
-    time_end_unix: NotRequired[Number]
-
-
-class Report(TypedDict):
-    session_info: Session
-    runs: list[Run]
-
-
+Number = float | None
+# value, reference, lower and upper limit, unit, result
+Figure = tuple[Number, Number, Number, Number, str | None, str | None]
+# of what is read of a case; the check's own variables are None where it did not come so far
+FIELDS: list = [(name, str) for name in ALWAYS] + [(name, str | None, None) for name in TEXTS]
+FIELDS += [
+    ('fixture', bool, False),
+    ('round', int | None, None),
+    ('dependencies_actual', list[Key] | None, None),
+    ('time_total', Number, None),
+    ('perfvalues', dict[str, Figure] | None, None),
+]
+Case: Any = msgspec.defstruct('Case', FIELDS)
+Run: Any = msgspec.defstruct('Run', [('testcases', list[Case])])
+Session: Any = msgspec.defstruct('Session', [(name, Number, None) for name in TIMES])
+Report: Any = msgspec.defstruct('Report', [('session_info', Session), ('runs', list[Run])])
 # of the variables that are JSON themselves
 INNER = {
     'metrics': dict[str, dict[str, str | float | bool | None]],

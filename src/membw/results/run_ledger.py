@@ -9,9 +9,7 @@ import json
 import os
 import time
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
-
-import msgspec
+from typing import Any
 
 SUFFIX = '.ledger'
 EXPECTED, STOPPED = 'expected', 'stopped'  # the latter of no case, before all had ended
@@ -24,32 +22,14 @@ RESULTS = {'success': 'pass', 'failure': 'fail', 'skip': 'skip', 'abort': 'abort
 KNOWN_AT_END = ('record', 'word', 'reasons', 'node_check')
 
 
-class Event(TypedDict):
-    """Of the case with these three names; what an 'expected' one has more is as in a report."""
-
-    event: str
-    time: float
-    unique_name: str
-    where: str  # system:partition
-    environ: str
-    name: NotRequired[str]
-    display_name: NotRequired[str]
-    fixture: NotRequired[bool]
-    round: NotRequired[int]
-    dependencies_actual: NotRequired[list[tuple[str, str, str]]]
-    why: NotRequired[str]
-    phase: NotRequired[str]
-    stage: NotRequired[str]  # folder, of a case under way
-    scheduler: NotRequired[str]
-    job: NotRequired[str]
-    state: NotRequired[str]  # of the job
-    record: NotRequired[str]
-    word: NotRequired[str]
-    reasons: NotRequired[str]
-    node_check: NotRequired[str]
-
-
 Key = tuple[str, str, str]  # unique name, system:partition, environment
+Event = dict[str, Any]  # of the case with these names
+TEXTS = (
+    'name', 'display_name', 'why', 'phase', 'stage', 'scheduler', 'job', 'state', *KNOWN_AT_END,
+)  # fmt: skip
+FIELDS: list = [*((name, str) for name in ('event', 'unique_name', 'where', 'environ'))]
+FIELDS += [('time', float), *((name, str, '') for name in TEXTS)]
+FIELDS += [('fixture', bool, False), ('round', int, 1), ('dependencies_actual', list[Key], [])]
 
 
 def key_of(event: Event) -> Key:
@@ -62,10 +42,14 @@ def path_of(report: str | Path) -> Path:
 
 def read(report: str | Path) -> list[Event]:
     """Of the run with this report; [] where there is none. A line that was cut ends it."""
-    path, events = path_of(report), []
-    with contextlib.suppress(FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError):
+    import msgspec  # the Python of a site's ReFrame, which writes alone, may lack it
+
+    path, events, kind = path_of(report), list[Event](), msgspec.defstruct('Event', FIELDS)
+    with contextlib.suppress(FileNotFoundError, ValueError, RecursionError):
         for line in path.read_bytes().splitlines():
-            events.append(msgspec.json.decode(line, type=Event))
+            event = json.loads(line)
+            msgspec.convert(event, kind)
+            events.append(event)
     return events
 
 
@@ -150,7 +134,7 @@ def names_of(case: Any) -> Key:
     return case.check.unique_name, case.partition.fullname, case.environ.name
 
 
-def why(error: BaseException) -> str:
+def why(error: Any) -> str:
     """In a line; a command that was refused, and what it said."""
     if hasattr(error, 'exitcode') and hasattr(error, 'stderr'):
         said = ' '.join(f'{error.stdout or ""} {error.stderr or ""}'.split())

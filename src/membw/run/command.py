@@ -92,7 +92,6 @@ def run_reframe(
 ) -> None:
     """One session of ReFrame, its report in `base`.json. MembwError: nothing was run."""
     rest = args.rest
-    refusals.refuse_unknown_variables(rest)
     if is_quick:
         environs = [e['name'] if isinstance(e, dict) else e for e in partitions[0]['environs']]
         options, variables = quick.options(environs), quick.variables()

@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import functools
 import pathlib
 import re
 import shutil
@@ -15,18 +16,16 @@ from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError, did_you_mean
 from membw.results import run_ledger
 
-# -S CHECK.VARIABLE=VALUE or VARIABLE=VALUE, in each way to write it
-SET = re.compile(r'(?:^| )(?:-S *|--setvar[= ])(?:(\w+)\.)?(\w+)=')
+SET = re.compile(r'-S(?:(\w+)\.)?(\w+)=')  # -SCHECK.VARIABLE=VALUE or VARIABLE=VALUE
 LEAST_FREE = 8 << 20  # bytes: what a small run writes
 CLASS = re.compile(r'^class (\w+)\(([^)]*)\)', re.M)
 VARIABLE = re.compile(r'^    (\w+) = variable\(', re.M)
-OWN = re.compile(r'reframe: error: unrecognized arguments: (\S+)')
-LACKS = re.compile(r'reframe: error: (argument \S+: .*)')
 OWN = ('--full', '--system', '--rounds', '--json')  # of membw run
 # of ReFrame, those of docs/
 OFTEN = ('--dry-run', '--repeat', '--distribute', '--exec-policy', '--setvar', '--name', '--tag')
 
 
+@functools.cache
 def classes() -> dict[str, tuple[list[str], list[str]]]:
     """{class of reframe-checks: (what it is made of, its own variables)}."""
     files = pathlib.Path(root(), 'reframe-checks').rglob('*.py')
@@ -35,12 +34,12 @@ def classes() -> dict[str, tuple[list[str], list[str]]]:
     return {name: (bases.split(', '), VARIABLE.findall(body)) for name, bases, body in each}
 
 
+@functools.cache
 def variables(check: str) -> set[str]:
-    """What `-S` may set of a check, or of any ('')."""
+    """What `-S` may set of a check."""
     import reframe  # not at each start of membw
 
-    known, every = {*reframe.RegressionTest.var_space}, classes()
-    waiting = [check] if check else [*every]
+    known, every, waiting = {*reframe.RegressionTest.var_space}, classes(), [check]
     while waiting:
         bases, own = every.get(waiting.pop(), ([], []))
         known.update(own)
@@ -49,17 +48,30 @@ def variables(check: str) -> set[str]:
 
 
 def each_check(words: list[str]) -> list[str]:
-    """`-S ntimes=3` as `-S CHECK.ntimes=3` of each check that has it: ReFrame warns of others."""
-    tests, given = [] if '-c' in words else checks(), []
-    joined = re.sub(r'(^|\n)(-S|--setvar)[\n=]?', r'\1-S', '\n'.join(words)).split('\n')
+    """`-S ntimes=3` as `-S CHECK.ntimes=3` of each check that has it: ReFrame warns of others. One
+    that none has is refused."""
+    joined = re.sub(r'(?m)^(-S|--setvar)[\n=]?', '-S', '\n'.join(words)).split('\n')
+    if '-c' in words:
+        return joined
+    given = []
     for word in joined:
-        name, is_set, value = word.partition('=')
-        name = name.removeprefix('-S')
-        if tests and is_set and word.startswith('-S') and '.' not in name:
-            own = [test for test in tests if name in variables(test)]
-            given += [f'-S{test}.{name}={value}' for test in own]
-        else:
-            given.append(word)
+        found = SET.match(word)
+        check, variable = found.groups() if found else ('', '')
+        if check and check not in checks():
+            fact = f"no check '{check}' for '-S {check}.{variable}'"
+            raise MembwError(fact, did_you_mean(check, checks(), 'name a check of ours'))
+        names = [check] if check else checks()
+        own = [name for name in names if found and variable in variables(name)]
+        if found and not own:
+            hint = (
+                f"'reframe -c reframe-checks -n {check or 'stream'} --describe' has its variables"
+            )
+            owner = f"check '{check}' has no" if check else 'no check has a'
+            known = {known for name in names for known in variables(name)}
+            raise MembwError(f"{owner} variable '{variable}'", did_you_mean(variable, known, hint))
+        given += (
+            [f'-S{name}.{variable}={word[found.end() :]}' for name in own] if found else [word]
+        )
     return given
 
 
@@ -102,23 +114,6 @@ def refuse_unknown_place(where: str) -> None:
     if partition and partition not in names:
         hint = did_you_mean(partition, names)
         raise MembwError(f"no partition '{partition}' of '{system}'", hint)
-
-
-def refuse_unknown_variables(words: list[str]) -> None:
-    """A variable, or its check, that does not exist: ReFrame would go on without it."""
-    for check, variable in SET.findall(' '.join(words)) if '-c' not in words else []:
-        if check and check not in classes():
-            raise MembwError(
-                f"no check '{check}' for '-S {check}.{variable}'",
-                did_you_mean(check, classes(), 'name a check of ours'),
-            )
-        known = variables(check)
-        if variable not in known:
-            hint = (
-                f"'reframe -c reframe-checks -n {check or 'stream'} --describe' has its variables"
-            )
-            owner = f"check '{check}' has no" if check else 'no check has a'
-            raise MembwError(f"{owner} variable '{variable}'", did_you_mean(variable, known, hint))
 
 
 def refuse_second_session(system: str | None) -> None:

@@ -76,14 +76,14 @@ def test_a_disk_that_fills_in_mid_run_is_named_and_ends_it(monkeypatch, tmp_path
 )
 def test_a_variable_that_no_check_has_is_refused(words, fact, hint):
     with pytest.raises(MembwError, match=fact) as caught:
-        refusals.refuse_unknown_variables(words)
+        refusals.each_check(words)
     assert hint in caught.value.hint
 
 
 def test_a_variable_of_ours_or_of_reframe_is_taken():
     """Of any check, of the check that is named, of what that is made of."""
     words = 'array_size=1 max_pending_time=1h nbody.bodies=9 stream.threads=2 stream.allow=x'
-    refusals.refuse_unknown_variables([f'-S{word}' for word in words.split()])
+    refusals.each_check([f'-S{word}' for word in words.split()])
 
 
 def test_a_session_of_plain_reframe_is_waited_for(monkeypatch, tmp_path):

@@ -19,7 +19,6 @@ from membw.printable import printable
 from membw.results import run_ledger
 from membw.results.run_ledger import Event, Key
 from membw.results.run_lock import is_held
-from membw.results.table import BadRecord
 from membw.results.verdict import DIED, FAIL, INVALID, KNOWN, MISSING, PASS, WORST_FIRST
 
 # of a skip's reason, by the check: it was to be measured here, and cannot be for now (reservation,
@@ -57,24 +56,6 @@ INNER = {
 }
 
 
-def parse_report(text: str) -> dict:
-    """A report's JSON object, with all that it has, each type checked; BadRecord names the place
-    of what is not as ReFrame writes it."""
-    place = ''
-    try:
-        report = json.loads(text)
-        msgspec.convert(report, Report)
-        for case in cases_of(report):
-            for name, kind in INNER.items():
-                place = f'{name} of {case["name"]!a}: '
-                msgspec.json.decode(case.get(name) or '{}', type=kind)
-    except (ValueError, RecursionError) as err:
-        raise BadRecord(
-            f'not a report as ReFrame 4.10 writes it: {place}{str(err)[:100]}'
-        ) from err
-    return report
-
-
 def load(path: str) -> dict:
     """ReFrame's report of a file, with what the ledger beside it knows: what is missing in it, why
     a case was skipped. MembwError: neither is readable."""
@@ -85,27 +66,30 @@ def load(path: str) -> dict:
         if not events:
             raise
         begun = {'time_start_unix': run_ledger.path_of(path).stat().st_mtime}
-        report = {
-            'session_info': begun,
-            'runs': [{'testcases': [lost(path, str(err), events[0])]}],
-        }
+        cases = [lost(path, str(err), events[0])]
+        report = {'session_info': begun, 'runs': [{'testcases': cases}]}
     add_ledger(report, events)
     return report
 
 
 def read_report(path: str) -> dict:
+    """With all that it has; MembwError names the place of what is not as ReFrame writes it."""
+    place = ''
     try:
-        text = read_text(path)
+        report = json.loads(read_text(path))
+        msgspec.convert(report, Report)
+        for case in cases_of(report):
+            for name, kind in INNER.items():
+                place = f'{name} of {case["name"]!a}: '
+                msgspec.json.decode(case.get(name) or '{}', type=kind)
     except OSError as err:
-        raise MembwError(
-            f"cannot read '{path}': {err.strerror}", 'give a file that exists'
-        ) from err
-    if not text.strip():
-        raise MembwError(f"'{path}' is empty", 'was the disk full when ReFrame wrote it?')
-    try:
-        return parse_report(text)
-    except BadRecord as err:
-        raise MembwError(f"'{path}' is no report: {err}", 'give the .json file of a run') from err
+        fact = f"cannot read '{path}': {err.strerror}"
+        raise MembwError(fact, 'give a file that exists') from err
+    except (ValueError, RecursionError) as err:
+        fact = f'not as ReFrame 4.10 writes it: {place}{str(err)[:100]}'
+        hint = 'give the .json file of a run; was the disk full when it was written?'
+        raise MembwError(f"'{path}' is no report: {fact}", hint) from err
+    return report
 
 
 def lost(path: str, why: str, of_run: Event) -> dict:

@@ -175,7 +175,7 @@ def test_a_reframe_that_is_killed_leaves_its_ledger(call, environment, one_run, 
     child = open(f'/proc/{process.pid}/task/{process.pid}/children').read().split()
     os.kill(int(child[0]), signal.SIGKILL)
     out, _ = process.communicate(timeout=60)
-    assert process.returncode == 1 and 'Verdict: MISSING: 3 MISSING' in out, out
+    assert process.returncode > 0 and 'Verdict: MISSING: 3 MISSING' in out, out
     assert 'under way when ReFrame ended' in out and 'ReFrame ended before it wrote one' in out
     xml = mine[0].with_suffix('.xml').read_text()
     assert 'local:default.other' in xml and 'errors="3"' in xml

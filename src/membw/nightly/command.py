@@ -81,13 +81,14 @@ def measure_and_judge(night: Night, deadline: float) -> None:
     folder = night.folder
     step('run', *night.state.options, share=0.9)
     cases = measured.take(night)
-    nodes, missing = expected.write(night, cases)
+    missing = expected.write(night, cases)
     records, node_check = folder / measured.CLUSTER, folder / 'nodecheck.txt'
     if records.exists():
-        files = ['--nodes', str(nodes), '--node-check', str(node_check)]
+        files = ['--nodes', str(folder / expected.FILE), '--node-check', str(node_check)]
         step('rank', 'rank', str(records), *files)
     else:  # of no whole-cluster check, or none that measured
-        write_node_check(node_check, [Absent(node, MISSING, missing[node]) for node in missing])
+        if missing:
+            write_node_check(node_check, [Absent(n, MISSING, why) for n, why in missing.items()])
         is_known = all(why.startswith(KNOWN) for why in missing.values())
         night.state.steps['rank'].status = WELL if is_known else NOT_DONE
         night.write()

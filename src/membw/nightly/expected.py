@@ -51,8 +51,8 @@ class State(NamedTuple):
         return self.word + since + (f': {self.reason}' if self.reason != 'none' else '')
 
 
-def write(night: Night, cases: Iterable[dict]) -> tuple[Path, dict[str, str]]:
-    """(the file, {node that is missing: why}); `cases`: of the night, measured or not."""
+def write(night: Night, cases: Iterable[dict]) -> dict[str, str]:
+    """{node that is missing: why}; `cases`: of the night, measured or not."""
     folder, records = night.folder, night.folder / CLUSTER
     files = records.iterdir() if records.exists() else []
     measured = {host.partition('.')[0] for file in files for host in hosts_of(file)}
@@ -73,8 +73,9 @@ def write(night: Night, cases: Iterable[dict]) -> tuple[Path, dict[str, str]]:
             missing[node] = '; '.join(filter(None, [known, now * bool(states), when]))
     lines = [f'# not measured, in use or not in the job: {fold(free)}'] * bool(free)
     lines += sorted(measured) + [f'{node}  # {why}' for node, why in missing.items()]
-    write_whole(folder / FILE, '\n'.join([*lines, '']))
-    return folder / FILE, missing
+    if lines:
+        write_whole(folder / FILE, '\n'.join([*lines, '']))
+    return missing
 
 
 def comments(folder: Path) -> list[str]:

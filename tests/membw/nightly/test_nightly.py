@@ -106,6 +106,7 @@ class Place:
             check = folder / 'nodecheck.txt'
             result.nodecheck = check.read_text() if check.exists() else ''
             result.folder = folder
+            print(result.subject, result.status, result.junit, result.nodecheck, sep=' | ')
         return result
 
     def calls(self):
@@ -127,6 +128,12 @@ def cluster(place):
 
 def reservation(place):
     place.row().skip('not now: in the reservation maint: n001', node_check='')
+    place.does('run', 'exit 2')
+
+
+def full(place):
+    place.row().skip('not now: 1 idle node needed, 0 found', node_check='')
+    place.slurm('THIN*|n001|allocated|Unknown|none', 'THIN*|n002|mixed|Unknown|none')
     place.does('run', 'exit 2')
 
 
@@ -171,6 +178,7 @@ NIGHTS = [
         ('thin:thin.cluster_stream gcc-o2', 'MISSING: in the reservation maint: n001'),
         'n004 MISSING drained since 2026-05-27T09:12:00: DIMM A3; never measured',
     ),
+    (full, 'not complete: run', 2, ('thin:thin.cluster_stream', '1 idle node needed'), None),
     (away, 'not complete: sinfo', 2, ('night.sinfo ', 'Socket timed out'), None),
     (cut_report, 'not complete: reports', 2, ('night.reports ', 'no report'), None),
     (killed, 'look at run', 1, ('.report ReFrame', 'ReFrame ended before it wrote'), None),

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -11,8 +12,9 @@ import time
 from membw import tables
 from membw.arguments import count
 from membw.errors import MembwError
+from membw.files import write_whole
 from membw.progress import say
-from membw.results import run_ledger
+from membw.results import reframe, run_ledger
 from membw.results.run_lock import alone
 from membw.run import quick, refusals, session
 from membw.summary import junit
@@ -65,6 +67,8 @@ def run(args: argparse.Namespace) -> int:
     begun, base = time.time(), session.report_base()
 
     def shown() -> int:
+        if not os.path.exists(f'{base}.json'):  # ReFrame was killed
+            write_whole(f'{base}.json', json.dumps(reframe.load(f'{base}.json')))
         run = read(f'{base}.json')
         junit.write(run)
         return show(run, args.json)

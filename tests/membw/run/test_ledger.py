@@ -179,3 +179,4 @@ def test_a_reframe_that_is_killed_leaves_its_ledger(call, environment, one_run, 
     assert 'under way when ReFrame ended' in out and 'ReFrame ended before it wrote one' in out
     xml = mine[0].with_suffix('.xml').read_text()
     assert 'local:default.other' in xml and 'errors="3"' in xml
+    assert words(mine[0].with_suffix('.json'))['other'][0] == 'MISSING'  # for all who read reports

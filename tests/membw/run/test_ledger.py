@@ -163,9 +163,9 @@ def test_a_reframe_that_is_killed_leaves_its_ledger(call, environment, one_run, 
     slow = tiny_check.text().replace("'echo'", "'sleep 60; echo'")
     more = slow.replace('class tiny', 'class other')
     (tmp_path / 'tiny.py').write_text(slow + more.partition('\n\n')[2])
-    words = ['-c', tmp_path / 'tiny.py', '--prefix', tmp_path / 'reframe', '--system', 'local']
+    options = ['-c', tmp_path / 'tiny.py', '--prefix', tmp_path / 'reframe', '--system', 'local']
     process = subprocess.Popen(
-        ['membw', 'run', *words], env=environment, stdout=subprocess.PIPE, text=True
+        ['membw', 'run', *options], env=environment, stdout=subprocess.PIPE, text=True
     )
     mine, reports = [], Path(reframe.root(), 'results/reports')
     while not (mine and '"event": "run"' in mine[0].read_text()):

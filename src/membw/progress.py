@@ -71,15 +71,10 @@ def clear() -> None:
 
 
 class Cases:
-    """Which case of a run is under way, and for how much longer: by its ledger.
+    """Which case of a run is under way, and since when: by the ledger beside its report."""
 
-    Args:
-        report: of the run, which has a ledger beside it.
-        until: when a quick run ends (seconds since 1970), whatever is left of its rounds.
-    """
-
-    def __init__(self, report: str, until: float = 0.0) -> None:
-        self.report, self.until = report, until
+    def __init__(self, report: str) -> None:
+        self.report = report
 
     def text(self) -> str:
         """'3 of 4: ladder gcc-o2: 31 of 72 sizes, about 70 s left'; nothing before the first."""
@@ -93,18 +88,9 @@ class Cases:
         expected = next(e for e in events if run_ledger.key_of(e) == run_ledger.key_of(now))
         name = named(expected['display_name'], now['environ'])
         begun = next(e['time'] for e in events if e.get('stage') == now['stage'])
-        count = '' if self.until else f'{ended + 1} of {len(last)}: '
         job = f'job {now["job"]}, ' if 'job' in now and now['scheduler'] != 'local' else ''
-        so_far = f'{job}{duration(time.time() - begun)} so far{self.left(name)}'
-        return f'{count}{name}, {plan_of(now["stage"]) or so_far}'
-
-    def left(self, name: str) -> str:
-        """Of a quick run; builds and a first round are waited for, however long they take. Of
-        another it is not known: tests take unlike times."""
-        seconds = self.until - time.time()
-        if seconds < 1 or not name.endswith(tuple('23456789')):
-            return ''
-        return f', about {duration(seconds)} left'
+        so_far = f'{job}{duration(time.time() - begun)} so far'
+        return f'{ended + 1} of {len(last)}: {name}, {plan_of(now["stage"]) or so_far}'
 
 
 def plan_of(stage: str) -> str:

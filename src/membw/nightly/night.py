@@ -1,7 +1,5 @@
 """One night in results/nights/SYSTEM/DATE: its steps, each bounded in time, and how each ended."""
 
-import contextlib
-import os
 import pathlib
 import shlex
 import signal
@@ -12,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from membw.files import write_whole
-from membw.interruption import audible
+from membw.interruption import audible, end
 
 STEPS = 'run', 'rank', 'history', 'report', 'export'
 # exit statuses of a step: 0 and 1 are its verdicts; with any other it runs again when resumed
@@ -144,12 +142,9 @@ def bounded(words: list[str], log: pathlib.Path, seconds: float) -> int:
         )
     try:
         return process.wait(timeout=max(seconds, 0))
-    except BaseException as err:
-        for number, wait_s in ENDING:
-            with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
-                if process.poll() is None:
-                    os.killpg(process.pid, number)
-                    process.wait(timeout=wait_s)
-        if isinstance(err, subprocess.TimeoutExpired):
-            return STOPPED
+    except subprocess.TimeoutExpired:
+        end(process, ENDING)
+        return STOPPED
+    except BaseException:
+        end(process, ENDING)
         raise

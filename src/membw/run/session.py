@@ -78,7 +78,6 @@ def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -
         verbose: print every line, in place of the progress.
     """
     lines, passing = [], Passing()
-    cases = Cases(f'{base}.json', float(variables.get('MEMBW_UNTIL', 0)))
     os.makedirs(os.path.dirname(base), exist_ok=True)
     with (
         open(f'{base}.log', 'ab', buffering=0) as log,
@@ -88,7 +87,7 @@ def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -
     ):
         assert process.stdout
         if not verbose:
-            passing.now(cases.text)
+            passing.now(Cases(f'{base}.json').text)
         for line in process.stdout:
             line = line.rstrip('\n')
             try:
@@ -129,10 +128,5 @@ def ended_with(process: subprocess.Popen) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        for number, seconds in ENDING:
-            if process.poll() is None:
-                with contextlib.suppress(ProcessLookupError):  # the group outlives its first
-                    os.killpg(process.pid, number)
-                with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
-                    process.wait(seconds)
+        interruption.end(process, ENDING)
         raise

@@ -13,7 +13,7 @@ from membw.files import write_whole
 from membw.interruption import audible, end
 
 STEPS = 'run', 'rank', 'history', 'report', 'export'
-# exit statuses of a step: 0 and 1 are its verdicts; with any other it runs again when resumed
+# exit statuses of a step; of STOPPED and more, or of a signal, it runs again when resumed
 WELL, WRONG, NOT_DONE = 0, 1, 2
 STOPPED = 124  # out of time, as timeout(1) has it
 ENDING = (signal.SIGINT, 60), (signal.SIGTERM, 5), (signal.SIGKILL, 5)
@@ -25,6 +25,11 @@ class Step(msgspec.Struct):
     status: int | None = None  # not begun, or stopped
     seconds: float = 0.0
     command: list[str] = []
+
+    @property
+    def is_ended(self) -> bool:
+        """By itself, however."""
+        return self.status is not None and 0 <= self.status < STOPPED
 
 
 class State(msgspec.Struct):
@@ -65,10 +70,9 @@ class Night(NamedTuple):
         return len(dates) < EARLY and any(line.startswith('Verdict: ') for line in self.tail(name))
 
     def run(self, name: str, words: list[str], seconds: float) -> None:
-        """Runs a step that is not done, with a time limit; its output goes to NAME.log. What comes
-        behind it is to be done again."""
-        step = self.state.steps[name]
-        if step.status in (WELL, WRONG):
+        """Runs a step that has not ended, with a time limit; its output goes to NAME.log. What
+        comes behind it is to be done again."""
+        if self.state.steps[name].is_ended:
             return
         for later in STEPS[STEPS.index(name) :]:
             self.state.steps[later] = Step()
@@ -112,10 +116,10 @@ def opened(system: pathlib.Path, date: str, options: list[str]) -> Night:
         state, said = read_state(attempts[-1])
         if state and state.options != options:
             said = f'was of another command: membw {shlex.join(state.options)}'
-        elif state and not (night := Night(attempts[-1], state)).incomplete:
+        elif state and all(step.is_ended for step in state.steps.values()):
             said = 'is finished'
         elif state:
-            return night
+            return Night(attempts[-1], state)
         said = f'{attempts[-1].name} {said}: measured anew'
     folder = system / (f'{date}.{len(attempts) + 1}' if attempts else date)
     folder.mkdir(parents=True)

@@ -1,4 +1,8 @@
-"""What a run needs and this host may lack: each lack is one readable reason to skip."""
+"""What a run needs and this host may lack: each lack is one readable reason to skip.
+
+NOT_NOW begins the reason where the system's file promises it: that row is MISSING. A compiler or
+a tool that was never here is no loss; one that went is seen by the night, which knows its rows.
+"""
 
 import functools
 import os
@@ -13,6 +17,7 @@ from reframe.core.environments import Environment
 from reframe.core.systems import SystemPartition
 
 from lib import card, end
+from membw.results.reframe import NOT_NOW
 
 
 @functools.cache  # a dead controller takes its whole time limit: query it once, not once per case
@@ -27,7 +32,7 @@ def no_slurm(partition: SystemPartition) -> str | None:
     if not shutil.which('sbatch'):
         return f"{partition.fullname} needs Slurm: no 'sbatch' on this host"
     if not answers('sinfo -h'):
-        return f"{partition.fullname} needs Slurm: no controller answers 'sinfo'"
+        return f"{NOT_NOW}{partition.fullname} needs Slurm: no controller answers 'sinfo'"
 
 
 def no_card(partition: SystemPartition) -> str | None:
@@ -51,7 +56,8 @@ def refuse_what_is_elsewhere() -> None:
     system = runtime.runtime().system
     reasons = {part: no_scheduler(part) for part in system.partitions}
     if reasons and all(reasons.values()):
-        each = {text.removeprefix(f'{p.fullname} '): p.fullname for p, text in reasons.items()}
+        texts = {part: text.removeprefix(NOT_NOW) for part, text in reasons.items()}
+        each = {text.removeprefix(f'{p.fullname} '): p.fullname for p, text in texts.items()}
         facts = ', '.join(f'{name} {why}' for why, name in each.items())
         end(
             f'nothing was measured: {facts}',
@@ -65,8 +71,8 @@ def no_topology(partition: SystemPartition) -> str | None:
     is_here = partition.scheduler.registered_name == 'local'
     if not partition.processor.num_cpus and not is_here:
         return (
-            f"the cores of {partition.fullname} are not known: its file has no 'processor', "
-            'and no job could be started there to find them'
+            f'{NOT_NOW}the cores of {partition.fullname} are not known: its file has no '
+            "'processor', and no job could be started there to find them"
         )
 
 
@@ -79,7 +85,7 @@ def no_modules(environ: Environment) -> str | None:
         return f"{environ.name} needs module '{wanted[0]}': no modules system here"
     for module in wanted:
         if not system.available_modules(module):
-            return f"{environ.name} needs module '{module}': not available here"
+            return f"{NOT_NOW}{environ.name} needs module '{module}': not available here"
 
 
 def no_compiler(environ: Environment) -> str | None:

@@ -87,6 +87,7 @@ def _replace(path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fchmod(file.fileno(), mode)
+            os.fsync(file.fileno())  # a power cut would leave a name without its blocks
         os.replace(part, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):  # a signal came when it was in its place

@@ -4,7 +4,8 @@ order."""
 import contextlib
 import os
 import signal
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Iterator, Sequence
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -63,3 +64,13 @@ def audible() -> Iterator[None]:
     finally:
         if is_ignored:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def end(process: subprocess.Popen, signals: Sequence[tuple[int, float]]) -> None:
+    """Of a session of its own: each signal, then so many seconds for it to end."""
+    for number, seconds in signals:
+        if process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):  # the group outlives its first
+                os.killpg(process.pid, number)
+            with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
+                process.wait(seconds)

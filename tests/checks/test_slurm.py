@@ -14,6 +14,7 @@ from checkout_copy import copy_checkout, variables
 from record_schema import check
 
 from membw.nightly import expected
+from membw.nightly.night import opened
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
@@ -138,9 +139,11 @@ def test_slurm_itself_drains_the_node_that_is_below_its_floor(
             time.sleep(0.5)
             states = call('sinfo', '-h', '-N', '-o', '%N %T %E', **place).stdout
         monkeypatch.setenv('SLURM_CONF', str(place['SLURM_CONF']))
-        (tmp_path / 'records').mkdir()
-        made.write(tmp_path / 'records/1.json', [made.record('n1', case=ULYSSES)])
-        nodes = expected.write(tmp_path, tmp_path / 'records').read_text()
+        night = opened(tmp_path / 'nights', '2026-05-28', [])
+        (night.folder / 'cluster.records').mkdir()
+        made.write(night.folder / 'cluster.records/1.json', [made.record('n1', case=ULYSSES)])
+        expected.write(night, [{**ULYSSES, 'node_check': ''}])
+        nodes = (night.folder / 'nodes.txt').read_text()
     since = r'^n2  # drained since 20\d\d-.*T.*: membw: FAIL triad 140 .*; never measured'
     assert re.search(since, nodes, re.M), nodes
     assert nodes.startswith('n1\n')

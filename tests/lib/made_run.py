@@ -103,6 +103,29 @@ class MadeRun:
         self.cases.append(row)
         return self
 
+    def event(self, event, **more):
+        """A line of the ledger on the case that was added last."""
+        case = self.cases[-1]
+        line = {
+            'event': event,
+            'time': 1795428000.0,
+            'unique_name': case.get('unique_name') or case['name'],
+            'where': f'{case["system"]}:{case["partition"]}',
+            'environ': case['environ'],
+            **(
+                {'name': case['name'], 'display_name': case['name']} if event == 'expected' else {}
+            ),
+            **more,
+        }
+        with open(self.path.with_suffix('.ledger'), 'a') as file:
+            file.write(json.dumps(line) + '\n')
+        return self
+
+    def skip(self, why, phase='setup', **case):
+        """A case that was skipped: the ledger has the reason."""
+        self.add(result='skip', **case).event('expected')
+        return self.event('skip', phase=phase, why=why)
+
     def build(self, preset='gcc-o2', result='pass', why='', test='stream'):
         """A fixture; its unique name is what dependencies name."""
         self.cases.append(

@@ -3,87 +3,65 @@
 import time
 
 import pytest
-from made_run import MadeRun, metric
+from made_run import MadeRun
 
 from membw import progress
 
-WHERE = '@local:default+gcc-o2'
-BUILD = f'stream_binary ~local:default+gcc-o2 /ddcb375e {WHERE}'
-
-
-def begins(test):
-    return f'[ RUN      ] {test} {WHERE}'
-
-
-def ends(test, number, total):
-    return f'[       OK ] ({number}/{total}) {test} {WHERE}'
-
-
-def session(*tests, total=20):
-    """Lines of cases that ended, then the begin of the last."""
-    for number, test in enumerate(tests[:-1], 1):
-        yield from (begins(test), ends(test, number, total))
-    yield begins(tests[-1])
+BUILD = 'stream_binary ~local:default+gcc-o2'
+RUNS = [f'stream %round=1 %pinning={name}' for name in ('omp', 'none', 'likwid')]
 
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Ten seconds between two lines."""
     now = [1e9]
     monkeypatch.setattr(time, 'time', lambda: now[0])
     return now
 
 
-def said(clock, cases, lines):
-    for line in lines:
-        clock[0] += 10
-        cases.take(line)
-    clock[0] += 3
-    return cases.text()
+def ledger(made, tests, total=20, scheduler='local', **more):
+    """Of cases that ended, then the begin of the last, each ten seconds after the one before."""
+    rest = [f'x{number}' for number in range(total - len(tests))]
+    for name in (*tests, *rest):
+        made.cases = []
+        made.add(unique_name=name).cases[0]['name'] = name
+        made.event('expected')
+    for number, name in enumerate(tests, 1):
+        made.cases[0]['unique_name'] = name
+        begun = 1e9 + 10 * number
+        made.event('setup', stage=f'{made.folder}/{name}', scheduler=scheduler, time=begun)
+        job = more if name == tests[-1] else {}
+        made.event('run', stage=f'{made.folder}/{name}', scheduler=scheduler, time=begun, **job)
+        if name != tests[-1]:
+            made.event('success', time=begun + 9)
+    return str(made.path), begun + 3
 
 
-RUNS = [f'stream %round=1 %pinning={name} /94e6a504' for name in ('omp', 'none', 'likwid')]
 TEXTS = [
-    ([BUILD], {}, 'building stream gcc-o2, 3 s so far'),
+    ([BUILD], {}, '1 of 20: building stream gcc-o2, 3 s so far'),
     ([BUILD, RUNS[0]], {}, '2 of 20: stream gcc-o2 omp, round 1, 3 s so far'),
-    (RUNS, {}, '3 of 20: stream gcc-o2 likwid, round 1, 3 s so far'),
-    (RUNS, {'until': 1e9 + 100}, 'stream gcc-o2 likwid, round 1, 3 s so far'),
-    (
-        ['stream %round=2 %pinning=omp /94e6a504'],
-        {'until': 1e9 + 53},
-        'stream gcc-o2 omp, round 2, 3 s so far, about 40 s left',
-    ),
+    (RUNS, {'scheduler': 'slurm', 'job': '7'}, '3 of 20: stream gcc-o2 likwid, round 1, job 7'),
 ]
 
 
-@pytest.mark.parametrize('tests, options, text', TEXTS, ids=[t[2] for t in TEXTS])
-def test_the_line_says_what_is_under_way_and_a_time_left_where_it_is_known(
-    clock, tmp_path, tests, options, text
-):
-    cases = progress.Cases(results=tmp_path, **options)
-    assert said(clock, cases, session(*tests)) == text
+@pytest.mark.parametrize('tests, more, text', TEXTS, ids=[t[2] for t in TEXTS])
+def test_the_line_says_what_is_under_way_and_since_when(clock, tmp_path, tests, more, text):
+    report, clock[0] = ledger(MadeRun(tmp_path), tests, **more)
+    shown = progress.Cases(report).text()
+    assert shown.startswith(text) and ('job' in text or shown == text)
 
 
 def test_a_program_says_what_it_has_done_of_its_own_plan(clock, tmp_path):
-    stage = tmp_path / 'stage/local/default/gcc-o2/ladder_1a2b'
-    stage.mkdir(parents=True)
+    report, _ = ledger(MadeRun(tmp_path), ['ladder'], total=1)
+    stage = tmp_path / 'ladder'
+    stage.mkdir()
     plan = 'membw-progress: 31 of 72 sizes, about 70 s left'
-    clock[0] = 1e9
-    cases = progress.Cases(results=tmp_path)
     (stage / 'rfm_job.err').write_text(f'membw-progress: 1 of 72 sizes\n{plan}\nwarning: x\n')
-    text = said(clock, cases, session('ladder /1a2b'))
-    assert text == 'ladder gcc-o2, 31 of 72 sizes, about 70 s left'
+    text = progress.Cases(report).text()
+    assert text == '1 of 1: ladder gcc-o2, 31 of 72 sizes, about 70 s left'
 
 
-def test_the_best_valid_figure_so_far_is_in_the_line(tmp_path):
-    cases, made = progress.Cases(results=tmp_path), MadeRun(tmp_path)
-    lines = list(session(*RUNS, RUNS[0]))
-    for rate, reasons in ((40, ()), (50, ()), (60, ['wrong-pinning'])):
-        cases.take(lines.pop(0))
-        made.add({'triad': metric(rate)}, reasons=reasons, record={'headline': 'triad'})
-        cases.take(lines.pop(0))
-    cases.take(lines.pop(0))
-    assert cases.text().endswith('; best: triad 50 GB/s (gcc-o2)')
+def test_without_a_ledger_or_at_its_end_nothing_is_said(tmp_path):
+    assert progress.Cases(str(tmp_path / 'run.json')).text() == ''
 
 
 @pytest.mark.parametrize('is_terminal', [False, True])

@@ -8,21 +8,26 @@ import shlex
 import shutil
 import sys
 import time
+from typing import NamedTuple
 
 from membw.arguments import count
 from membw.checkout import refuse_unknown_system, root
 from membw.moments import night_of
-from membw.nightly import expected, summary
-from membw.nightly.night import Night
+from membw.nightly import expected, measured, summary
+from membw.nightly.night import NOT_DONE, WELL, Night, opened
+from membw.results.hostlist import KNOWN, write_node_check
+from membw.results.verdict import MISSING
+from membw.site import systems
 
 EPILOG = """\
 Runs one night: all checks with the tag nightly, the whole cluster with a second measurement of LOW
-nodes, then ranking, history, report and export. results/nights/DATE has the log of each step,
-nodecheck.txt, report.html, figures.csv, and summary.txt, which begins with a Subject for sendmail.
-Called again for the same night it continues where it was stopped.
+nodes, then ranking, history, report and export. results/nights/SYSTEM/DATE has the log of each
+step, nodecheck.txt, report.html, figures.csv (of this night), junit.xml, and summary.txt, which
+begins with a Subject for sendmail. Called again for the same night it continues where it was
+stopped; where it is finished, or was of other OPTIONS, DATE.2 is a night of its own.
 
 exit status: 0 all is well, 1 something is slow, invalid or changed, 2 the night is not complete: a
-usage error, stopped, or out of time"""
+usage error, stopped, out of time, or a row or a node that was expected is missing"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,28 +59,49 @@ def run(args: argparse.Namespace) -> int:
         os.environ['PATH'] = f'{pathlib.Path(sys.executable).parent}:{os.environ["PATH"]}'
     if args.system:
         refuse_unknown_system(args.system)
-    night = Night(pathlib.Path(root(), 'results', 'nights', args.night or night_of(time.time())))
-    deadline = time.monotonic() + 60 * args.minutes
+    system = args.system or systems.name_here()
+    nights = pathlib.Path(root(), 'results', 'nights', system)
+    options = ['run', '--full', '--system', system, *(args.checks or ['--tag=nightly'])]
+    night = opened(nights, args.night or night_of(time.time()), options)
+    print(f'nightly: {night.folder.name} {night.said}'.rstrip(), flush=True)
     try:
-        measure_and_judge(night, args, deadline)
+        measure_and_judge(night, time.monotonic() + 60 * args.minutes)
     finally:
-        text = summary.write(night, args.system, args.mail_to)
+        text = summary.write(night, system, args.mail_to)
     print(text)
-    return night.status()
+    return night.status
 
 
-def measure_and_judge(night: Night, args: argparse.Namespace, deadline: float) -> None:
+def measure_and_judge(night: Night, deadline: float) -> None:
     """The steps; `membw run` measures LOW nodes again by itself, the rest judges and shows."""
 
     def step(name: str, *words: str, share: float = 1.0) -> None:
         night.run(name, ['membw', *words], share * (deadline - time.monotonic()))
 
-    folder, system = night.folder, ['--system', args.system] if args.system else []
-    step('run', 'run', '--full', *system, *(args.checks or ['--tag=nightly']), share=0.9)
-    if records := night.gather():
-        nodes = expected.write(folder, records)
-        files = ['--nodes', str(nodes), '--node-check', str(folder / 'nodecheck.txt')]
+    folder = night.folder
+    step('run', *night.state.options, share=0.9)
+    cases = measured.take(night)
+    missing = expected.write(night, cases)
+    records, node_check = folder / measured.CLUSTER, folder / 'nodecheck.txt'
+    if records.exists():
+        files = ['--nodes', str(folder / expected.FILE), '--node-check', str(node_check)]
         step('rank', 'rank', str(records), *files)
+    else:  # of no whole-cluster check, or none that measured
+        if missing:
+            write_node_check(node_check, [Absent(n, MISSING, why) for n, why in missing.items()])
+        is_known = all(why.startswith(KNOWN) for why in missing.values())
+        night.state.steps['rank'].status = WELL if is_known else NOT_DONE
+        night.write()
     step('history', 'history', '--since', '14d')
-    step('report', 'report', '--output', str(folder / 'report.html'))
-    step('export', 'export', '--format', 'csv', '--output', str(folder / 'figures.csv'))
+    step('report', 'report', *night.state.reports[-1:], '--output', str(folder / 'report.html'))
+    step(
+        'export', 'export', str(folder), '--format', 'csv', '--output', str(folder / 'figures.csv')
+    )
+
+
+class Absent(NamedTuple):
+    """A node without a record, where no other has one."""
+
+    name: str
+    verdict: str
+    reason: str

@@ -1,22 +1,23 @@
 """nodes.txt of a night: the nodes that should have been measured, and why one may be missing.
 
-These are the nodes with a record, those of earlier nights, and those that Slurm has in the same
-partitions. A node that takes jobs and was in none of ours is in a comment: it is no alarm. Nor is
-one that was MISSING in RECENT nights already: whoever reads the mail knows it.
+These are the nodes with a record, those of earlier nights, and those that Slurm has in the
+partitions of the whole-cluster checks. A node that takes jobs and was in none of ours is in a
+comment: it is no alarm. Nor is one that was MISSING in RECENT nights already: whoever reads the
+mail knows it.
 """
 
-import contextlib
-import json
 import subprocess
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import yaml
 
 from membw.checkout import root
-from membw.files import read_text, write_whole
+from membw.files import write_whole
+from membw.nightly.measured import CLUSTER, RECENT, hosts_of
+from membw.nightly.night import Night
 from membw.results.hostlist import KNOWN, fold, read_node_check
 from membw.results.verdict import MISSING
 from membw.site.slurm import SCHEDULERS, queue
@@ -24,8 +25,6 @@ from membw.site.slurm import SCHEDULERS, queue
 FILE = 'nodes.txt'
 DEFAULT = '*'  # the queue of jobs that name none
 LIMIT_S = 60
-RECENT = 14  # nights: a node of an older one, which Slurm does not have, is no longer expected;
-# one that Slurm has is known to be missing
 TAKES_JOBS = (
     'idle', 'alloc', 'mix', 'comp', 'plan', 'resv', 'reserved', 'maint', 'power', 'boot',
 )  # fmt: skip
@@ -52,17 +51,18 @@ class State(NamedTuple):
         return self.word + since + (f': {self.reason}' if self.reason != 'none' else '')
 
 
-def write(folder: Path, records: Path) -> Path:
-    """The file in the folder of the night whose cluster records are given."""
-    rows = list(_rows(records))
-    measured = {row['host'].partition('.')[0] for row in rows if row.get('host')}
-    queues = _queues(row.get('case') or {} for row in rows)
-    states = {one.node: one for one in sinfo()}
+def write(night: Night, cases: Iterable[dict]) -> dict[str, str]:
+    """{node that is missing: why}; `cases`: of the night, measured or not."""
+    folder, records = night.folder, night.folder / CLUSTER
+    files = records.iterdir() if records.exists() else []
+    measured = {host.partition('.')[0] for file in files for host in hosts_of(file)}
+    queues = _queues(case for case in cases if 'node_check' in case)
+    states = {one.node: one for one in sinfo(night)} if queues else {}
     ours = {node for node, one in states.items() if queues & one.queues}
     last, missed = _earlier_nights(folder)
     recent = sorted(set(last.values()), reverse=True)[:RECENT]
     ours |= {node for node, night in last.items() if night in recent}
-    lines, free = sorted(measured), []
+    missing, free = {}, []
     for node in sorted(ours - measured):
         when = f'last measured in the night {last[node]}' if node in last else 'never measured'
         if node in states and states[node].takes_jobs:
@@ -70,20 +70,12 @@ def write(folder: Path, records: Path) -> Path:
         else:
             now = states[node].text if node in states else 'Slurm does not know it'
             known = f'{KNOWN} for {missed[node]} nights' if missed[node] >= RECENT else ''
-            lines.append(f'{node}  # {"; ".join(filter(None, [known, now * bool(states), when]))}')
-    if free:
-        lines.insert(0, f'# not measured, in use or not in the job: {fold(free)}')
-    write_whole(folder / FILE, '\n'.join([*lines, '']))
-    return folder / FILE
-
-
-def _rows(records: Path) -> Iterator[dict]:
-    for file in sorted(records.iterdir()):
-        for line in read_text(file).splitlines():
-            with contextlib.suppress(ValueError):  # `rank` names damaged lines
-                row = json.loads(line)
-                if isinstance(row, dict):
-                    yield row
+            missing[node] = '; '.join(filter(None, [known, now * bool(states), when]))
+    lines = [f'# not measured, in use or not in the job: {fold(free)}'] * bool(free)
+    lines += sorted(measured) + [f'{node}  # {why}' for node, why in missing.items()]
+    if lines:
+        write_whole(folder / FILE, '\n'.join([*lines, '']))
+    return missing
 
 
 def comments(folder: Path) -> list[str]:
@@ -112,7 +104,7 @@ def _earlier_nights(folder: Path) -> tuple[dict[str, str], Counter[str]]:
 def _queues(cases: Iterable[dict]) -> set[str]:
     """Slurm's names of the partitions; DEFAULT of one that is not named."""
     found = set()
-    for system, partition in {(case.get('system'), case.get('partition')) for case in cases}:
+    for system, partition in {(case['system'], case['partition']) for case in cases}:
         file = Path(root(), 'systems', f'{system}.yaml')
         facts = yaml.safe_load(file.read_text()) if file.exists() else {'partitions': []}
         for one in facts['partitions']:
@@ -121,12 +113,14 @@ def _queues(cases: Iterable[dict]) -> set[str]:
     return found
 
 
-def sinfo() -> list[State]:
-    """[] where there is no Slurm, or it does not answer."""
+def sinfo(night: Night) -> list[State]:
+    """[] where Slurm does not answer, which is a problem of the night."""
     words = ['sinfo', '-h', '-N', '-o', '%P|%N|%T|%H|%E']
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT_S)
-    except (OSError, subprocess.TimeoutExpired):
+        done = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT_S, check=True)
+    except (OSError, subprocess.SubprocessError) as err:
+        said = (getattr(err, 'stderr', '') or str(err)).strip()
+        night.state.problems['sinfo'] = [f"no nodes of Slurm: 'sinfo' failed: {said}"]
         return []
     rows = [line.split('|', 4) for line in done.stdout.splitlines() if line.count('|') >= 4]
     queues: dict[str, set[str]] = defaultdict(set)

@@ -1,87 +1,141 @@
-"""One night in results/nights/DATE: its steps, each bounded in time, and how each ended."""
+"""One night in results/nights/SYSTEM/DATE: its steps, each bounded in time, and how each ended."""
 
-import contextlib
-import json
-import os
 import pathlib
 import shlex
-import shutil
 import signal
 import subprocess
 import time
+from typing import NamedTuple
+
+import msgspec
 
 from membw.files import write_whole
-from membw.interruption import audible
+from membw.interruption import audible, end
 
-# exit statuses of a step: 0 and 1 are its verdicts; with any other it runs again when resumed
+STEPS = 'run', 'rank', 'history', 'report', 'export'
+# exit statuses of a step; of STOPPED and more, or of a signal, it runs again when resumed
 WELL, WRONG, NOT_DONE = 0, 1, 2
 STOPPED = 124  # out of time, as timeout(1) has it
 ENDING = (signal.SIGINT, 60), (signal.SIGTERM, 5), (signal.SIGKILL, 5)
+STATE = 'state.json'
+EARLY = 14  # nights that a history needs
 
 
-class Night:
-    """`state.json` has {step: {status, seconds, command}}: a resumed night skips these steps."""
+class Step(msgspec.Struct):
+    status: int | None = None  # not begun, or stopped
+    seconds: float = 0.0
+    command: list[str] = []
 
-    def __init__(self, folder: pathlib.Path) -> None:
-        self.folder = folder
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.file = self.folder / 'state.json'
-        self.steps: dict = json.loads(self.file.read_text()) if self.file.exists() else {}
+    @property
+    def is_ended(self) -> bool:
+        """By itself, however."""
+        return self.status is not None and 0 <= self.status < STOPPED
 
+
+class State(msgspec.Struct):
+    """Written before the first step begins: what is not there was not forgotten."""
+
+    options: list[str]  # of `membw run`: another command is another night
+    steps: dict[str, Step]
+    reports: list[str] = []  # of ReFrame, that step 'run' left
+    problems: dict[str, list[str]] = {}  # {what is not complete: lines}
+
+
+class Night(NamedTuple):
+    folder: pathlib.Path
+    state: State
+    said: str = ''  # why it does not continue the one before
+
+    @property
+    def incomplete(self) -> list[str]:
+        """What was to be done and was not: steps, and what `problems` has."""
+        steps = self.state.steps.items()
+        left = [name for name, step in steps if step.status not in (WELL, WRONG)]
+        return [*(name for name in left if not self.is_early(name)), *self.state.problems]
+
+    @property
+    def wrong(self) -> list[str]:
+        return [name for name, step in self.state.steps.items() if step.status == WRONG]
+
+    @property
     def status(self) -> int:
-        """Of the night: 0 all well, 1 something to look at, 2 not complete."""
-        statuses = [step['status'] for name, step in self.steps.items() if not self.is_early(name)]
-        if not statuses or any(status not in (WELL, WRONG) for status in statuses):
-            return NOT_DONE
-        return max(statuses)
+        """0 all well, 1 something to look at, 2 not complete."""
+        return NOT_DONE if self.incomplete else WRONG if self.wrong else WELL
 
     def is_early(self, name: str) -> bool:
-        """Whether it is a history of too few nights: nothing to look at."""
-        return name == 'history' and self.steps[name]['status'] == NOT_DONE
+        """Whether it is the history of a system's first nights, too few for a verdict."""
+        if name != 'history' or self.state.steps[name].status != NOT_DONE:
+            return False
+        dates = {folder.name[:10] for folder in self.folder.parent.glob('2*')}
+        return len(dates) < EARLY and any(line.startswith('Verdict: ') for line in self.tail(name))
 
     def run(self, name: str, words: list[str], seconds: float) -> None:
-        """Runs a step that is not complete, with a time limit; its output goes to NAME.log."""
-        if self.steps.get(name, {}).get('status') in (WELL, WRONG):
+        """Runs a step that has not ended, with a time limit; its output goes to NAME.log. What
+        comes behind it is to be done again."""
+        if self.state.steps[name].is_ended:
             return
-        begun, status, before = time.monotonic(), STOPPED, self.reports()
+        for later in STEPS[STEPS.index(name) :]:
+            self.state.steps[later] = Step()
+        begun, before = time.monotonic(), self.reports()
+        step = self.state.steps[name] = Step(command=words)
+        self.write()
         print(f'nightly: {name}: {shlex.join(words)}', flush=True)
         try:
-            status = bounded(words, self.log(name), seconds)
+            step.status = bounded(words, self.log(name), seconds)
         finally:
-            took = round(time.monotonic() - begun, 1)
-            made = sorted(self.reports() - before)
-            self.steps[name] = {
-                'status': status,
-                'seconds': took,
-                'command': words,
-                'reports': made,
-            }
-            write_whole(self.file, json.dumps(self.steps, indent=1) + '\n')
-            print(f'nightly: {name}: exit status {status}', flush=True)
+            step.seconds = round(time.monotonic() - begun, 1)
+            if name == 'run':
+                self.state.reports = sorted(self.reports() - before)
+            self.write()
+            print(f'nightly: {name}: exit status {step.status}', flush=True)
+
+    def write(self) -> None:
+        text = msgspec.json.format(msgspec.json.encode(self.state), indent=1)
+        write_whole(self.folder / STATE, text + b'\n')
 
     def log(self, name: str) -> pathlib.Path:
         return self.folder / f'{name}.log'
 
+    def tail(self, name: str, lines: int = 25) -> list[str]:
+        log = self.log(name)
+        return log.read_text(errors='replace').splitlines()[-lines:] if log.exists() else []
+
     def reports(self) -> set[str]:
-        """Names of ReFrame's reports: those that a step adds are its own, as one run at a time is
-        under way in a checkout."""
-        return {file.name for file in (self.results / 'reports').glob('run-*.json')}
+        """Reports of ReFrame, or the ledgers of such: those that a step adds are its own, as one
+        run at a time is under way in a checkout."""
+        files = (self.folder.parents[2] / 'reports').glob('run-*')
+        return {str(file.with_suffix('.json')) for file in files}
 
-    @property
-    def results(self) -> pathlib.Path:
-        return self.folder.parent.parent
 
-    def gather(self) -> pathlib.Path | None:
-        """Copies the records of whole-cluster checks to a folder, which it returns where there
-        are any."""
-        folder = self.folder / 'cluster.records'
-        for name in self.steps.get('run', {}).get('reports', []):
-            runs = json.loads((self.results / 'reports' / name).read_text())['runs']
-            for case in (case for run in runs for case in run['testcases']):
-                if case.get('node_check'):
-                    folder.mkdir(exist_ok=True)
-                    shutil.copy(case['record'], folder)
-        return folder if folder.exists() else None
+def opened(system: pathlib.Path, date: str, options: list[str]) -> Night:
+    """The night of this date, in the folder of its system. One that was stopped is continued; one
+    that is finished, was of another command or cannot be read stays as it is: DATE.2 is new."""
+    attempts = sorted(system.glob(f'{date}*'), key=lambda path: int(path.name[11:] or 1))
+    said = ''
+    if attempts:
+        state, said = read_state(attempts[-1])
+        if state and state.options != options:
+            said = f'was of another command: membw {shlex.join(state.options)}'
+        elif state and all(step.is_ended for step in state.steps.values()):
+            said = 'is finished'
+        elif state:
+            return Night(attempts[-1], state)
+        said = f'{attempts[-1].name} {said}: measured anew'
+    folder = system / (f'{date}.{len(attempts) + 1}' if attempts else date)
+    folder.mkdir(parents=True)
+    night = Night(folder, State(options, {name: Step() for name in STEPS}), said)
+    night.write()
+    return night
+
+
+def read_state(folder: pathlib.Path) -> tuple[State | None, str]:
+    """(state, ''), or (None, why it cannot be read)."""
+    try:
+        state = msgspec.json.decode((folder / STATE).read_bytes(), type=State)
+    except (OSError, ValueError, RecursionError) as err:
+        return None, f'cannot be read ({STATE}: {err})'
+    is_whole = tuple(state.steps) == STEPS
+    return (state, '') if is_whole else (None, f'cannot be read ({STATE}: other steps)')
 
 
 def bounded(words: list[str], log: pathlib.Path, seconds: float) -> int:
@@ -92,12 +146,9 @@ def bounded(words: list[str], log: pathlib.Path, seconds: float) -> int:
         )
     try:
         return process.wait(timeout=max(seconds, 0))
-    except BaseException as err:
-        for number, wait_s in ENDING:
-            with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
-                if process.poll() is None:
-                    os.killpg(process.pid, number)
-                    process.wait(timeout=wait_s)
-        if isinstance(err, subprocess.TimeoutExpired):
-            return STOPPED
+    except subprocess.TimeoutExpired:
+        end(process, ENDING)
+        return STOPPED
+    except BaseException:
+        end(process, ENDING)
         raise

@@ -1,51 +1,83 @@
-"""summary.txt of a night: a subject, how each step ended, the slow nodes, the last lines."""
+"""summary.txt of a night: a subject, how each step ended, the slow nodes, the last lines; and
+junit.xml, the rows of its run and what the night adds."""
 
+import contextlib
 import re
-import socket
+import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
+from membw.errors import MembwError
 from membw.files import write_whole
 from membw.nightly import expected
-from membw.nightly.night import STOPPED, WELL, WRONG, Night
+from membw.nightly.measured import ACKNOWLEDGED
+from membw.nightly.night import NOT_DONE, STOPPED, WELL, WRONG, Night
 from membw.printable import at_most, printable
 from membw.results.hostlist import KNOWN, fold, read_node_check
-from membw.results.verdict import MISSING, PASS
+from membw.results.verdict import FAIL, MISSING, PASS
+from membw.summary import junit
+from membw.summary.command import read
 
-WORDS = {WELL: 'well', WRONG: 'look at it', STOPPED: 'out of time'}
-TAIL, MOST = 25, 100  # lines of a step that did not end well; nodes that are named
+WORDS = {
+    None: 'not begun',
+    WELL: 'well',
+    WRONG: 'look at it',
+    NOT_DONE: 'incomplete',
+    STOPPED: 'out of time',
+}
+MOST = 100  # nodes, or rows, that are named
 BESIDES = re.compile(r'(membw|hint|note|measure again): ')
 VERDICT = re.compile(r'^(Verdict: |membw: |hint: )')
+# behind the lines of a problem: the way out
+HINTS = {
+    'rows': 'no longer wanted? write its line to {}/' + ACKNOWLEDGED,
+    'names': 'machines of a new name each night: give the runner or the pod one host name',
+}
 
 
-def write(night: Night, system: str | None, to: str | None) -> str:
+def write(night: Night, system: str, to: str | None) -> str:
     """The text, which is in the folder of the night, too; it may be given to sendmail."""
-    bad = [
-        name
-        for name, step in night.steps.items()
-        if step['status'] != WELL and not night.is_early(name)
-    ]
-    what = {0: 'all is well', 1: 'look at'}.get(night.status(), 'not complete:')
-    subject = f'membw {system or socket.gethostname()} {night.folder.name}: {what}'
-    lines = [f'To: {to}'] * bool(to) + [f'Subject: {subject} {", ".join(bad)}'.rstrip(), '']
+    parts = [f'not complete: {", ".join(night.incomplete)}'] * bool(night.incomplete)
+    parts += [f'look at {", ".join(night.wrong)}'] * bool(night.wrong)
+    subject = f'membw {system} {night.folder.name}: {"; ".join(parts) or "all is well"}'
+    lines = [f'To: {to}'] * bool(to) + [f'Subject: {subject}', '']
     nodes = slow_nodes(night)
-    lines += [*table(night), *nodes]
-    for name in bad:
-        last = tail(night, name)
+    lines += [night.said] * bool(night.said) + [*table(night), *nodes, *problems(night)]
+    for name in night.state.steps:
+        if name not in night.incomplete + night.wrong:
+            continue
+        last = night.tail(name)
         if nodes and name == 'rank':  # its verdicts stand above
             last = [line for line in last if BESIDES.match(line)]
         lines += ['', f'--- {name}, the last lines of {name}.log', *last] if last else []
     text = '\n'.join([*lines, '', f'All files are in {night.folder}', ''])
     write_whole(night.folder / 'summary.txt', text)
+    write_junit(night)
     return text
 
 
+def word_of(night: Night, name: str) -> str:
+    step = night.state.steps[name]
+    if step.status is None and step.command:
+        return 'stopped'
+    if night.is_early(name):
+        return 'not judged'
+    return WORDS.get(step.status, f'failed, exit status {step.status}')
+
+
 def table(night: Night) -> Iterator[str]:
-    for name, step in night.steps.items():
-        word = WORDS.get(step['status'], f'failed, exit status {step["status"]}')
-        word = 'not judged' if night.is_early(name) else word
-        lines = [line for line in tail(night, name) if line.strip()]
+    for name, step in night.state.steps.items():
+        if step.status == WELL and not step.command:  # no check of a whole cluster
+            continue
+        lines = [line for line in night.tail(name) if line.strip()] if step.command else []
         last = ([line for line in lines if VERDICT.match(line)] or lines or [''])[-1]
-        yield f'{name:<8}  {word:<11}  {step["seconds"]:7.1f} s  {last}'.rstrip()
+        yield f'{name:<8}  {word_of(night, name):<11}  {step.seconds:7.1f} s  {last}'.rstrip()
+
+
+def problems(night: Night) -> Iterator[str]:
+    for name, found in night.state.problems.items():
+        hint = HINTS.get(name, '').format(night.folder.parent)
+        yield from ('', f'--- {name}', *at_most([printable(line) for line in found], MOST))
+        yield from [f'hint: {hint}'] * bool(hint)
 
 
 def slow_nodes(night: Night) -> list[str]:
@@ -58,6 +90,19 @@ def slow_nodes(night: Night) -> list[str]:
     return ['', '--- nodes to look at', *at_most(lines, MOST)] if lines else []
 
 
-def tail(night: Night, name: str) -> list[str]:
-    log = night.log(name)
-    return log.read_text(errors='replace').splitlines()[-TAIL:] if log.exists() else []
+def write_junit(night: Night) -> None:
+    """Of the last run's rows, each step, node and row that is not well."""
+    suite = ET.Element('testsuite', name='membw nightly')
+    for report in night.state.reports:
+        with contextlib.suppress(MembwError):  # a problem of the night
+            suite = junit.suite_of(read(report))
+    for name in night.state.steps:
+        word = MISSING if name in night.incomplete else FAIL if name in night.wrong else PASS
+        junit.add(suite, 'night', name, word, word_of(night, name))
+    for name, found in night.state.problems.items():
+        for line in found:
+            junit.add(suite, f'night.{name}', line.partition(' since ')[0], MISSING, line)
+    for node, word, line in read_node_check(night.folder / 'nodecheck.txt'):
+        is_known = f' {MISSING} {KNOWN}' in line
+        junit.add(suite, 'night.nodes', node, PASS if is_known else word, line)
+    junit.save(suite, night.folder / 'junit.xml')

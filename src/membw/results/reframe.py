@@ -1,93 +1,180 @@
-"""ReFrame's own report: which cases there were, how each ended, and which was not measured.
+"""A run of ReFrame: which cases there were, how each ended, and which was not measured.
 
-All that is read of ReFrame's words is here: its report does not say why a case was skipped, nor
-that a job ran out of time. What was measured is in the records (results/table.py).
+Its report is read strictly, and its ledger says the rest: what was to be run, why a case was
+skipped, which job was refused. What was measured is in the records (results/table.py).
 """
 
 import json
-import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import read_text
 from membw.printable import printable
-from membw.results.record import BadRecord
+from membw.results import run_ledger
+from membw.results.run_ledger import Event, Key
+from membw.results.run_lock import is_held
 from membw.results.verdict import DIED, FAIL, INVALID, KNOWN, MISSING, PASS, WORST_FIRST
 
-INTERRUPTED = re.compile(r'KeyboardInterrupt|aborted due to')
-OUT_OF_TIME = re.compile(r'job timed out')  # of a job of this host; Slurm's is in the ledger
-# sbatch that refuses, as ReFrame prints it
-SPAWNED = re.compile(
-    r"spawned process error: command '(.*?)' failed with exit code \d+: "
-    r'--- stdout --- (.*?)--- stdout --- --- stderr --- (.*?)--- stderr ---'
-)
-# of ReFrame's log: its report does not say why a case was skipped
-SKIPPED = re.compile(r'^\[ +SKIP \] \( *\d+/\d+\) (\S+).*? @\S+?\+(\S+) \[(.*)\]$', re.M)
-# of which nothing is said: the line of the build has the reason; a row of a quick run has the
-# rounds that its time allowed
-UNSAID = (
-    'skipped due to skipped dependencies', 'dependencies failed',
-    'the time of the quick run is over',
-)  # fmt: skip
-Build = tuple[str, str, str]  # unique name of the fixture, system:partition, preset
-# what each test case has
+# of a skip's reason, by the check: it was to be measured here, and cannot be for now (reservation,
+# no answer, licence, module or tool gone). Any other skip is of what this system has not.
+NOT_NOW = 'not now: '
+# `result` of a case that is in the ledger alone; ReFrame's, where it stopped before the end
+NOT_THERE, UNKNOWN = 'missing', '<unknown>'
 ALWAYS = 'name', 'system', 'partition', 'environ', 'result'
-
-
-def parse_report(text: str) -> dict:
-    """A report's JSON object, checked; BadRecord if it is not as ReFrame writes it."""
-    name = ''
-    try:
-        report = json.loads(text)
-        if not isinstance(report['session_info'], dict):
-            raise TypeError('no session')
-        for run in report['runs']:
-            for case in run['testcases']:
-                name = f'{case["name"]!a}: '
-                _ = [case[field] for field in ALWAYS]
-    except KeyError as err:
-        raise BadRecord(f'not a report as ReFrame 4.10 writes it: {name}{err} is missing') from err
-    except (AttributeError, TypeError, ValueError, RecursionError) as err:
-        raise BadRecord(f'not a report as ReFrame 4.10 writes it: {name}{str(err)[:100]}') from err
-    return report
+TEXTS = (
+    'display_name', 'unique_name', 'fail_phase', 'fail_reason', 'word', 'verdict', 'reasons',
+    'note', 'record', 'node_check', 'nodes', 'stores', 'metrics', 'known_issues',
+)  # fmt: skip
+TIMES = 'time_start_unix', 'time_end_unix'
+Build = Key  # unique name of the fixture, system:partition, preset
+Number = float | None
+# value, reference, lower and upper limit, unit, result
+Figure = tuple[Number, Number, Number, Number, str | None, str | None]
+# of what is read of a case; the check's own variables are None where it did not come so far
+FIELDS: list = [(name, str) for name in ALWAYS] + [(name, str | None, None) for name in TEXTS]
+FIELDS += [
+    ('fixture', bool, False),
+    ('round', int | None, None),
+    ('dependencies_actual', list[Key] | None, None),
+    ('time_total', Number, None),
+    ('perfvalues', dict[str, Figure] | None, None),
+]
+Case: Any = msgspec.defstruct('Case', FIELDS)
+Run: Any = msgspec.defstruct('Run', [('testcases', list[Case])])
+Session: Any = msgspec.defstruct('Session', [(name, Number, None) for name in TIMES])
+Report: Any = msgspec.defstruct('Report', [('session_info', Session), ('runs', list[Run])])
+# of the variables that are JSON themselves
+INNER = {
+    'metrics': dict[str, dict[str, str | float | bool | None]],
+    'known_issues': dict[str, str],
+}
 
 
 def load(path: str) -> dict:
-    """ReFrame's report of a file. MembwError: not readable, or no report."""
+    """ReFrame's report of a file, with what the ledger beside it knows: what is missing in it, why
+    a case was skipped. MembwError: neither is readable."""
+    events = run_ledger.read(path)
     try:
-        text = read_text(path)
+        report = read_report(path)
+    except MembwError as err:
+        if not events:
+            raise
+        begun = {'time_start_unix': run_ledger.path_of(path).stat().st_mtime}
+        cases = [lost(path, str(err), events[0])]
+        report = {'session_info': begun, 'runs': [{'testcases': cases}]}
+    add_ledger(report, events)
+    return report
+
+
+def read_report(path: str) -> dict:
+    """With all that it has; MembwError names the place of what is not as ReFrame writes it."""
+    place = ''
+    try:
+        report = json.loads(read_text(path))
+        msgspec.convert(report, Report)
+        for case in cases_of(report):
+            for name, kind in INNER.items():
+                place = f'{name} of {case["name"]!a}: '
+                msgspec.json.decode(case.get(name) or '{}', type=kind)
     except OSError as err:
-        raise MembwError(
-            f"cannot read '{path}': {err.strerror}", 'give a file that exists'
-        ) from err
-    if not text.strip():
-        raise MembwError(f"'{path}' is empty", 'was the disk full when ReFrame wrote it?')
-    try:
-        return parse_report(text)
-    except BadRecord as err:
-        raise MembwError(f"'{path}' is no report: {err}", 'give the .json file of a run') from err
+        fact = f"cannot read '{path}': {err.strerror}"
+        raise MembwError(fact, 'give a file that exists') from err
+    except (ValueError, RecursionError) as err:
+        fact = f'not as ReFrame 4.10 writes it: {place}{str(err)[:100]}'
+        hint = 'give the .json file of a run; was the disk full when it was written?'
+        raise MembwError(f"'{path}' is no report: {fact}", hint) from err
+    return report
+
+
+def lost(path: str, why: str, of_run: Event) -> dict:
+    """In place of a report that was not written, or was cut: it is missing, whatever was run."""
+    names = {'name': 'report', 'where': of_run['where'], 'environ': 'ReFrame'}
+    why = why if Path(path).exists() else 'ReFrame ended before it wrote one'
+    return of_ledger(names, {'event': run_ledger.STOPPED}, '') | {'fail_reason': why}
+
+
+def add_ledger(report: dict, events: list[Event]) -> None:
+    """Completes the cases of a report, and adds those that it has not."""
+    expected: dict[Key, Event] = {}
+    last: dict[Key, Event] = {}
+    stopped = ''.join(f': {e["why"]}' for e in events if e['event'] == run_ledger.STOPPED)
+    for event in (event for event in events if event['event'] != run_ledger.STOPPED):
+        key = run_ledger.key_of(event)
+        expected.setdefault(key, event)
+        last[key] = event
+    every = cases_of(report)
+    cases = {key_of(case): case for case in every}
+    for key in expected:
+        if key not in cases or cases[key]['result'] == UNKNOWN:
+            made = of_ledger(expected[key], last[key], stopped)
+            every += [] if key in cases else [made]
+            cases.setdefault(key, made).update(made)
+    for case in every:
+        event = last.get(key_of(case), {})
+        if 'why' in event and case['result'] not in ('pass', 'abort'):
+            case['fail_reason'], case['job_state'] = event['why'], event.get('state')
+            case['fail_phase'] = case.get('fail_phase') or event.get('phase')
+        if case['result'] in ('skip', 'fail_deps') and case.get('fail_phase') == 'startup':
+            take_reason(case, cases)
+        if case['result'] == 'skip' and (case.get('fail_reason') or '').startswith(NOT_NOW):
+            case['result'] = NOT_THERE
+    report['runs'] = [{'testcases': every}]
+
+
+def take_reason(case: dict, cases: dict[Key, dict]) -> None:
+    """Of a case that was not begun: what it depends on failed, or was skipped for this reason."""
+    needs = [cases[n] for n in map(tuple, case.get('dependencies_actual') or ()) if n in cases]
+    for need in needs:
+        if need['result'] in ('skip', NOT_THERE):
+            case['fail_reason'] = need.get('fail_reason')
+        elif need['result'] not in ('pass', 'xfail', 'xpass'):
+            case['result'] = 'fail_deps'
+
+
+def of_ledger(expected: Mapping, last: Mapping, stopped: str) -> dict:
+    """A case that is not in the report, as one of it; `stopped`: why ReFrame did, if known."""
+    system, _, partition = expected['where'].partition(':')
+    result = run_ledger.RESULTS.get(last['event'], NOT_THERE)
+    case = {**expected, **last, 'system': system, 'partition': partition, 'result': result}
+    if result == NOT_THERE:
+        state = 'under way' if 'stage' in last else 'not begun'
+        case['fail_reason'] = f'{state} when ReFrame ended{stopped}'
+    return case
 
 
 def newest() -> str:
-    """The newest report of this checkout; dry runs, and what cannot be read, are passed over.
-
-    MembwError: there is none.
-    """
-    files = Path(root(), 'results', 'reports').glob('run-*.json')
-    for file in sorted(files, key=lambda file: file.stat().st_mtime, reverse=True):
+    """The newest run of this checkout; dry runs, what is under way and what cannot be read are
+    passed over. MembwError: there is none."""
+    files = Path(root(), 'results', 'reports').glob('run-*')
+    names: dict[str, float] = {}
+    for file in files:
+        if file.suffix in ('.json', run_ledger.SUFFIX):
+            name = str(file.with_suffix('.json'))
+            names[name] = max(file.stat().st_mtime, names.get(name, 0))
+    for name in sorted(names, key=lambda name: names[name], reverse=True):
+        if not Path(name).exists() and is_held():
+            continue
         try:
-            cases = cases_of(load(str(file)))
+            cases = cases_of(load(name))
         except MembwError:
             continue
         if any(is_row(case) and not is_dry(case) for case in cases):
-            return str(file)
+            return name
     raise MembwError("no report in 'results/reports'", "'membw run' makes one")
 
 
 def cases_of(report: dict) -> list[dict]:
-    return [case for run in report.get('runs', []) for case in run.get('testcases', [])]
+    return [case for run in report['runs'] for case in run['testcases']]
+
+
+def key_of(case: dict) -> Key:
+    return case.get('unique_name') or case['name'], where(case), case['environ']
 
 
 def is_row(case: dict) -> bool:
@@ -97,20 +184,21 @@ def is_row(case: dict) -> bool:
 
 def is_dry(case: dict) -> bool:
     """A dry run passes in ReFrame, without a figure."""
-    values = (row[0] for row in (case.get('perfvalues') or {}).values())
-    return case['result'] == 'pass' and all(value is None for value in values)
+    values = [row[0] for row in (case.get('perfvalues') or {}).values()]
+    is_of_report = 'perfvalues' in case
+    return case['result'] == 'pass' and is_of_report and all(value is None for value in values)
 
 
 def where(case: dict) -> str:
-    return f'{case.get("system")}:{case.get("partition")}'
+    return f'{case["system"]}:{case["partition"]}'
 
 
 def test_of(case: dict) -> str:
-    return (case.get('name') or '?').split()[0].split('@')[0]
+    return (case['name'] or '?').split()[0].split('@')[0]
 
 
 def parameters(case: dict) -> dict[str, str]:
-    return parameters_of(case.get('display_name') or case.get('name') or '')
+    return parameters_of(case.get('display_name') or case['name'])
 
 
 def parameters_of(text: str) -> dict[str, str]:
@@ -145,14 +233,22 @@ def outcome(case: dict, builds: dict[Build, str]) -> tuple[str, str]:
         return word, case.get('reasons') or 'no reason given'
     if case['result'] in ('pass', 'xfail'):
         return (PASS if case['result'] == 'pass' else KNOWN), case.get('note') or ''
-    why = printable(' '.join((case.get('fail_reason') or case['result']).split()))
+    why = reason_of(case)
     phase = case.get('fail_phase') or 'run'
     if case['result'] == 'fail_deps':
         return MISSING, failed_dependency(case, builds)
     if phase == 'performance':
         return FAIL, f'{phase}: {why}'
-    if OUT_OF_TIME.search(why):
+    if case.get('job_state') == 'TIMEOUT':  # of this host; Slurm's is in the ledger of the case
         return DIED, f'time limit reached ({why})'
+    # ReFrame's word for submitting it to the scheduler is 'run'
+    is_plain = phase == 'run' or case['result'] in ('abort', NOT_THERE)
+    return MISSING, why if is_plain else f'{phase}: {why}'
+
+
+def reason_of(case: dict) -> str:
+    text = (case.get('fail_reason') or case['result']).removeprefix(NOT_NOW)
+    return printable(' '.join(text.split()))
     if phase == 'run':  # ReFrame's word for submitting it to the scheduler
         return MISSING, SPAWNED.sub(r"'\1' failed: \2\3", why).strip()
     return MISSING, why if INTERRUPTED.search(why) else f'{phase}: {why}'
@@ -164,13 +260,12 @@ def outcome(case: dict, builds: dict[Build, str]) -> tuple[str, str]:
 def failed_builds(cases: list[dict]) -> dict[Build, str]:
     """{build: reason} of the builds that failed; not where someone interrupted them, nor of
     those whose own dependency failed."""
-    failed = {}
-    for case in cases:
-        if case.get('fixture') and case['result'] not in ('pass', 'skip', 'fail_deps'):
-            why = printable(' '.join((case.get('fail_reason') or '').split()))
-            if not INTERRUPTED.search(why):
-                failed[case.get('unique_name', ''), where(case), case['environ']] = why
-    return failed
+    others = ('pass', 'skip', 'fail_deps', 'abort', NOT_THERE)
+    return {
+        key_of(case): reason_of(case)
+        for case in cases
+        if case.get('fixture') and case['result'] not in others
+    }
 
 
 def named_build(build: Build) -> str:
@@ -180,8 +275,7 @@ def named_build(build: Build) -> str:
 
 def failed_dependency(case: dict, builds: dict[Build, str]) -> str:
     """Names the build that failed, in place of ReFrame's 'fail_deps'."""
-    for name, partition, environ in case.get('dependencies_actual') or ():
-        build = name, partition, environ
+    for build in map(tuple, case.get('dependencies_actual') or ()):
         if build in builds:
             return f'its build failed ({named_build(build)}): {builds[build]}'
     names = ', '.join(map(named_build, builds)) or 'a build that it needs was not done'
@@ -189,7 +283,12 @@ def failed_dependency(case: dict, builds: dict[Build, str]) -> str:
 
 
 def skipped(report: str) -> list[tuple[str, str, str]]:
-    """(test, preset, reason) of each case that was skipped by itself."""
-    log = Path(os.path.splitext(report)[0] + '.log')
-    found = SKIPPED.findall(read_text(log)) if log.is_file() else []
-    return [case for case in dict.fromkeys(found) if case[2] not in UNSAID]
+    """(test, preset, reason) of what this system has not; a quick run skips further rounds, too,
+    of which nothing is said."""
+    rows = [case for case in cases_of(load(report)) if not case.get('fixture')]
+    found = [
+        (test_of(case), case['environ'], reason_of(case))
+        for case in rows
+        if case['result'] == 'skip' and int(case.get('round') or 1) == 1
+    ]
+    return list(dict.fromkeys(found))

@@ -40,3 +40,13 @@ def alone() -> Iterator[None]:
                 file=sys.stderr,
             )
         yield
+
+
+def is_held() -> bool:
+    """Whether a run is under way in this checkout, as far as it can be known."""
+    with contextlib.suppress(OSError), open(os.path.join(root(), 'results', 'run.lock')) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -11,8 +12,9 @@ import time
 from membw import tables
 from membw.arguments import count
 from membw.errors import MembwError
+from membw.files import write_whole
 from membw.progress import say
-from membw.results import reframe
+from membw.results import reframe, run_ledger
 from membw.results.run_lock import alone
 from membw.run import quick, refusals, session
 from membw.summary import junit
@@ -65,6 +67,8 @@ def run(args: argparse.Namespace) -> int:
     begun, base = time.time(), session.report_base()
 
     def shown() -> int:
+        if not os.path.exists(f'{base}.json'):  # ReFrame was killed
+            write_whole(f'{base}.json', json.dumps(reframe.load(f'{base}.json')))
         run = read(f'{base}.json')
         junit.write(run)
         return show(run, args.json)
@@ -81,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
             is_quick = is_local(partitions) and not (args.full or args.system or args.rest)
             run_reframe(args, base, partitions, is_quick, begun)
     except KeyboardInterrupt:
-        if os.path.exists(f'{base}.json'):  # ReFrame writes it where a case was begun
+        if run_ledger.read(f'{base}.json'):
             shown()
         raise
     return shown()
@@ -92,7 +96,6 @@ def run_reframe(
 ) -> None:
     """One session of ReFrame, its report in `base`.json. MembwError: nothing was run."""
     rest = args.rest
-    refusals.refuse_unknown_variables(rest)
     if is_quick:
         environs = [e['name'] if isinstance(e, dict) else e for e in partitions[0]['environs']]
         options, variables = quick.options(environs), quick.variables()
@@ -103,17 +106,16 @@ def run_reframe(
             say(f'membw: left out here is {text}')
     options += notes(begun, is_quick)
     variables['MEMBW_SESSION'] = os.path.basename(base)
-    words = session.command(base, args.system, options)
+    words = session.command(base, args.system, refusals.each_check(options))
     lines = session.run(words, base, variables, '-v' in rest)
     refusals.refuse_full_disk()
-    is_run = os.path.exists(f'{base}.json') and reframe.cases_of(reframe.load(f'{base}.json'))
+    if run_ledger.read(f'{base}.json'):
+        return
     try:
-        refusals.refuse_load_errors(lines)
-        if not is_run:
-            refusals.refuse_nothing(base, args.system, rest, lines, partitions)
+        refusals.refuse_nothing(base, args.system, rest, lines, partitions)
     except MembwError as err:
-        if not is_run and base not in str(err.hint):  # it says all that the files do
-            for kind in ('json', 'log', 'xml'):
+        if base not in str(err.hint):  # it says all that the files do
+            for kind in ('json', 'log', 'ledger'):
                 pathlib.Path(f'{base}.{kind}').unlink(missing_ok=True)
         raise
 
@@ -130,7 +132,7 @@ def full_options(
         options.append('--exec-policy=serial')
     if rounds < 2 or any(word.split('=')[0] in OWN_WAYS for word in rest):
         return options, {}
-    options += ['-S', f'max_seconds={ROW_S / rounds:g}']
+    options += ['-S', f'stream.max_seconds={ROW_S / rounds:g}']
     if not any(word.startswith('--exec-order') for word in rest):
         options.append('--exec-order=name')
     return options, {'MEMBW_ROUNDS': str(rounds)}

@@ -21,7 +21,7 @@ LIMIT_S = 15  # from its begin; then nothing more is measured
 def options(environs: list[str]) -> list[str]:
     """Of ReFrame; `environs`: the names of the presets that this machine can build."""
     rows = ['-n', f'^stream%.*pinning={PINNING}', '-p', f'^({"|".join(chosen(environs))})$']
-    how = ['-S', f'max_seconds={SECONDS:g}', '-S', 'explain=1']
+    how = ['-S', f'stream.max_seconds={SECONDS:g}', '-S', 'stream.explain=1']
     return [*rows, *how, '--exec-policy=serial', '--exec-order=name']
 
 

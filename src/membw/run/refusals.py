@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import functools
 import pathlib
 import re
 import shutil
@@ -13,24 +14,18 @@ import yaml
 from membw import presets
 from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError, did_you_mean
+from membw.results import run_ledger
 
-NOT_LOADED = re.compile(
-    r'^(?:\S*WARNING: (skipping test.*|check path .* does not exist)|\S*ERROR: (.*))$'
-)
-# -S CHECK.VARIABLE=VALUE or VARIABLE=VALUE, in each way to write it
-SET = re.compile(r'(?:^| )(?:-S *|--setvar[= ])(?:(\w+)\.)?(\w+)=')
+SET = re.compile(r'-S(?:(\w+)\.)?(\w+)=')  # -SCHECK.VARIABLE=VALUE or VARIABLE=VALUE
 LEAST_FREE = 8 << 20  # bytes: what a small run writes
 CLASS = re.compile(r'^class (\w+)\(([^)]*)\)', re.M)
 VARIABLE = re.compile(r'^    (\w+) = variable\(', re.M)
-UNKNOWN = re.compile(r'reframe: error: unrecognized arguments: (\S+)')
-LACKS = re.compile(r'reframe: error: (argument \S+: .*)')
 OWN = ('--full', '--system', '--rounds', '--json')  # of membw run
 # of ReFrame, those of docs/
 OFTEN = ('--dry-run', '--repeat', '--distribute', '--exec-policy', '--setvar', '--name', '--tag')
-STOPPED = 'run session stopped: '
-RERUN = " (rerun with '-v' for a backtrace)"
 
 
+@functools.cache
 def classes() -> dict[str, tuple[list[str], list[str]]]:
     """{class of reframe-checks: (what it is made of, its own variables)}."""
     files = pathlib.Path(root(), 'reframe-checks').rglob('*.py')
@@ -39,17 +34,50 @@ def classes() -> dict[str, tuple[list[str], list[str]]]:
     return {name: (bases.split(', '), VARIABLE.findall(body)) for name, bases, body in each}
 
 
+@functools.cache
 def variables(check: str) -> set[str]:
-    """What `-S` may set of a check, or of any ('')."""
+    """What `-S` may set of a check."""
     import reframe  # not at each start of membw
 
-    known, every = {*reframe.RegressionTest.var_space}, classes()
-    waiting = [check] if check else [*every]
+    known, every, waiting = {*reframe.RegressionTest.var_space}, classes(), [check]
     while waiting:
         bases, own = every.get(waiting.pop(), ([], []))
         known.update(own)
         waiting += bases
     return known
+
+
+def each_check(words: list[str]) -> list[str]:
+    """`-S ntimes=3` as `-S CHECK.ntimes=3` of each check that has it: ReFrame warns of others. One
+    that none has is refused."""
+    joined = re.sub(r'(?m)^(-S|--setvar)[\n=]?', '-S', '\n'.join(words)).split('\n')
+    if '-c' in words:
+        return joined
+    given = []
+    for word in joined:
+        found = SET.match(word)
+        check, variable = found.groups() if found else ('', '')
+        if check and check not in checks():
+            fact = f"no check '{check}' for '-S {check}.{variable}'"
+            raise MembwError(fact, did_you_mean(check, checks(), 'name a check of ours'))
+        names = [check] if check else checks()
+        own = [name for name in names if found and variable in variables(name)]
+        if found and not own:
+            hint = (
+                f"'reframe -c reframe-checks -n {check or 'stream'} --describe' has its variables"
+            )
+            owner = f"check '{check}' has no" if check else 'no check has a'
+            known = {known for name in names for known in variables(name)}
+            raise MembwError(f"{owner} variable '{variable}'", did_you_mean(variable, known, hint))
+        given += (
+            [f'-S{name}.{variable}={word[found.end() :]}' for name in own] if found else [word]
+        )
+    return given
+
+
+def checks() -> list[str]:
+    """The names of our tests, which are those of their files."""
+    return [file.stem for file in pathlib.Path(root(), 'reframe-checks').glob('*.py')]
 
 
 def whole_names(words: list[str]) -> list[str]:
@@ -88,23 +116,6 @@ def refuse_unknown_place(where: str) -> None:
         raise MembwError(f"no partition '{partition}' of '{system}'", hint)
 
 
-def refuse_unknown_variables(words: list[str]) -> None:
-    """A variable, or its check, that does not exist: ReFrame would go on without it."""
-    for check, variable in SET.findall(' '.join(words)) if '-c' not in words else []:
-        if check and check not in classes():
-            raise MembwError(
-                f"no check '{check}' for '-S {check}.{variable}'",
-                did_you_mean(check, classes(), 'name a check of ours'),
-            )
-        known = variables(check)
-        if variable not in known:
-            hint = (
-                f"'reframe -c reframe-checks -n {check or 'stream'} --describe' has its variables"
-            )
-            owner = f"check '{check}' has no" if check else 'no check has a'
-            raise MembwError(f"{owner} variable '{variable}'", did_you_mean(variable, known, hint))
-
-
 def refuse_second_session(system: str | None) -> None:
     """Plain ReFrame may measure already: it holds the lock of lib/binaries.py."""
     for path in pathlib.Path(root(), 'results', 'stage').glob(f'{system or "*"}.lock'):
@@ -116,30 +127,17 @@ def refuse_second_session(system: str | None) -> None:
                 raise MembwError(fact, 'wait until it has ended') from err
 
 
-def refuse_load_errors(lines: list[str]) -> None:
-    """A check or a reference file that does not load, and a session that stopped."""
-    faults = [m.group(1) or m.group(2) for m in map(NOT_LOADED.match, lines) if m]
-    faults = [text.replace(RERUN, '') for text in faults if not text.startswith('Traceback')]
-    for text in (text for text in faults if text.startswith(STOPPED)):
-        hint = "jobs that it submitted go on: 'squeue --me', 'scancel'"
-        raise MembwError(f'ReFrame stopped: {text.removeprefix(STOPPED)}', hint)
-    if faults:
-        each = '\nmembw: '.join(dict.fromkeys(faults))
-        hint = "repair it first; or is it a value after '-S'?"
-        raise MembwError(f'not everything could be loaded: {each}', hint)
-
-
 def refuse_nothing(
     base: str, system: str | None, rest: list[str], lines: list[str], partitions: list[dict]
 ) -> None:
     """There is no test case: the reason, as far as ReFrame's lines have it."""
+    refuse_as_printed(lines)
     refuse_mistyped(rest, lines)
-    if not any('Ran 0/0' in line for line in lines):
-        refuse_as_printed(lines)
-        said = [line for line in lines if re.search(r'^reframe: |error|WARNING', line)]
+    if not run_ledger.path_of(f'{base}.json').exists():
+        said = [line for line in lines if line.startswith(('reframe: ', 'ERROR: '))]
+        why = said[0].removeprefix('ERROR: ') if said else 'it gave no reason'
         raise MembwError(
-            f'ReFrame ended without a report: {said[-1] if said else "it gave no reason"}',
-            f"'{base}.log' holds its whole output",
+            f'ReFrame ended before its first case: {why}', f"'{base}.log' holds its whole output"
         )
     chosen, where = ' '.join(rest), f' --system {system}' if system else ''
     why = ''.join(f'\nmembw: left out here is {text}' for text in left_out(rest, partitions))
@@ -151,27 +149,22 @@ def refuse_nothing(
 
 def refuse_mistyped(rest: list[str], lines: list[str]) -> None:
     """A test, preset or option that there is not: what was meant."""
-    lacks = next((m[1] for m in map(LACKS.match, lines) if m), '')
-    if lacks:
-        raise MembwError(lacks, "'membw run --help' lists the options, 'reframe --help' its own")
-    unknown = next((m[1] for m in map(UNKNOWN.match, lines) if m), '')
-    files = pathlib.Path(root(), 'reframe-checks').glob('*.py')
-    tests = [] if '-c' in rest else [file.stem for file in files]
-    rows = [] if '-c' in rest else [*presets.load()['presets']]
-    known = {'-n': (tests, 'test'), '-p': (rows, 'preset')}
-    fact = hint = ''
-    if unknown in tests:
-        fact, hint = f"'{unknown}' is a test", f'membw run -n {unknown}'
-    elif unknown:
-        fact = f"unknown {'option' if unknown[0] == '-' else 'argument'} '{unknown}'"
-        hint = did_you_mean(unknown, [*OWN, *OFTEN], "'membw run --help' lists the options")
+    said = next((line for line in lines if line.startswith('reframe: error: ')), '')
+    tests, rows = ([], []) if '-c' in rest else (checks(), [*presets.load()['presets']])
+    for word in rest if said else []:
+        if word in tests and word in said.split():
+            raise MembwError(f"'{word}' is a test", f'membw run -n {word}')
+        if word in said.split():
+            fact = f"unknown {'option' if word[0] == '-' else 'argument'} '{word}'"
+            hint = did_you_mean(word, [*OWN, *OFTEN], "'membw run --help' lists the options")
+            raise MembwError(fact, hint)
+    if said:
+        hint = "'membw run --help' lists the options, 'reframe --help' its own"
+        raise MembwError(said.removeprefix('reframe: error: '), hint)
     for option, word in zip(rest, rest[1:], strict=False):
-        names, what = known.get(option, ([], ''))
-        if not fact and names and re.fullmatch(r'[\w-]+', word):
-            if not any(word in name for name in names):
-                fact, hint = f"no {what} '{word}'", did_you_mean(word, names)
-    if fact:
-        raise MembwError(fact, hint)
+        names, what = {'-n': (tests, 'test'), '-p': (rows, 'preset')}.get(option, ([], ''))
+        if names and re.fullmatch(r'[\w-]+', word) and not any(word in name for name in names):
+            raise MembwError(f"no {what} '{word}'", did_you_mean(word, names))
 
 
 def refuse_as_printed(lines: list[str]) -> None:

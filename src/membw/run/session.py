@@ -3,33 +3,25 @@
 import contextlib
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 from membw import interruption
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.progress import Cases, Passing, say
 
-WARNED = re.compile(r'^\S*(?:WARNING|ERROR):')
-# said once, by the reason of what they depend on, or meant
-QUIET = re.compile(
-    r'\[skipped due to skipped dependencies\]|variables were not set|Ignoring check search path'
-    r'|ERROR: Traceback|: not measured, no record|the reference expired'
-)
-QUEUED = ' is in the queue'  # reframe-checks/lib/batch_job.py
-COLOURS = re.compile(r'\x1b\[[0-9;]*m')
+WARNING = 'WARNING: '
 # for ReFrame to cancel its jobs and write its report, after each signal
 ENDING = (signal.SIGINT, 15), (signal.SIGINT, 15), (signal.SIGTERM, 2), (signal.SIGKILL, 1)
 
 
 def report_base() -> str:
-    """Path of this run's report, JUnit file and log, without their suffixes."""
+    """Path of this run's report, ledger, JUnit file and log, without their suffixes."""
     name = time.strftime('run-%Y%m%dT%H%M%S-') + str(os.getpid())
     return os.path.join(root(), 'results', 'reports', name)
 
@@ -48,20 +40,31 @@ def with_paths(words: list[str]) -> list[str]:
 
 
 def partitions_of(system: str | None) -> list[dict]:
-    """As configs/settings.py bound them; [] where ReFrame cannot show its configuration: a run
-    says why."""
-    words = ['reframe', *(['--system', system] if system else [])]
-    words.append('--show-config=systems/0/partitions')
-    shown = subprocess.run(with_paths(words), cwd=root(), capture_output=True, text=True)
-    try:
-        return json.loads(shown.stdout)
-    except ValueError:
-        return []
+    """As the session will have them; [] where that cannot be known: the session says why."""
+    ours = os.path.join(root(), 'configs')
+    if has_other_systems([]) or os.environ.get('RFM_CONFIG_PATH') not in (None, ours):
+        words = ['reframe', *(['--system', system] if system else [])]
+        words.append('--show-config=systems/0/partitions')
+        with tempfile.TemporaryDirectory() as folder:  # for its logs
+            env = {**os.environ, 'TMPDIR': folder}
+            shown = subprocess.run(with_paths(words), cwd=root(), capture_output=True, env=env)
+        try:
+            return json.loads(shown.stdout)
+        except ValueError:
+            return []
+    from membw.site import binder, systems  # ReFrame's modules, not at each start of membw
+
+    name, _, partition = (system or os.environ.get('RFM_SYSTEM', '')).partition(':')
+    for one in binder.configuration()['systems']:
+        if one['name'] == name or (not name and systems.fits_here(one)):
+            return [part for part in one['partitions'] if partition in ('', part['name'])]
+    return []
 
 
 def command(base: str, system: str | None, rest: list[str]) -> list[str]:
-    files = [f'--report-file={base}.json', '--nocolor']
-    checks = [] if {'-c', '--checkpath'} & set(rest) else ['-c', 'reframe-checks']
+    files = [f'--report-file={base}.json', '--nocolor', '--warn-as-error']
+    has_checks = {'-c', '--checkpath', '--restore-session'} & {word.split('=')[0] for word in rest}
+    checks = [] if has_checks else ['-c', 'reframe-checks']
     where = ['--system', system] if system else []
     how = [] if '--dry-run' in rest else ['-r']  # ReFrame takes one of them
     return ['reframe', *checks, *how, *where, *files, *rest]
@@ -75,7 +78,6 @@ def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -
         verbose: print every line, in place of the progress.
     """
     lines, passing = [], Passing()
-    cases = Cases(float(variables.get('MEMBW_UNTIL', 0)), Path(root(), 'results'))
     os.makedirs(os.path.dirname(base), exist_ok=True)
     with (
         open(f'{base}.log', 'ab', buffering=0) as log,
@@ -84,23 +86,20 @@ def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -
         ended_with(process),
     ):
         assert process.stdout
+        if not verbose:
+            passing.now(Cases(f'{base}.json').text)
         for line in process.stdout:
-            line = COLOURS.sub('', line.rstrip('\n'))
-            lines.append(line)
+            line = line.rstrip('\n')
             try:
                 log.write(f'{line}\n'.encode())
             except OSError as err:  # then nothing that is measured can be kept
                 hint = 'results/ takes what is measured: make room for it'
                 raise MembwError(f"cannot write '{log.name}': {err.strerror}", hint) from err
-            begins = cases.take(line)
             if verbose:
                 say(line, stream=sys.stdout)
-            elif WARNED.search(line) and not QUIET.search(line):
+            elif line.startswith(WARNING) and line not in lines:
                 say(line)
-            elif QUEUED in line:
-                passing.now(line)
-            elif begins:
-                passing.now(cases.text)
+            lines.append(line)
     return lines
 
 
@@ -129,10 +128,5 @@ def ended_with(process: subprocess.Popen) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        for number, seconds in ENDING:
-            if process.poll() is None:
-                with contextlib.suppress(ProcessLookupError):  # the group outlives its first
-                    os.killpg(process.pid, number)
-                with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
-                    process.wait(seconds)
+        interruption.end(process, ENDING)
         raise

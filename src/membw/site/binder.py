@@ -242,11 +242,14 @@ def modes() -> list[Facts]:
 
 def logging() -> list[Facts]:
     """ReFrame's own, with the files below results/. Lines for debugging are half of what a session
-    computes, also where nobody sees them: they are made where -v is given."""
+    computes, also where nobody sees them: they are made where -v is given. `membw run` keeps the
+    output: a file of ReFrame's for each would fill a small TMPDIR."""
     ours = copy.deepcopy(builtin.site_configuration['logging'])
     given = any(re.fullmatch('--verbose|-[a-zA-Z]*v[a-zA-Z]*', word) for word in sys.argv)
     if not given and 'RFM_VERBOSE' not in os.environ:
         ours[0]['level'] = 'info'
+    if 'MEMBW_SESSION' in os.environ:
+        ours[0]['handlers'] = [one for one in ours[0]['handlers'] if one['type'] != 'file']
     for handler in ours[0]['handlers_perflog']:
         handler['basedir'] = str(results() / 'perflogs')
     return ours

@@ -125,6 +125,12 @@ def fits_here(data: Any) -> bool:
     return False
 
 
+def name_here() -> str:
+    """Of the first system whose file names this host, as ReFrame finds it."""
+    every, _ = load(presets.load())
+    return next((one['name'] for one in every if fits_here(one)), socket.gethostname())
+
+
 def load(table: Table) -> tuple[list[Facts], dict[str, tuple[Any, list[str]]]]:
     """(systems, wrong): all that are right, the generic one last, and of each file that is wrong
     {name: (its data, what is wrong as text)}."""

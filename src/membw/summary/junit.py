@@ -3,8 +3,8 @@
 import os
 import xml.etree.ElementTree as ET
 from collections import Counter
-from pathlib import Path
 
+from membw.files import write_whole
 from membw.printable import printable
 from membw.results import reframe
 from membw.results.verdict import DIED, KNOWN, MISSING, PASS
@@ -16,35 +16,48 @@ TAGS = {PASS: '', KNOWN: 'skipped', MISSING: 'error', DIED: 'error'}
 
 
 def write(run: Run) -> None:
-    """Next to ReFrame's report: what did not pass is a failure with its reason, what died or
-    was not measured (a failed build, too) an error, a known issue or a skipped case is skipped."""
+    """Next to ReFrame's report."""
+    save(suite_of(run), os.path.splitext(run.path)[0] + '.xml')
+
+
+def suite_of(run: Run) -> ET.Element:
+    """What did not pass is a failure with its reason, what died or is missing (a failed build,
+    too) an error, a known issue or what a system has not is skipped."""
     suite = ET.Element('testsuite', name='membw run')
     for row in run.rows:
         name = ' '.join([row.preset, *(f'{k}={v}' for k, v in row.parameters.items())])
         word = KNOWN if run.is_dry else row.word
-        case = add(suite, f'{row.where}.{row.test}', name, word, row.reason)
+        figures = ', '.join(f'{f.metric} {text_of(f)} {f.unit}' for f in row.figures.values())
+        case = add(suite, f'{row.where}.{row.test}', name, word, row.reason, figures)
         seconds = sum(float(a.case.get('time_total') or 0) for a in row.attempts)
         case.set('time', f'{seconds:.3f}')
-        figures = (f'{f.metric} {text_of(f)} {f.unit}' for f in row.figures.values())
-        ET.SubElement(case, 'system-out').text = printable(', '.join(figures))
+        ET.SubElement(case, 'system-out').text = printable(figures)
     for build, why in reframe.failed_builds(run.cases).items():
         add(suite, 'build', reframe.named_build(build), MISSING, why)
     for test, preset, why in reframe.skipped(run.path):
         add(suite, f'skipped.{test}', preset, KNOWN, why)
     if run.status and not suite.findall('*/failure') + suite.findall('*/error'):
         add(suite, 'run', 'verdict', MISSING, run.verdict)
+    return suite
+
+
+def save(suite: ET.Element, path: str | os.PathLike[str]) -> None:
     tags = Counter(child.tag for case in suite for child in case)
     suite.set('tests', str(len(suite)))
     for name, tag in (('failures', 'failure'), ('errors', 'error'), ('skipped', 'skipped')):
         suite.set(name, str(tags[tag]))
     xml = ET.tostring(suite, encoding='unicode', xml_declaration=True)
-    Path(os.path.splitext(run.path)[0] + '.xml').write_text(f'{xml}\n')
+    write_whole(path, f'{xml}\n')
 
 
-def add(suite: ET.Element, group: str, name: str, word: str, reason: str) -> ET.Element:
-    """A testcase; a verdict other than PASS is its child."""
+def add(
+    suite: ET.Element, group: str, name: str, word: str, reason: str, figures: str = ''
+) -> ET.Element:
+    """A testcase; a verdict other than PASS is its child, in words as GitLab shows them: those of
+    `message` it does not."""
     case = ET.SubElement(suite, 'testcase', classname=printable(group), name=printable(name))
     if tag := TAGS.get(word, 'failure'):
         said = printable(f'{word}: {reason}' if tag != 'skipped' else reason)
-        ET.SubElement(case, tag, message=said, type=word)
+        child = ET.SubElement(case, tag, message=said, type=word)
+        child.text = '; '.join(filter(None, [said, printable(figures)]))
     return case

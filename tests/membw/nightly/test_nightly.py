@@ -1,146 +1,372 @@
-"""ci/nightly and `membw nightly`: resumed, locked, bounded.
+"""`membw nightly`: what its mail, status, JUnit and node-check file say of each kind of night.
 
-The steps are stand-ins (a script called membw, first on the PATH): they prove how a night is run.
+The steps are stand-ins (a script called membw, first on the PATH) that leave what the real ones
+leave: they prove how a night is kept, not what is measured.
 """
 
 import fcntl
-import json
 import os
-import re
 import signal
 import subprocess
 import sys
 import time
+import types
+from xml.etree import ElementTree
 
 import pytest
+from made_run import MadeRun, metric
 from places import ROOT
 
 from membw.cli import build_parser
 from membw.nightly import command as nightly
+from membw.nightly.night import STEPS, Night
 
-# notes its words, does what the file STEP.does says, in shell
+# notes its words, leaves a report and its ledger, does what STEP.does says, in shell
 MEMBW = """#!/bin/sh
 echo "$*" >>"$MEMBW_ROOT/calls"
-results=$MEMBW_ROOT/results
-night=$(ls -d "$results"/nights/2* | tail -1)
-[ $1 != run ] || cp "$results/made.json" "$results/reports/run-$$.json"
+case $1 in
+run) for kind in json ledger; do
+	[ ! -e "$MEMBW_ROOT/made/reports/run.$kind" ] ||
+		cp "$MEMBW_ROOT/made/reports/run.$kind" "$MEMBW_ROOT/results/reports/run-$$.$kind"
+     done
+     echo 'Verdict: PASS: 1 PASS' ;;
+history) echo 'Verdict: NOT JUDGED: 1 night' ;;
+esac
 [ ! -e "$MEMBW_ROOT/$1.does" ] || . "$MEMBW_ROOT/$1.does"
-[ $1 != run ] || echo 'Verdict: PASS: 1 PASS'
 """
-ALL = ['run', 'rank', 'history', 'report', 'export']
+DATE = '2026-05-28'
+DRAINED = 'THIN*|n004|drained|2026-05-27T09:12:00|DIMM A3'
+
+
+class Place:
+    """A checkout with a run to be made and a Slurm."""
+
+    def __init__(self, folder, monkeypatch):
+        self.folder, self.nights = folder, folder / 'results/nights'
+        for name in ('reframe-checks', 'bin', 'results/reports', 'made'):
+            (folder / name).mkdir(parents=True)
+        (folder / 'systems').symlink_to(ROOT / 'systems')
+        self.script('membw', MEMBW)
+        self.slurm(DRAINED, 'THIN*|n001|idle|Unknown|none')
+        monkeypatch.setenv('MEMBW_ROOT', str(folder))
+        monkeypatch.setenv('PATH', f'{folder}/bin:/usr/bin:/bin')
+        self.fresh()
+
+    def fresh(self):
+        """The next run to be made has no rows yet."""
+        for file in (self.folder / 'made/reports').glob('*'):
+            file.unlink()
+        self.made = MadeRun(self.folder / 'made')
+        return self
+
+    def script(self, name, text):
+        (self.folder / 'bin' / name).write_text(text)
+        (self.folder / 'bin' / name).chmod(0o755)
+
+    def slurm(self, *lines):
+        self.script('sinfo', '#!/bin/sh\n' + ''.join(f"echo '{line}'\n" for line in lines))
+
+    def does(self, step, shell):
+        (self.folder / f'{step}.does').write_text(shell)
+        return self
+
+    def row(self, preset='gcc-o2', host='n001', **more):
+        figures = {'triad': metric(180.0)}
+        where = {'system': 'thin', 'partition': 'thin'}
+        self.made.add(figures, preset, **where, record={'host': host, 'headline': 'triad'}, **more)
+        return self
+
+    def skip(self, why, **more):
+        where = {'system': 'thin', 'partition': 'thin', 'test': 'cluster_stream', 'pinning': ''}
+        self.made.skip(why, **where, **more)
+        return self
+
+    def night(self, *words, date=DATE, system='thin'):
+        if self.made.cases:
+            self.made.write()
+        parser = build_parser('nightly')
+        words = ['nightly', '--system', system, '--night', date, *words]
+        args = parser.parse_args(words)
+        result = types.SimpleNamespace(status=None)
+        try:
+            result.status = nightly.run(args)
+        except KeyboardInterrupt:
+            result.status = 143
+        finally:
+            folder = max((self.nights / system).glob(f'{date}*'))
+            result.mail = (folder / 'summary.txt').read_text()
+            result.subject = result.mail.splitlines()[0].split(': ', 2)[2]
+            suite = ElementTree.parse(folder / 'junit.xml').getroot()
+            result.junit = {
+                f'{case.get("classname")} {case.get("name")}': child.get('message')
+                for case in suite
+                for child in case
+                if child.tag in ('failure', 'error')
+            }
+            check = folder / 'nodecheck.txt'
+            result.nodecheck = check.read_text() if check.exists() else ''
+            result.folder = folder
+            print(result.subject, result.status, result.junit, result.nodecheck, sep=' | ')
+        return result
+
+    def calls(self):
+        file = self.folder / 'calls'
+        return [line.split()[0] for line in file.read_text().splitlines()] if file.exists() else []
 
 
 @pytest.fixture
-def place(tmp_path):
-    for name in ('reframe-checks', 'bin', 'results/reports', 'results/records'):
-        (tmp_path / name).mkdir(parents=True)
-    (tmp_path / 'systems').symlink_to(ROOT / 'systems')
-    (tmp_path / 'bin/membw').write_text(MEMBW)
-    (tmp_path / 'bin/membw').chmod(0o755)
-    record = tmp_path / 'results/records/cluster.json'
-    record.write_text('{}\nno json\n')
-    case = {'node_check': 'x.nodecheck', 'record': str(record)}
-    report = {'runs': [{'testcases': [case]}]}
-    (tmp_path / 'results/made.json').write_text(json.dumps(report))
-    return tmp_path
+def place(tmp_path, monkeypatch):
+    return Place(tmp_path, monkeypatch)
 
 
-def start(place, *words):
-    return subprocess.Popen(
-        [sys.executable, '-m', 'membw', 'nightly', *words],
-        env={**os.environ, 'MEMBW_ROOT': str(place), 'PATH': f'{place}/bin:{os.environ["PATH"]}'},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+# --- one night -----------------------------------------------------------------------------------
 
 
-def night(place, *words):
-    process = start(place, *words)
-    process.out, process.err = process.communicate(timeout=300)
-    return process
+def cluster(place):
+    place.row().row(test='cluster_stream', pinning='', node_check='x.nodecheck')
 
 
-def calls(place):
-    file = place / 'calls'
-    return [line.split()[0] for line in file.read_text().splitlines()] if file.exists() else []
+def reservation(place):
+    place.row().skip('not now: in the reservation maint: n001', node_check='')
+    place.does('run', 'exit 2')
 
 
-def folder_of(place):
-    return next((place / 'results/nights').glob('2*'))
+def full(place):
+    place.row().skip('not now: 1 idle node needed, 0 found', node_check='')
+    place.slurm('THIN*|n001|allocated|Unknown|none', 'THIN*|n002|mixed|Unknown|none')
+    place.does('run', 'exit 2')
 
 
-def test_a_good_night_runs_every_step_once_and_says_so(place):
-    done = night(place, '--system', 'ulysses', '--mail-to', 'hpc@example.org')
-    assert done.returncode == 0, done.out + done.err
-    assert calls(place) == ALL
-    lines = (place / 'calls').read_text().splitlines()
-    assert lines[0] == 'run --full --system ulysses --tag=nightly'
-    records, files = f'{folder_of(place)}/cluster.records', '--nodes .*/nodes.txt --node-check .*'
-    assert re.fullmatch(f'rank {records} {files}/nodecheck.txt', lines[1])
-    assert (folder_of(place) / 'cluster.records/cluster.json').exists()
-    summary = (folder_of(place) / 'summary.txt').read_text().splitlines()
-    assert summary[0] == 'To: hpc@example.org'
-    assert summary[1].startswith('Subject: membw ulysses 2') and 'all is well' in summary[1]
-    assert [line.split()[:2] for line in summary[3:8]] == [[name, 'well'] for name in ALL]
+def not_here(place):
+    place.row().skip('no card on this system')
 
 
-def test_a_night_without_a_cluster_run_has_no_ranking(place):
-    report = place / 'results/made.json'
-    report.write_text('{"runs": [{"testcases": []}]}')
-    assert night(place).returncode == 0
-    assert calls(place) == ['run', *ALL[2:]]
+def slow(place):
+    cluster(place)
+    place.does('rank', 'printf "n001 FAIL -9 %%\\nn002 PASS\\n" >"$6"; exit 1')
 
 
-def test_a_slow_node_is_status_1_and_is_named(place):
-    script = 'printf "n6 PASS\\nn7 FAIL -9 %%\\n" >"$night/nodecheck.txt"; exit 1'
-    (place / 'rank.does').write_text(script)
-    done = night(place)
-    subject, *lines = done.out.split('Subject: ')[1].splitlines()
-    assert done.returncode == 1 and subject.endswith('look at rank')
-    assert 'n7 FAIL -9 %' in lines and 'n6 PASS' not in lines
-    assert calls(place) == ALL
+def away(place):
+    cluster(place)
+    place.script('sinfo', '#!/bin/sh\necho "slurm_load_node: Socket timed out" >&2; exit 1\n')
 
 
-def test_the_same_night_again_measures_nothing(place):
-    assert [night(place).returncode for _ in range(2)] == [0, 0]
-    assert calls(place) == ALL
+def cut_report(place):
+    place.row().does('run', 'head -c 100 "$MEMBW_ROOT/made/reports/run.json" >'
+                     '"$MEMBW_ROOT/results/reports/run-$$.json"')  # fmt: skip
+
+
+def killed(place):
+    """ReFrame: its ledger is there, the report is not."""
+    place.row().skip('not now: x')
+    place.does('run', 'rm "$MEMBW_ROOT"/results/reports/run-*.json; exit 1')
+
+
+def record_gone(place):
+    place.row().does('run', 'rm "$MEMBW_ROOT"/made/records/*')
+
+
+# what is planted, subject, status, a word of JUnit, of the node-check file
+NIGHTS = [
+    (cluster, 'all is well', 0, None, None),
+    (not_here, 'all is well', 0, None, None),
+    (slow, 'look at rank', 1, ('night.nodes n001', 'n001 FAIL -9 %'), 'n001 FAIL'),
+    (
+        reservation,
+        'not complete: run, rank',
+        2,
+        ('thin:thin.cluster_stream gcc-o2', 'MISSING: in the reservation maint: n001'),
+        'n004 MISSING drained since 2026-05-27T09:12:00: DIMM A3; never measured',
+    ),
+    (full, 'not complete: run', 2, ('thin:thin.cluster_stream', '1 idle node needed'), None),
+    (away, 'not complete: sinfo', 2, ('night.sinfo ', 'Socket timed out'), None),
+    (cut_report, 'not complete: reports', 2, ('night.reports ', 'no report'), None),
+    (killed, 'look at run', 1, ('.report ReFrame', 'ReFrame ended before it wrote'), None),
+    (record_gone, 'not complete: records', 2, ('night.records ', 'is gone'), None),
+]
+
+
+@pytest.mark.parametrize('plant, subject, status, junit, node', NIGHTS, ids=lambda x: str(x)[:25])
+def test_a_night_says_what_is_missing_in_its_mail_status_junit_and_node_check(
+    place, plant, subject, status, junit, node
+):
+    plant(place)
+    done = place.night()
+    assert (done.subject, done.status) == (subject, status), done.mail
+    if junit:
+        name, text = junit
+        assert any(name in case and text in said for case, said in done.junit.items()), done.junit
+    assert bool(done.junit) == (status > 0)
+    assert (node or '') in done.nodecheck
+    assert not node or node in done.mail
+
+
+@pytest.mark.parametrize('step', STEPS)
+@pytest.mark.parametrize('before', [True, False])
+def test_a_night_that_is_stopped_anywhere_is_not_complete(place, monkeypatch, step, before):
+    """By SIGTERM, or by a fault of ours: within no step, directly before or after this one."""
+    cluster(place)
+    run = Night.run
+
+    def stopped(night, name, words, seconds):
+        if name == step and before:
+            raise KeyboardInterrupt
+        run(night, name, words, seconds)
+        if name == step:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Night, 'run', stopped)
+    done = place.night()
+    missing = STEPS[STEPS.index(step) + (not before) :]
+    if missing:
+        assert done.subject == f'not complete: {", ".join(missing)}' and done.status == 143
+        assert {f'night {name}' for name in missing} == {*done.junit}
+    monkeypatch.undo()
+    monkeypatch.setenv('MEMBW_ROOT', str(place.folder))
+    monkeypatch.setenv('PATH', f'{place.folder}/bin:/usr/bin:/bin')
+    again = place.night()  # it goes on where it was
+    assert (again.subject, again.status) == ('all is well', 0)
+    assert place.calls() == [*STEPS] if missing else [*STEPS] * 2
 
 
 @pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGKILL])
-def test_a_stopped_night_goes_on_where_it_was_stopped(place, number):
-    (place / 'rank.does').write_text('[ -e "$MEMBW_ROOT/go" ] || sleep 20')
-    process = start(place)
-    while 'rank' not in calls(place):
+def test_a_night_that_is_killed_within_a_step_goes_on_there(place, number):
+    cluster(place)
+    place.made.write()
+    place.does('rank', '[ -e "$MEMBW_ROOT/go" ] || exec sleep 20')
+    words = [sys.executable, '-m', 'membw', 'nightly', '--system', 'thin', '--night', DATE]
+    env = {**os.environ, 'PYTHONPATH': f'{ROOT}/src'}
+    process = subprocess.Popen(words, env=env, stdout=subprocess.DEVNULL)
+    while 'rank' not in place.calls():
         time.sleep(0.05)
         assert process.poll() is None
     process.send_signal(number)
-    process.communicate(timeout=300)
-    assert process.returncode == (143 if number == signal.SIGTERM else -9)
-    (place / 'go').touch()
-    assert night(place).returncode == 0
-    assert calls(place) == ['run', 'rank', *ALL[1:]]
+    assert process.wait(60) == (143 if number == signal.SIGTERM else -9)
+    if number == signal.SIGTERM:
+        mail = (place.nights / 'thin' / DATE / 'summary.txt').read_text()
+        assert (
+            'not complete: rank, history, report, export' in mail and 'rank      stopped' in mail
+        )
+    (place.folder / 'go').touch()
+    assert place.night().status == 0 and place.calls() == ['run', 'rank', *STEPS[1:]]
 
 
-def test_a_step_that_hangs_is_bounded_and_the_night_is_not_complete(place, monkeypatch):
-    (place / 'run.does').write_text('sleep 300')
-    monkeypatch.setenv('MEMBW_ROOT', str(place))
-    monkeypatch.setenv('PATH', f'{place}/bin:{os.environ["PATH"]}')
+def test_a_step_that_hangs_is_bounded(place):
+    cluster(place)
+    place.does('run', 'exec sleep 60')
     parser = build_parser('nightly')
-    args = parser.parse_args(['nightly'])
+    args = parser.parse_args(['nightly', '--system', 'thin', '--night', DATE])
     args.minutes = 0.02
+    place.made.write()
     assert nightly.run(args) == 2
-    assert 'run       out of time' in (folder_of(place) / 'summary.txt').read_text()
+    mail = (place.nights / 'thin' / DATE / 'summary.txt').read_text()
+    assert 'run       out of time' in mail
+
+
+# --- several -------------------------------------------------------------------------------------
+
+
+def test_two_systems_of_a_checkout_never_meet(place):
+    cluster(place)
+    assert place.night(system='thin').subject == 'all is well'
+    place.fresh().does('run', 'exit 2')
+    other = place.night(system='ulysses')
+    assert other.status == 2 and 'not complete: run' in other.subject
+    assert place.calls() == ['run', 'rank', *STEPS[2:], 'run', *STEPS[2:]]
+    mail = (place.nights / 'thin' / DATE / 'summary.txt').read_text()
+    assert mail.startswith(f'Subject: membw thin {DATE}: all is well')
+
+
+AGAIN = [
+    ([], None, 'is finished'),
+    (
+        ['--checks', '-n ladder'],
+        None,
+        'was of another command: membw run --full --system thin --t',
+    ),
+    ([], '', 'cannot be read'),
+    ([], '{"options": [], "steps": {}}', 'cannot be read'),
+    ([], '[' * 100_000, 'cannot be read'),
+]
+
+
+@pytest.mark.parametrize(
+    'words, state, said', AGAIN, ids=[a[2][:20] + str(a[1])[:5] for a in AGAIN]
+)
+def test_a_night_that_cannot_be_continued_is_measured_anew_and_says_so(place, words, state, said):
+    cluster(place)
+    first = place.night()
+    if state is not None:
+        (first.folder / 'state.json').write_text(state)
+    kept = {file: file.read_bytes() for file in first.folder.glob('*.*') if file.is_file()}
+    again = place.night(*words)
+    assert again.folder.name == f'{DATE}.2' and f'{DATE} {said}' in again.mail
+    assert place.calls() == [*STEPS] * 2
+    assert kept == {file: file.read_bytes() for file in kept}
+
+
+def test_a_night_with_something_missing_is_measured_again_where_it_is_called_again(place):
+    place.row().skip('not now: x', node_check='').does('run', 'exit 2')
+    assert place.night().status == 2
+    cluster(place.fresh().does('run', ''))
+    done = place.night()
+    assert (done.folder.name, done.subject) == (f'{DATE}.2', 'all is well')
+
+
+def test_a_row_that_ended_is_named_every_night_until_it_is_acknowledged(place):
+    def dated(day, *presets):
+        place.fresh()
+        for preset in presets:
+            place.row(preset)
+        return place.night(date=f'2026-05-{day:02}')
+
+    row = 'thin:thin stream icx-o2 pinning=omp'
+    assert dated(1, 'gcc-o2', 'icx-o2').subject == 'all is well'
+    for day in range(2, 17):  # longer than the nights that are read
+        done = dated(day, 'gcc-o2')
+        line = f'{row} since 2026-05-01: MISSING not in this run'
+        assert (done.subject, done.status) == ('not complete: rows', 2) and line in done.mail
+    assert f'night.rows {row}' in done.junit
+    (place.nights / 'thin/acknowledged.txt').write_text(f'{line}\n')
+    assert dated(17, 'gcc-o2').subject == 'all is well'
+    assert dated(21, 'gcc-o2', 'icx-o2').subject == 'all is well'
+    assert 'since 2026-05-21' in dated(22, 'gcc-o2').mail  # it ended a second time
+    done = place.fresh().row(test='ladder').night('--checks', '-n ladder', date='2026-05-23')
+    assert done.subject == 'all is well'  # of other tests, which were not to measure it
+
+
+def test_machines_of_a_new_name_each_night_are_compared_with_nothing(place):
+    for day in range(1, 5):
+        done = place.fresh().row(host=f'pod-{day}').night(date=f'2026-05-{day:02}')
+        is_first = day == 1
+        assert (done.subject == 'all is well') == is_first, done.mail
+    assert done.status == 2 and 'nothing was compared: 4 names in 4 nights' in done.mail
+
+
+@pytest.mark.parametrize('nights, shell, status', [
+    (1, "exit 2", 0), (14, 'exit 2', 2), (1, "echo 'membw: a bug of membw'; exit 2", 2),
+])  # fmt: skip
+def test_a_history_is_early_by_its_reason(place, nights, shell, status):
+    for day in range(1, nights):
+        (place.nights / f'thin/2026-04-{day:02}').mkdir(parents=True)
+    cluster(place)
+    if 'bug' in shell:
+        place.script('membw', MEMBW.replace('Verdict: NOT', 'NOT'))
+    place.does('history', shell)
+    assert place.night().status == status
+
+
+# --- who may call it -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     'words',
     [('--night', 'soon'), ('--minutes', '0'), ('--checks', "-n 'x"), ('--system', 'ulyses')],
 )
-def test_nonsense_is_refused(place, words):
-    done = night(place, *words)
-    assert done.returncode == 2 and words[1] in done.err
-    assert calls(place) == []
+def test_nonsense_is_refused(place, call, words):
+    done = call('membw', 'nightly', *words, MEMBW_ROOT=str(place.folder))
+    assert done.returncode == 2 and words[1] in done.stderr
+    assert place.calls() == []
 
 
 def test_two_nights_at_once_are_refused(root, call):

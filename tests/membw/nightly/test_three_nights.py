@@ -44,8 +44,10 @@ def one_night(place, number, rows, states=None, word='PASS'):
     status = int(word == 'FAIL')
     (place / 'run.does').write_text(f"echo 'Verdict: {word}: 1 {word}'; exit {status}")
     record = made.write(place / 'results/records' / f'{number}.json', rows)
-    case = {'node_check': 'x.nodecheck', 'record': str(record)}
-    (place / 'made.json').write_text(json.dumps({'runs': [{'testcases': [case]}]}))
+    where = {'system': 'thin', 'partition': 'thin', 'environ': 'gcc-o2', 'result': 'pass'}
+    case = {**where, 'name': 'cluster_stream', 'node_check': 'x.nodecheck', 'record': str(record)}
+    report = {'session_info': {}, 'runs': [{'testcases': [case]}]}
+    (place / 'made.json').write_text(json.dumps(report))
     slurm = {node: 'idle|Unknown|none' for node in OF_ALL} | (states or {})
     lines = [f'THIN*|{node}|{state}' for node, state in slurm.items() if state]
     (place / 'slurm').write_text('\n'.join([*lines, 'GPU|g001|down*|2026-05-01T00:00:00|off']))
@@ -53,7 +55,7 @@ def one_night(place, number, rows, states=None, word='PASS'):
     date = f'2026-05-{27 + number}'
     args = parser.parse_args(['nightly', '--system', 'thin', '--night', date])
     status = nightly.run(args)
-    mail = (place / 'results/nights' / date / 'summary.txt').read_text()
+    mail = (place / 'results/nights/thin' / date / 'summary.txt').read_text()
     mail = re.sub(r'\d+\.\d s', '1.0 s', mail)
     return status, mail.replace(str(place), '/home/hpc/membw')
 
@@ -84,7 +86,7 @@ def test_a_slow_node_is_found_repaired_and_drained_in_three_mails(cluster):
         assert f'n003 {line}26-05-29' in mail, mail
         assert 'not measured, in use or not in the job: n006\n' in mail
         assert 'g001' not in mail  # of another partition
-    check = (cluster / 'results/nights/2026-05-31/nodecheck.txt').read_text()
+    check = (cluster / 'results/nights/thin/2026-05-31/nodecheck.txt').read_text()
     assert f'n003 {line}26-05-29\n' in check and 'n006' not in check
     page = (ROOT / 'docs/nightly.md').read_text()
     assert first.strip() in page, first
@@ -95,8 +97,8 @@ def test_after_14_nights_a_missing_node_is_one_line_and_no_alarm(cluster):
     up = [node for node in OF_ALL if node not in ('n003', 'n004')]
     states = {'n003': DIMM, 'n004': DIMM}
     for day in range(14):  # as those nights left it
-        folder = cluster / f'results/nights/2026-05-27T{day:02}'
-        folder.mkdir()
+        folder = cluster / f'results/nights/thin/2026-05-27T{day:02}'
+        folder.mkdir(parents=True, exist_ok=True)
         lines = [f'{node} PASS' for node in up] + ['n003 MISSING x', 'n004 MISSING x'][: 2 * day]
         (folder / 'nodecheck.txt').write_text('\n'.join(lines))
     status, mail = one_night(cluster, 1, measured(1, up), states)
@@ -104,7 +106,7 @@ def test_after_14_nights_a_missing_node_is_one_line_and_no_alarm(cluster):
     status, mail = one_night(cluster, 2, measured(2, up), states)
     assert status == 0 and 'all is well' in mail
     assert 'MISSING for 14 nights and more: n[003-004]\n' in mail
-    check = (cluster / 'results/nights/2026-05-29/nodecheck.txt').read_text()
+    check = (cluster / 'results/nights/thin/2026-05-29/nodecheck.txt').read_text()
     assert 'n003 MISSING known to be missing for 14 nights; drained since 2026-05-30' in check
     status, mail = one_night(cluster, 3, measured(3), {})  # it is back
     assert status == 0 and 'MISSING for' not in mail

@@ -76,14 +76,14 @@ def test_a_disk_that_fills_in_mid_run_is_named_and_ends_it(monkeypatch, tmp_path
 )
 def test_a_variable_that_no_check_has_is_refused(words, fact, hint):
     with pytest.raises(MembwError, match=fact) as caught:
-        refusals.refuse_unknown_variables(words)
+        refusals.each_check(words)
     assert hint in caught.value.hint
 
 
 def test_a_variable_of_ours_or_of_reframe_is_taken():
     """Of any check, of the check that is named, of what that is made of."""
     words = 'array_size=1 max_pending_time=1h nbody.bodies=9 stream.threads=2 stream.allow=x'
-    refusals.refuse_unknown_variables([f'-S{word}' for word in words.split()])
+    refusals.each_check([f'-S{word}' for word in words.split()])
 
 
 def test_a_session_of_plain_reframe_is_waited_for(monkeypatch, tmp_path):
@@ -109,13 +109,6 @@ def test_a_misspelt_system_is_named(capsys):
     assert main(['run', '--system', 'ulyses']) == 2
     said = capsys.readouterr().err
     assert "no system 'ulyses'" in said and "did you mean 'ulysses'?" in said
-
-
-def test_a_scheduler_that_does_not_answer_is_no_check_that_does_not_load():
-    line = "ERROR: run session stopped: spawned process error: command '{} -j 1' failed"
-    with pytest.raises(MembwError, match="^ReFrame stopped: spawned .*'squeue -j") as err:
-        refusals.refuse_load_errors([line.format('squeue')])
-    assert 'scancel' in err.value.hint
 
 
 TERMINATED = """
@@ -176,14 +169,53 @@ def alive(pid):
         return False
 
 
-def test_a_preset_that_is_left_out_is_not_simply_unknown():
+def test_a_preset_that_is_left_out_is_not_simply_unknown(tmp_path):
     partitions = [{'extras': {'left_out': {'gcc-o2': "'gcc' does not build: no room"}}}]
+    (tmp_path / 'run.ledger').touch()  # of no case
+    base = str(tmp_path / 'run')
     with pytest.raises(MembwError) as caught:
-        refusals.refuse_nothing('base', None, ['-p', 'gcc-o2'], ['Ran 0/0'], partitions)
+        refusals.refuse_nothing(base, None, ['-p', 'gcc-o2'], [], partitions)
     assert "left out here is gcc-o2: 'gcc' does not build: no room" in str(caught.value)
     with pytest.raises(MembwError) as caught:
-        refusals.refuse_nothing('base', None, ['-p', 'icc'], ['Ran 0/0'], partitions)
+        refusals.refuse_nothing(base, None, ['-p', 'icc'], [], partitions)
     assert 'left out' not in str(caught.value)
+
+
+SAID = 'reframe: error: unrecognized arguments: {}'
+MISTYPED = [
+    (['stream'], SAID.format('stream'), "'stream' is a test", 'membw run -n stream'),
+    (['--ful'], SAID.format('--ful'), "unknown option '--ful'", "did you mean '--full'?"),
+    (['-n'], 'reframe: error: argument -n: expected one argument', 'argument -n: exp', '--help'),
+    (['-n', 'strem'], '', "no test 'strem'", "did you mean 'stream'?"),
+    (['-p', 'gcc-o9'], '', "no preset 'gcc-o9'", "did you mean 'gcc-o"),
+    ([], 'ERROR: run session stopped: x', 'before its first case: run session stopped: x', '.log'),
+]
+
+
+@pytest.mark.parametrize('rest, line, fact, hint', MISTYPED, ids=[m[2] for m in MISTYPED])
+def test_what_reframe_refused_is_named_with_the_way_out(rest, line, fact, hint, tmp_path):
+    with pytest.raises(MembwError, match=fact) as caught:
+        refusals.refuse_nothing(str(tmp_path / 'run'), None, rest, [line], [])
+    assert hint in caught.value.hint
+
+
+def test_a_variable_is_set_in_each_check_that_has_it():
+    """Of a fixture that lacks it ReFrame warns, and a warning ends the session."""
+    words = [
+        '-n',
+        'x',
+        '-S',
+        'ntimes=3',
+        '--setvar=quick=1',
+        '-Sstream.allow=a',
+        '--setvar',
+        'bodies=2',
+    ]
+    given = refusals.each_check(words)
+    assert given[:2] == ['-n', 'x'] and {'-Sstream.ntimes=3', '-Sladder.quick=1'} < {*given}
+    assert '-Sstream.allow=a' in given and '-Snbody.bodies=2' in given
+    assert '-Sladder.ntimes=3' not in given and '-Sntimes=3' not in given
+    assert refusals.each_check(['-c', 'mine.py', '-S', 'a=1']) == ['-c', 'mine.py', '-Sa=1']
 
 
 def test_the_name_of_a_check_selects_that_check_alone():

@@ -264,9 +264,7 @@ def test_a_quick_run_shows_all_kernels_of_its_best_row(made, shown):
 
 def test_a_quick_run_is_silent_on_rounds_that_its_time_did_not_allow(made, shown):
     late = 'the time of the quick run is over'
-    line = f'[     SKIP ] (9/9) stream %round=3 /1a2b @local:default+gcc-o2 [{late}]\n'
-    made.path.with_suffix('.log').write_text(line)
-    for run in (made.add(stream(44.0)), made.quick()):
+    for run in (made.add(stream(44.0)).skip(late, round=3), made.quick()):
         assert 'skipped' not in shown(run)[0]
         junit.write(read(run.write()))
         assert late not in made.path.with_suffix('.xml').read_text()
@@ -344,12 +342,11 @@ def test_junit_of_a_run_without_a_figure_is_not_green(made):
 
 
 def test_what_a_failed_build_prevented_is_not_skipped_too(made, shown):
-    made.build('icx', 'fail', 'broken').failed_with('icx').write()
-    line = '[     SKIP ] (3/4) stream %round=2 /1a2b @local:default+icx [{}]\n'
-    log = made.path.with_suffix('.log')
-    log.write_text(line.format('dependencies failed') + line.format('no such tool'))
+    made.build('icx', 'fail', 'broken').failed_with('icx')
+    made.event('expected').event('skip', phase='startup', why='dependencies failed')
+    made.skip('no such tool', preset='icx', test='ladder')
     text, _ = shown(made)
-    assert 'dependencies failed' not in text and 'no such tool: stream (icx)' in text
+    assert 'dependencies failed' not in text and 'no such tool: ladder (icx)' in text
 
 
 def test_nodes_with_the_same_reason_are_one_line(tmp_path):

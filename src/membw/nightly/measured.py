@@ -1,0 +1,159 @@
+"""What a night measured, beside what earlier nights did: rows that ended, machines without a past.
+
+measured.json of a night has its machines, and each row that was ever measured on this system, with
+its last night. A row of the same command that did not arrive is named each night, until somebody
+writes its line to acknowledged.txt of the system.
+"""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from membw.errors import MembwError
+from membw.files import read_text, write_whole
+from membw.nightly.night import Night
+from membw.results import reframe
+from membw.results.verdict import MISSING
+
+FILE, ACKNOWLEDGED = 'measured.json', 'acknowledged.txt'
+RECENT = 14  # nights
+# of this night alone, for those who read folders
+LINKED = REPORTS, RECORDS, CLUSTER = 'reports', 'records', 'cluster.records'
+
+
+class Last(msgspec.Struct):
+    night: str
+    options: list[str]  # of `membw run`
+
+
+class Measured(msgspec.Struct):
+    hosts: list[str]
+    rows: dict[str, Last]
+
+
+class Record(msgspec.Struct):
+    host: str = ''
+
+
+def take(night: Night) -> list[dict]:
+    """Reads the reports of the night, links them and their records to its folder, and notes what
+    is missing; the test cases."""
+    for name in LINKED:  # of an earlier try
+        shutil.rmtree(night.folder / name, ignore_errors=True)
+    problems = night.state.problems = {}
+    cases: list[dict] = []
+    hosts: set[str] = set()
+    for report in night.state.reports:
+        try:
+            own = reframe.cases_of(reframe.load(report))
+        except MembwError as err:
+            problems.setdefault('reports', []).append(str(err))
+            continue
+        link(report, night.folder / REPORTS)
+        link(os.path.splitext(report)[0] + '.ledger', night.folder / REPORTS)
+        cases += own
+        for case in (case for case in own if case.get('record')):
+            if file := reframe.record_file(case, report):
+                link(file, night.folder / RECORDS)
+                if case.get('node_check'):
+                    link(file, night.folder / CLUSTER)
+                hosts |= hosts_of(file)
+            else:
+                problems.setdefault('records', []).append(f"'{case['record']}' is gone")
+    compare(night, cases, hosts)
+    return cases
+
+
+def link(file: str | Path, folder: Path) -> None:
+    """The file in another folder, without its bytes where the file system can."""
+    file, there = Path(file), folder / Path(file).name
+    if file.exists() and not there.exists():
+        folder.mkdir(exist_ok=True)
+        try:
+            os.link(file, there)
+        except OSError:
+            shutil.copy(file, there)
+
+
+def hosts_of(file: Path) -> set[str]:
+    """Of its records; `rank` names damaged lines."""
+    hosts = set()
+    for line in read_text(file).splitlines():
+        with contextlib.suppress(msgspec.DecodeError, RecursionError):
+            hosts.add(msgspec.json.decode(line, type=Record).host)
+    return hosts - {''}
+
+
+def compare(night: Night, cases: list[dict], hosts: set[str]) -> None:
+    """Writes what was measured; what earlier nights had and this one has not is a problem."""
+    date, options = night.folder.name, night.state.options
+    rows: dict[str, Last] = {}
+    names: set[str] = set()
+    before = earlier(night.folder)
+    for one in before:
+        names.update(one.hosts)
+        rows |= {r: last for r, last in one.rows.items() if last.night >= rows.get(r, last).night}
+    arrived, absent = tonight(cases)
+    known = read_acknowledged(night.folder.parent)
+    gone = [
+        f'{row} since {last.night}: {MISSING} {absent.get(row, "not in this run")}'
+        for row, last in sorted(rows.items())
+        if row not in arrived and last.options == options
+    ]
+    if gone := [line for line in gone if not line.startswith(known)]:
+        night.state.problems['rows'] = gone
+    if hosts and names and not hosts & names:
+        nights = 1 + sum(bool(one.hosts) for one in before)
+        text = f'nothing was compared: {len(hosts | names)} names in {nights} nights'
+        night.state.problems['names'] = [text]
+    rows |= {row: Last(date, options) for row in arrived}
+    measured = msgspec.json.encode(Measured(sorted(hosts), rows))
+    write_whole(night.folder / FILE, msgspec.json.format(measured, indent=1))
+    night.write()
+
+
+def earlier(folder: Path) -> list[Measured]:
+    """Of RECENT nights that were measured before this one, oldest first."""
+    found: list[Measured] = []
+    for file in sorted(folder.parent.glob(f'2*/{FILE}'), reverse=True):
+        if file.parent.name < folder.name and len(found) < RECENT:
+            with contextlib.suppress(OSError, ValueError, RecursionError):  # an older one has it
+                found.append(msgspec.json.decode(file.read_bytes(), type=Measured))
+    return found[::-1]
+
+
+def tonight(cases: list[dict]) -> tuple[set[str], dict[str, str]]:
+    """(rows that were measured, {row: why it was not})."""
+    arrived, absent = set(), {}
+    builds = reframe.failed_builds(cases)
+    for row, case in named(cases):
+        if case['result'] == 'skip':
+            absent[row] = reframe.reason_of(case)
+            continue
+        word, reason = reframe.outcome(case, builds)
+        if word == MISSING:
+            absent[row] = reason
+        else:
+            arrived.add(row)
+    return arrived, absent
+
+
+def named(cases: list[dict]) -> Iterator[tuple[str, dict]]:
+    """('thin:batch stream gcc-o2 pinning=omp', case) of each that is no build."""
+    for case in cases:
+        if not case.get('fixture') and not reframe.is_dry(case):
+            values = [f'{k}={v}' for k, v in reframe.parameters(case).items()]
+            words = reframe.where(case), reframe.test_of(case), case['environ'], *values
+            yield ' '.join(words), case
+
+
+def read_acknowledged(system: Path) -> tuple[str, ...]:
+    """'ROW since NIGHT:' of each line: a row that ended again, later, is not acknowledged."""
+    file = system / ACKNOWLEDGED
+    lines = read_text(file).splitlines() if file.exists() else []
+    pairs = [line.partition(' since ') for line in lines]
+    return tuple(f'{row} since {rest.split(":")[0].strip()}:' for row, _, rest in pairs if rest)

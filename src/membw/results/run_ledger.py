@@ -1,0 +1,142 @@
+"""The ledger of a run: what ReFrame is to run, written before it begins, and how each case goes.
+
+A line of JSON per event, beside ReFrame's report and named as it is. The report is written at the
+end, or never; the reason of a skip is not in it. ReFrame tells its listeners of each event.
+"""
+
+import contextlib
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+SUFFIX = '.ledger'
+EXPECTED, STOPPED = 'expected', 'stopped'  # the latter of no case, before all had ended
+# event of ReFrame -> `result` of its report
+RESULTS = {'success': 'pass', 'failure': 'fail', 'skip': 'skip', 'abort': 'abort'} | {
+    'xfailure': 'xfail',
+    'xsuccess': 'xpass',
+}
+# what the check knows when it has ended
+KNOWN_AT_END = ('record', 'word', 'reasons', 'node_check')
+
+
+Key = tuple[str, str, str]  # unique name, system:partition, environment
+Event = dict[str, Any]  # of the case with these names
+TEXTS = (
+    'name', 'display_name', 'why', 'phase', 'stage', 'scheduler', 'job', 'state', *KNOWN_AT_END,
+)  # fmt: skip
+FIELDS: list = [*((name, str) for name in ('event', 'unique_name', 'where', 'environ'))]
+FIELDS += [('time', float), *((name, str, '') for name in TEXTS)]
+FIELDS += [('fixture', bool, False), ('round', int, 1), ('dependencies_actual', list[Key], [])]
+
+
+def key_of(event: Event) -> Key:
+    return event['unique_name'], event['where'], event['environ']
+
+
+def path_of(report: str | Path) -> Path:
+    return Path(report).with_suffix(SUFFIX)
+
+
+def read(report: str | Path) -> list[Event]:
+    """Of the run with this report; [] where there is none. A line that was cut ends it."""
+    import msgspec  # the Python of a site's ReFrame, which writes alone, may lack it
+
+    path, events, kind = path_of(report), list[Event](), msgspec.defstruct('Event', FIELDS)
+    with contextlib.suppress(FileNotFoundError, ValueError, RecursionError):
+        for line in path.read_bytes().splitlines():
+            event = json.loads(line)
+            msgspec.convert(event, kind)
+            events.append(event)
+    return events
+
+
+# --- in ReFrame's process ------------------------------------------------------------------------
+
+
+def note_cases() -> None:
+    """For the session that is to begin: ReFrame hands a runner its cases, and has no other door.
+    From there on its warnings are warnings (`--warn-as-error` is for what does not load)."""
+    from reframe.core import logging, runtime
+    from reframe.frontend.executors import Runner
+
+    run_all = Runner.runall
+
+    def noted(runner: Runner, cases: list, *rest: Any) -> None:
+        report = os.path.expandvars(runtime.runtime().get_option('general/0/report_file'))
+        logging.getlogger().warn_as_error = False
+        if '{' in report:  # it is named when the session ends
+            return run_all(runner, cases, *rest)
+        listener = Listener(path_of(report), cases)
+        runner.policy.task_listeners.append(listener)
+        try:
+            run_all(runner, cases, *rest)
+        except BaseException as err:
+            listener.write(('',) * 3, STOPPED, why=why(err) or type(err).__name__)
+            raise
+
+    if run_all.__name__ != noted.__name__:
+        Runner.runall = noted
+
+
+class Listener:
+    """Writes each event, whatever ReFrame calls it (`on_task_EVENT`)."""
+
+    def __init__(self, path: Path, cases: list) -> None:
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+        for case in cases:
+            self.write(
+                names_of(case),
+                EXPECTED,
+                name=case.check.name,
+                display_name=case.check.display_name,
+                fixture=case.check.is_fixture(),
+                round=getattr(case.check, 'round', 1),
+                dependencies_actual=[names_of(needed) for needed in case.deps],
+            )
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith('on_task_'):
+            raise AttributeError(name)
+        return lambda task: self.note(task, name.removeprefix('on_task_'))
+
+    def note(self, task: Any, event: str) -> None:
+        more: dict[str, Any] = {}
+        job = task.check.job
+        if job and job.jobid:
+            more |= {'job': str(job.jobid), 'state': job.state or ''}
+        if event not in RESULTS:
+            scheduler = task.testcase.partition.scheduler.registered_name
+            more |= {'stage': task.check.stagedir, 'scheduler': scheduler}
+        else:
+            more |= {name: str(getattr(task.check, name, None) or '') for name in KNOWN_AT_END}
+        error = task.exc_info[1]
+        if error is not None:
+            more |= {'phase': task.failed_stage, 'why': why(error)}
+        self.write(names_of(task.testcase), event, **more)
+
+    def write(self, names: Key, event: str, **more: Any) -> None:
+        line = {
+            'event': event,
+            'time': time.time(),
+            **dict(zip(('unique_name', 'where', 'environ'), names, strict=True)),
+            **more,
+        }
+        with contextlib.suppress(OSError), open(self.path, 'a') as file:  # a full disk is named
+            file.write(json.dumps(line) + '\n')
+
+
+def names_of(case: Any) -> Key:
+    return case.check.unique_name, case.partition.fullname, case.environ.name
+
+
+def why(error: Any) -> str:
+    """In a line; a command that was refused, and what it said."""
+    if hasattr(error, 'exitcode') and hasattr(error, 'stderr'):
+        said = ' '.join(f'{error.stdout or ""} {error.stderr or ""}'.split())
+        return f"'{error.command}' failed: {said}"
+    return ' '.join(str(error).split())

@@ -1,0 +1,182 @@
+"""The ledger of a run and its report: what is missing, cut or of other types is named."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import tiny_check
+from made_run import MadeRun, metric
+
+from membw.errors import MembwError
+from membw.export.rows import of_reports
+from membw.report.run import run_of_report
+from membw.results import reframe
+from membw.summary import junit
+from membw.summary.command import read, show
+
+
+@pytest.fixture
+def made(tmp_path):
+    return MadeRun(tmp_path)
+
+
+def good(made, name='stream', **case):
+    made.add({'triad': metric(40.0)}, test=name, record={'headline': 'triad'}, **case)
+    return made.event('expected').event('setup', stage='s', scheduler='local').event('success')
+
+
+def words(path):
+    """{test: (word, reason)} of the table; JUnit has the same words."""
+    run = read(str(path))
+    junit.write(run)
+    suite = ElementTree.parse(path.with_suffix('.xml')).getroot()
+    bad = {c.get('classname').split('.')[-1]: c[0] for c in suite if len(c) and c[0].text}
+    found = {row.test: (row.word, row.reason) for row in run.rows}
+    for test, (word, reason) in found.items():
+        assert word == 'PASS' or bad[test].text.startswith(f'{word}: {reason}')
+    assert (run.status == 0) == all(word == 'PASS' for word, _ in found.values())
+    return found
+
+
+def lose(made, name):
+    made.cases = [case for case in made.cases if case['name'] != name]
+
+
+CASES = {
+    'begun': lambda m: m.add(test='x', pinning='').event('expected').event('setup', stage='s'),
+    'never': lambda m: m.add(test='x', pinning='').event('expected'),
+    'for now': lambda m: m.skip('not now: in use: n1', test='x', pinning=''),
+    'not here': lambda m: m.skip('no card', test='x', pinning=''),
+}
+
+
+@pytest.mark.parametrize('report', ['whole', 'cut', 'none'])
+@pytest.mark.parametrize('state', CASES)
+def test_what_a_report_has_not_the_ledger_names(made, state, report):
+    CASES[state](good(made))
+    if state in ('begun', 'never'):
+        lose(made, 'x')
+    made.write()
+    if report == 'cut':
+        os.truncate(made.path, 100)
+    elif report == 'none':
+        made.path.unlink()
+    wanted = {'begun': 'under way when', 'never': 'not begun when', 'for now': 'in use: n1'}
+    found = words(made.path)
+    assert found.pop('report', ('PASS',))[0] == ('PASS' if report == 'whole' else 'MISSING')
+    word, reason = found.pop('x', ('', ''))
+    assert found.keys() == {'stream'}
+    if state == 'not here':
+        assert not word and reframe.skipped(str(made.path)) == [('x', 'gcc-o2', 'no card')]
+    else:
+        assert word == 'MISSING' and wanted[state] in reason
+
+
+@pytest.mark.parametrize('why, word', [('not now: no answer', 'MISSING'), ('no compiler', None)])
+def test_a_row_has_the_reason_of_what_it_depends_on(made, why, word):
+    good(made).build(result='skip').event('expected').event('skip', phase='setup', why=why)
+    needs = [['stream_binary_gcc-o2', 'local:default', 'gcc-o2']]
+    made.skip('skipped, as ReFrame says it', 'startup', test='x', dependencies_actual=needs)
+    made.write()
+    assert words(made.path).get('x', (None,))[0] == word
+    reason = why.removeprefix(reframe.NOT_NOW)
+    shown = [reason for _, _, reason in reframe.skipped(str(made.path))]
+    assert word or shown == [reason]
+
+
+def test_why_reframe_stopped_is_the_reason(made):
+    good(made).add(test='x').event('expected')
+    made.event('stopped', why="'squeue -j 1' failed: Socket timed out")
+    lose(made, 'x %pinning=omp')
+    made.write()
+    assert words(made.path)['x'][1].endswith("ended: 'squeue -j 1' failed: Socket timed out")
+
+
+def test_the_newest_run_is_the_one_that_was_killed(made, monkeypatch):
+    monkeypatch.setattr(reframe, 'root', lambda: str(made.folder.parent))
+    (made.folder.parent / 'results').symlink_to(made.folder)
+    good(made)
+    made.path = made.path.with_name('run-1.json')
+    made.write()
+    os.utime(made.path, (1, 1))
+    assert reframe.newest() == str(made.folder.parent / 'results/reports/run-1.json')
+    made.path.with_name('run.ledger').rename(made.path.with_name('run-2.ledger'))
+    assert reframe.newest().endswith('run-2.json')
+    monkeypatch.setattr(reframe, 'is_held', lambda: True)  # it is under way
+    assert reframe.newest().endswith('run-1.json')
+
+
+# --- reports of other types ----------------------------------------------------------------------
+
+
+def places(value, path=()):
+    """The place of each value in a report."""
+    yield path
+    if isinstance(value, (dict, list)):
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        for name, inner in pairs:
+            yield from places(inner, (*path, name))
+
+
+def test_a_report_with_a_value_of_another_type_is_read_or_named_by_its_place(made, capsys):
+    """Each value of one, in turn: none is a bug of membw."""
+    good(made).failed_with('gcc-o3').build('gcc-o3', 'fail', 'broken')
+    made.cases[0] |= {'metrics': '{}', 'known_issues': '{"triad": "slow"}', 'time_total': 1.5}
+    made.path.with_suffix('.ledger').unlink()
+    whole = json.loads(open(made.write()).read())
+    number = refused = 0
+    for place in [p for p in places(whole) if p]:
+        for other in ([1], {'a': 1}, 5, 'x', None):
+            report = json.loads(json.dumps(whole))
+            at = report
+            for name in place[:-1]:
+                at = at[name]
+            at[place[-1]] = other
+            made.path.write_text(json.dumps(report))
+            number += 1
+            try:
+                run = read(str(made.path))
+            except MembwError as err:
+                refused += 1
+                assert 'run.json' in str(err) and re.search(
+                    r'\$|(metrics|issues) of|no test case', str(err)
+                ), err
+                continue
+            show(run)
+            junit.write(run)
+            of_reports([str(made.folder)], [])
+            run_of_report(str(made.path))
+    assert number > 250 and refused > 80
+
+
+# --- a session of ReFrame ------------------------------------------------------------------------
+
+
+def test_a_reframe_that_is_killed_leaves_its_ledger(call, environment, one_run, tmp_path):
+    """The run ends with its table and a JUnit file, not with the words of an innocent line."""
+    slow = tiny_check.text().replace("'echo'", "'sleep 60; echo'")
+    more = slow.replace('class tiny', 'class other')
+    (tmp_path / 'tiny.py').write_text(slow + more.partition('\n\n')[2])
+    options = ['-c', tmp_path / 'tiny.py', '--prefix', tmp_path / 'reframe', '--system', 'local']
+    process = subprocess.Popen(
+        ['membw', 'run', *options], env=environment, stdout=subprocess.PIPE, text=True
+    )
+    mine, reports = [], Path(reframe.root(), 'results/reports')
+    while not (mine and '"event": "run"' in mine[0].read_text()):
+        assert process.poll() is None
+        time.sleep(0.1)
+        mine = [*reports.glob(f'*-{process.pid}.ledger')]
+    child = open(f'/proc/{process.pid}/task/{process.pid}/children').read().split()
+    os.kill(int(child[0]), signal.SIGKILL)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode > 0 and 'Verdict: MISSING: 3 MISSING' in out, out
+    assert 'under way when ReFrame ended' in out and 'ReFrame ended before it wrote one' in out
+    xml = mine[0].with_suffix('.xml').read_text()
+    assert 'local:default.other' in xml and 'errors="3"' in xml
+    assert words(mine[0].with_suffix('.json'))['other'][0] == 'MISSING'  # for all who read reports

@@ -2,6 +2,7 @@
 # Pins the packages of ci/requirements.in and requirements-develop.in by version and checksum, for
 # Python 3.10 and later.
 set -eu
+unset CDPATH
 cd "$(dirname "$0")/.."
 tool=$(mktemp -d)
 trap 'rm -rf "$tool"' EXIT

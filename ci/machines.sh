@@ -2,6 +2,7 @@
 # What `make machines` runs: all machines of tests/machines in qemu, and README's first line in the
 # file trees of two architectures, with what they need.
 set -eu
+unset CDPATH
 cd "$(dirname "$0")/.."
 PATH=$PATH:/usr/sbin:/sbin
 

@@ -3,6 +3,7 @@
 #
 # usage: ci/test.sh [PYTEST ARGUMENT ...]
 set -uo pipefail
+unset CDPATH
 cd "$(dirname "$0")/.." || exit 2
 PATH=$PATH:/usr/sbin:/sbin
 

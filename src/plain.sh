@@ -9,6 +9,7 @@
 # by Python alone.  MPI=1 and BLAS= need Python.
 set -eu
 machines='x86_64 aarch64 ppc64le riscv64' # of `requires`
+unset CDPATH
 here=$(cd "$(dirname "$0")" && pwd)
 
 die() { # FACT HINT

@@ -13,7 +13,7 @@
 # its own has a Makefile that sets DEFINES (NAME=VALUE ...) and includes this file; the others are
 # built by `make -C src PROGRAM=name`.
 
-PROGRAM ?= $(notdir $(CURDIR))
+PROGRAM ?= $(lastword $(notdir $(CURDIR)))
 ROOT := ../..
 PYTHON ?= $(or $(wildcard $(ROOT)/.venv/bin/python),python3)
 # a CC of make itself or of the environment says nothing about the preset: the command line does

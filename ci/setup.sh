@@ -2,8 +2,9 @@
 # Sets everything up: .venv, system tools, Spack.  Prints what it does and how long it took;
 # what exists already is left alone.
 #
-# usage: ci/setup.sh [--retry | --no-spack]
+# usage: ci/setup.sh [--retry | --no-spack] [-- WORD ...]
 #   --retry: look again for tools and Spack that were missing;  --no-spack: leave Spack for later
+#   WORD ...: of the command that is to follow: an unknown --system is refused before the set-up
 # As root it installs missing tools by apt-get; with NO_APT=1 it only names them.
 # In an unpacked bundle (ci/bundle.sh) nothing is downloaded.  PYTHON=PATH names the Python.
 set -eu
@@ -40,6 +41,24 @@ path_is_fit() {
 		die "the path of this checkout has a space or a special character: '$root'" \
 			'move it to a path of letters, digits and ._-: make, ReFrame and Spack need that' ;;
 	esac
+}
+
+# Better said at once than after the set-up; a configuration of the user's own has systems of its own.
+refuse_unknown_system() { # [OPTION] [-- WORD...]
+	[ $# = 0 ] || [ "$1" = -- ] || shift
+	system='' before=''
+	[ -z "${RFM_CONFIG_FILES:-}" ] || return 0
+	for word in "$@"; do
+		case $before$word in
+		-C* | --config-file*) return 0 ;;
+		--system=*) system=${word#*=} ;;
+		--system\ *) system=$word ;;
+		esac
+		before=
+		[ "$word" != --system ] || before='--system '
+	done
+	[ -z "$system" ] || [ -e "systems/${system%%:*}.yaml" ] ||
+		die "no system '$system' in systems/" "there are $(cd systems && echo *.yaml | sed 's/\.yaml//g')"
 }
 
 # Two shells, or CI and a user: the second waits for the first.
@@ -273,6 +292,7 @@ get_spack() {
 
 [ "${1:-}" != --retry ] || rm -f "$stamps/tools-missing" "$stamps/no-spack"
 path_is_fit
+refuse_unknown_system "$@"
 take_turns
 look_for_bundle
 venv

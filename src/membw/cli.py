@@ -9,6 +9,7 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
+from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError, did_you_mean
 from membw.interruption import Heeded, heeded
 from membw.printable import print_in_locale, printable
@@ -57,7 +58,8 @@ class Parser(argparse.ArgumentParser):
     """argparse with our help and our style of errors."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+        form = argparse.RawDescriptionHelpFormatter
+        super().__init__(formatter_class=form, allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
         choice = CHOICE.search(message)
@@ -99,8 +101,6 @@ def as_meant(argv: list[str]) -> list[str]:
     if word in known:
         return argv
     if not word.startswith('-'):
-        from membw.checkout import root
-
         if Path(root(), 'reframe-checks', f'{word}.py').is_file():
             raise MembwError(f"'{word}' is a test", f'membw run -n {word}')
     what = 'option' if word.startswith('-') else 'command'
@@ -121,6 +121,8 @@ def dispatch(argv: list[str] | None) -> int:
         commands: Any = parser._subparsers._group_actions[0].choices  # type: ignore[union-attr]
         commands[args.command].refuse(rest[0])
     args.rest = rest
+    if getattr(args, 'system', '') and args.command != 'run':  # which may be given other systems
+        refuse_unknown_system(args.system.partition(':')[0])
     return args.func(args)
 
 
@@ -162,6 +164,9 @@ def status_of(argv: list[str] | None, heeds: Heeded) -> int:
             raise KeyboardInterrupt from err
         if os.environ.get('MEMBW_DEBUG'):
             raise
+        if isinstance(err, ImportError) and os.environ.get('PYTHONPATH'):
+            hint = "'env -u PYTHONPATH membw ...': PYTHONPATH is set, for another Python?"
+            return fault(f'a package cannot be loaded: {str(err).strip()[:200]}', hint)
         if isinstance(err, ModuleNotFoundError):  # scipy, where it has no wheel
             fact = f"this needs the Python package '{err.name}', which is not installed"
             return fault(fact, f"'pip install {err.name}', or run it on another machine")

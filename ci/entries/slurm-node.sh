@@ -17,7 +17,8 @@ whose() { # sets `owner` (nobody, us, other), `state` and `reason`
 		exit 2
 	fi
 	answer=$(printf '%s\n' "$answer" | tail -n 1) # a line per partition
-	state=${answer%%[|*~#!%$@^-]*} reason=${answer#*|}
+	state=$(printf %s "${answer%%|*}" | tr -cd a-z_) # without its sign: drained*
+	reason=${answer#*|}
 	case $state:$reason in
 	drain*:membw:* | down*:membw:* | fail*:membw:* | inval*:membw:*) owner=us ;;
 	drain* | down* | fail* | inval*) owner=other ;;

@@ -53,7 +53,7 @@ ENDS = [
     (f'{PASS}; exit 0', 0, 'membw: PASS triad 160.1'),
     (f'{FAIL}; exit 1', 1, 'membw: FAIL triad 140.2'),
     (f'{BEFORE}{PASS}; exit 0', 0, 'membw: PASS '),
-    (f'{BEFORE}echo "membw: 1 thread of 2, as the quota has it"; {FAIL}; exit 1', 1, 'membw: FAIL '),
+    (f'{BEFORE}echo "membw: 1 thread of 2, as the quota has it"; {FAIL}; exit 1', 1, 'membw: F'),
     (f'{PASS}; {FAIL}; exit 1', 1, 'membw: FAIL '),
     (f'{FAIL}; exit 2', 1, 'membw: FAIL '),  # the record could not be written
     (f'{FAIL}; kill -TERM $$', 1, 'membw: FAIL '),
@@ -137,8 +137,11 @@ STATES = {
     'nhc': ['state=drain', 'reason=NHC: check_membw: membw: FAIL triad 1 GB/s'],
     'down': ['state=down', f'reason={TICKET}'],
 }
-OURS, NEW = 'membw: FAIL triad 1 GB/s', 'membw: FAIL triad 140.2 GB/s, at least 150'
 SAME = None
+FOUND_NOW = {
+    'FAIL': (1, 'membw: n1 FAIL triad 140.2 GB/s, at least 150'),
+    'DIED': (1, 'membw: n1 DIED ladder: ended by SIGBUS (signal 7)'),
+}
 WORDS = {
     'PASS': ('PASS', 0), 'FAIL': ('FAIL triad 140.2 GB/s, at least 150', 1),
     'UNDECIDED': ('UNDECIDED other processes', 1), 'INVALID': ('INVALID x', 1),
@@ -149,15 +152,9 @@ UNTOUCHED = {word: (2, SAME) for word in WORDS}
 NO_FINDING = {'PASS': (0, SAME), 'UNDECIDED': (3, SAME), 'INVALID': (3, SAME), 'none': (3, SAME)}
 LEFT = {**NO_FINDING, 'FAIL': (1, SAME), 'DIED': (1, SAME)}
 TABLE = {
-    ('slurm-healthcheck', 'idle'): {
-        **NO_FINDING, 'FAIL': (1, 'membw: n1 FAIL triad 140.2 GB/s, at least 150'),
-        'DIED': (1, 'membw: n1 DIED ladder: ended by SIGBUS (signal 7)'),
-    },
+    ('slurm-healthcheck', 'idle'): NO_FINDING | FOUND_NOW,
     **{('slurm-healthcheck', state): LEFT for state in ('ours', 'drained', 'nhc', 'down')},
-    ('slurm-undrain', 'ours'): {
-        **NO_FINDING, 'PASS': (0, ''), 'FAIL': (1, 'membw: n1 FAIL triad 140.2 GB/s, at least 150'),
-        'DIED': (1, 'membw: n1 DIED ladder: ended by SIGBUS (signal 7)'),
-    },
+    ('slurm-undrain', 'ours'): NO_FINDING | FOUND_NOW | {'PASS': (0, '')},
     **{('slurm-undrain', state): UNTOUCHED for state in ('idle', 'drained', 'nhc', 'down')},
 }  # fmt: skip
 
@@ -179,7 +176,9 @@ def node(slurm, call):
                 done = call('scontrol', 'update', 'nodename=n1', *words, **slurm)
                 assert done.returncode == 0, done.stderr
         # its slurmd answers or not yet: drained*
-        return call('sinfo', '-h', '-n', 'n1', '-o', '%T|%E', **slurm).stdout.strip().replace('*', '')
+        return (
+            call('sinfo', '-h', '-n', 'n1', '-o', '%T|%E', **slurm).stdout.strip().replace('*', '')
+        )
 
     return of
 

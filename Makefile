@@ -14,9 +14,8 @@ help: ## this list
 
 # without arguments: built by make, so that Spack comes with the first run that may use it
 run: .always ## set up what is missing, measure this node, print the table and the verdict
-	@if [ -n "$$SYSTEM$$ARGS" ]; then \
-		sh ci/setup.sh -- $${SYSTEM:+--system "$$SYSTEM"} $(ARGS); \
-	else sh ci/setup.sh --no-spack; fi
+	@export MEMBW_NEXT="$${SYSTEM:+--system $$SYSTEM} $$ARGS"; \
+		if [ -n "$$SYSTEM$$ARGS" ]; then sh ci/setup.sh; else sh ci/setup.sh --no-spack; fi
 	@$(ENV) && exec membw run $${SYSTEM:+--system "$$SYSTEM"} $(ARGS)
 
 test: .always ## set up what is missing, lint, run all tests

@@ -2,11 +2,11 @@
 # Sets everything up: .venv, system tools, Spack.  Prints what it does and how long it took;
 # what exists already is left alone.
 #
-# usage: ci/setup.sh [--retry | --no-spack] [-- WORD ...]
+# usage: ci/setup.sh [--retry | --no-spack]
 #   --retry: look again for tools and Spack that were missing;  --no-spack: leave Spack for later
-#   WORD ...: of the command that is to follow: an unknown --system is refused before the set-up
 # As root it installs missing tools by apt-get; with NO_APT=1 it only names them.
 # In an unpacked bundle (ci/bundle.sh) nothing is downloaded.  PYTHON=PATH names the Python.
+# MEMBW_NEXT: the options of the command that is to follow; an unknown system is refused.
 set -eu
 unset CDPATH PYTHONPATH PYTHONHOME PIP_USER PIP_TARGET PIP_PREFIX # of a module, or of a profile
 cd "$(dirname "$0")/.."
@@ -44,11 +44,10 @@ path_is_fit() {
 }
 
 # Better said at once than after the set-up; a configuration of the user's own has systems of its own.
-refuse_unknown_system() { # [OPTION] [-- WORD...]
-	[ $# = 0 ] || [ "$1" = -- ] || shift
+refuse_unknown_system() {
 	system='' before=''
 	[ -z "${RFM_CONFIG_FILES:-}" ] || return 0
-	for word in "$@"; do
+	for word in ${MEMBW_NEXT:-}; do
 		case $before$word in
 		-C* | --config-file*) return 0 ;;
 		--system=*) system=${word#*=} ;;
@@ -292,7 +291,7 @@ get_spack() {
 
 [ "${1:-}" != --retry ] || rm -f "$stamps/tools-missing" "$stamps/no-spack"
 path_is_fit
-refuse_unknown_system "$@"
+refuse_unknown_system
 take_turns
 look_for_bundle
 venv

@@ -1,8 +1,17 @@
-"""Says what JUnit files of pytest hold: the counts and every skip's reason; fails on nothing."""
+"""Says what JUnit files of pytest hold: the counts and every skip's reason; fails on nothing.
+
+usage: python3 ci/count.py [--durations] results/tests*.xml
+  --durations: after a whole `make test`: the seconds of its longer files to tests/durations.json,
+  by which the next one is ordered
+"""
 
 import collections
+import json
+import pathlib
 import sys
 import xml.etree.ElementTree as ET
+
+LEAST_S = 3
 
 
 def read(paths):
@@ -16,8 +25,19 @@ def read(paths):
     return counts, skips
 
 
-def main(paths):
+def write_durations(paths):
+    seconds = collections.Counter()
+    for case in (case for path in paths for case in ET.parse(path).iter('testcase')):
+        seconds[case.get('classname').replace('.', '/') + '.py'] += float(case.get('time'))
+    longer = {file: round(s) for file, s in seconds.most_common() if s >= LEAST_S}
+    pathlib.Path('tests/durations.json').write_text(json.dumps(longer, indent=1) + '\n')
+
+
+def main(words):
+    paths = [word for word in words if word != '--durations']
     try:
+        if paths != words:
+            write_durations(paths)
         counts, skips = read(paths)
     except (OSError, ET.ParseError) as err:
         print(f'ci: no result of pytest: {err}')

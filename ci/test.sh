@@ -101,9 +101,8 @@ if [ $# -gt 0 ]; then
 	python -m pytest --durations=15 --junitxml=results/tests.xml "$@"
 	tests=$?
 else
-	# what computes and what waits for other programs go four more than cores at a time, in the order
-	# of tests/conftest.py: the first fill the cores while the rest waits; then what measures,
-	# with nothing in parallel
+	# what computes and what waits for other programs, four files more than cores at a time; then what
+	# measures, with nothing in parallel
 	tests=0
 	stage() { # NAME WORD...: one stage of the tests
 		local name=$1
@@ -111,9 +110,9 @@ else
 		python -m pytest "$@" --durations=15 --junitxml="results/tests-$name.xml" || tests=$?
 	}
 	cores=$(nproc)
-	stage shared -m 'not alone' -n $((cores < 6 ? cores + 4 : 10)) --dist loadfile \
+	stage shared -m 'shared or not alone' -n $((cores < 6 ? cores + 4 : 10)) --dist loadfile \
 		--no-loadscope-reorder
-	stage alone -m alone
+	stage alone -m 'alone and not shared'
 fi
 [ "$lint" = 0 ] || echo 'test: lint failed, see the lines that begin with check: above'
 [ "$tests" = 0 ] || exit "$tests"

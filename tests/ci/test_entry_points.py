@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 import tiny_check
+from checkout_copy import copy_checkout
 
 
 @pytest.fixture
@@ -197,15 +198,17 @@ def test_what_a_module_sets_for_another_python_does_not_reach_ours(root, call, h
 
 
 @pytest.mark.parametrize('given, kept', [
-    ('{root}/src', '{root}/src'), ('{hostile}:{root}/src:', '{root}/src'),
-    ('{hostile}', ''), (':', ''), ('{packages}:{hostile}', ''), ('{stdlib}', ''),
+    ('{root}/src', '{root}/src'), ('{hostile}:{root}/tests/lib', '{root}/tests/lib'),
+    ('{copy}/src:{hostile}', '{copy}/src'), ('{packages}:{hostile}', '{packages}'),
+    ('{hostile}', ''), ('{stdlib}', ''), ('/', ''),
 ])  # fmt: skip
-def test_a_pythonpath_that_holds_a_membw_stays(root, call, hostile, given, kept):
+def test_a_pythonpath_of_this_checkout_or_of_a_copy_stays(root, call, hostile, given, kept):
+    copy = copy_checkout(hostile / 'copy', ['src/membw'])
     packages, stdlib = os.path.dirname(pytest.__path__[0]), os.path.dirname(os.__file__)
     places = {'root': root, 'hostile': hostile, 'packages': packages, 'stdlib': stdlib}
     code = 'import os, numpy, yaml, enum, membw; print(os.environ.get("PYTHONPATH", ""))'
-    done = call('python', '-c', code, PYTHONPATH=given.format(**places))
-    assert (done.stderr, done.stdout) == ('', f'{kept.format(**places)}\n')
+    done = call('python', '-c', code, PYTHONPATH=given.format(**places, copy=copy))
+    assert (done.stderr, done.stdout) == ('', f'{kept.format(**places, copy=copy)}\n')
 
 
 @pytest.mark.parametrize('words', [

@@ -1,5 +1,5 @@
-"""Imported by each Python of .venv before anything else (ci/setup.sh): PYTHONPATH is a site
-module's, and its numpy is another Python's. This checkout's folders stay, and a copy's of membw."""
+"""Imported by each Python of .venv before anything else (ci/setup.sh). PYTHONPATH is of a module of
+the site: its numpy is another Python's. Folders of this checkout stay, and a copy's of membw."""
 
 import os
 import sys

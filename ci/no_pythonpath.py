@@ -1,5 +1,8 @@
-"""Imported by each Python of .venv before anything else (ci/setup.sh). PYTHONPATH is of a module of
-the site: its numpy is another Python's. Folders of this checkout stay, and a copy's of membw."""
+"""Imported by each Python of .venv before anything else (ci/setup.sh).
+
+PYTHONPATH is a module's of the site: its numpy is another Python's. What is in this checkout
+stays, and a copy of membw.
+"""
 
 import os
 import sys

@@ -161,7 +161,8 @@ TABLE = {
 
 @pytest.fixture(scope='module')
 def slurm(slurm_emu, tmp_path_factory):
-    with slurm_emu(tmp_path_factory.mktemp('emu'), 1, 1, 2) as place:
+    more = 'ReturnToService=0'  # Slurm itself leaves what is down alone
+    with slurm_emu(tmp_path_factory.mktemp('emu'), 1, 1, 2, SLURM_EMU_CONF=more) as place:
         yield {name: str(value) for name, value in place.items()}
 
 

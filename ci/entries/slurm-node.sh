@@ -13,7 +13,8 @@ tell() { # TEXT: a health check's own output goes nowhere
 
 whose() { # sets `owner` (nobody, us, other), `state` and `reason`
 	if ! answer=$(sinfo -a -h -N -n "$node" -o '%T|%E' 2>&1) || [ -z "$answer" ]; then
-		tell "Slurm does not say how it is, nothing is changed: ${answer:-it has no such node (SLURMD_NODENAME=NAME)}"
+		: "${answer:=it has no such node; SLURMD_NODENAME=NAME tells its name there}"
+		tell "Slurm does not say how it is, nothing is changed: $answer"
 		exit 2
 	fi
 	answer=$(printf '%s\n' "$answer" | tail -n 1) # a line per partition

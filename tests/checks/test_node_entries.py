@@ -63,6 +63,8 @@ ENDS = [
     ('echo "membw: INVALID clock (slow)"; exit 1', 3, 'membw: INVALID clock'),
     (f'{BEFORE}echo "membw: cannot read /etc/floors"; exit 2', 3, 'membw: cannot read'),
     (f'{BEFORE}exit 1', 3, 'libgomp: Affinity'),
+    ('echo "libfoo: FAIL to pin"; exit 1', 3, 'libfoo: FAIL to pin'),  # a runtime's, no word of ours
+    (f'echo "libfoo FAIL to pin"; {PASS}; exit 0', 0, 'membw: PASS '),
     ('exit 1', 3, 'printed nothing, exit status 1'),
     ('exit 255', 3, 'printed nothing, exit status 255'),  # of a wrapper: there is no signal 127
     ('exit 193', 3, 'printed nothing, exit status 193'),
@@ -102,7 +104,7 @@ def test_the_rule_asks_membw_node_where_python_is(tmp_path, line, finding, statu
     assert found == (3 if finding == 0 and status else finding) and said == f'{line}\n'
 
 
-@pytest.mark.parametrize('word', ['NOT MEASURED', 'MISSING'])
+@pytest.mark.parametrize('word', ['NOT MEASURED', 'MISSING', 'DIED'])
 def test_too_late_is_a_finding_the_second_time_in_a_row(tmp_path, word):
     late = f'echo "membw: {word} within 20 s"; exit 1'
     found = []

@@ -63,7 +63,7 @@ ENDS = [
     ('echo "membw: INVALID clock (slow)"; exit 1', 3, 'membw: INVALID clock'),
     (f'{BEFORE}echo "membw: cannot read /etc/floors"; exit 2', 3, 'membw: cannot read'),
     (f'{BEFORE}exit 1', 3, 'libgomp: Affinity'),
-    ('echo "libfoo: FAIL to pin"; exit 1', 3, 'libfoo: FAIL to pin'),  # a runtime's, no word of ours
+    ('echo "libfoo: FAIL to pin"; exit 1', 3, 'libfoo: FAIL to pin'),  # no word of ours
     (f'echo "libfoo FAIL to pin"; {PASS}; exit 0', 0, 'membw: PASS '),
     ('exit 1', 3, 'printed nothing, exit status 1'),
     ('exit 255', 3, 'printed nothing, exit status 255'),  # of a wrapper: there is no signal 127

@@ -21,7 +21,7 @@ run: .always ## set up what is missing, measure this node, print the table and t
 test: .always ## set up what is missing, lint, run all tests
 	@bash ci/test.sh $(ARGS)
 
-machines: .always ## boot all emulated machines of tests/machines in qemu (some minutes)
+machines: .always ## what takes longer: all emulated machines of tests/machines, and the bundle
 	@sh ci/machines.sh
 
 check: .always ## lint alone: ruff, clang-format, shellcheck, compiler warnings

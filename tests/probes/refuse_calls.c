@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 
 	if (argc < 4)
 		return 2;
-	error = strcmp(argv[1], "EPERM") == 0	     ? EPERM
+	error = strcmp(argv[1], "EPERM") == 0        ? EPERM
 		: strcmp(argv[1], "ENOLCK") == 0     ? ENOLCK
 		: strcmp(argv[1], "EOPNOTSUPP") == 0 ? EOPNOTSUPP
 						     : ENOSYS;

@@ -1,8 +1,8 @@
 """Says what JUnit files of pytest hold: the counts and every skip's reason; fails on nothing.
 
 usage: python3 ci/count.py [--durations] results/tests*.xml
-  --durations: after a whole `make test`: the seconds of its longer files to tests/durations.json,
-  by which the next one is ordered
+  --durations: after a whole `make test`: the seconds of each file to tests/durations.json, by which
+  the next one is ordered
 """
 
 import collections
@@ -10,8 +10,6 @@ import json
 import pathlib
 import sys
 import xml.etree.ElementTree as ET
-
-LEAST_S = 3
 
 
 def read(paths):
@@ -29,8 +27,8 @@ def write_durations(paths):
     seconds = collections.Counter()
     for case in (case for path in paths for case in ET.parse(path).iter('testcase')):
         seconds[case.get('classname').replace('.', '/') + '.py'] += float(case.get('time'))
-    longer = {file: round(s) for file, s in seconds.most_common() if s >= LEAST_S}
-    pathlib.Path('tests/durations.json').write_text(json.dumps(longer, indent=1) + '\n')
+    rounded = {file: round(s) for file, s in seconds.most_common()}
+    pathlib.Path('tests/durations.json').write_text(json.dumps(rounded, indent=1) + '\n')
 
 
 def main(words):

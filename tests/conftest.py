@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import json
+import math
 import os
 import shutil
 import socket
@@ -24,9 +25,10 @@ DURATIONS = ROOT / 'tests/durations.json'  # written by ci/count.py --durations
 
 
 def pytest_collection_modifyitems(items):
-    """The file that takes longest comes first, so that none is left over at the end."""
+    """The file that takes longest comes first, so that none is left over at the end; before all
+    those of which it is not known."""
     seconds = json.loads(DURATIONS.read_text())
-    items.sort(key=lambda item: -seconds.get(item.location[0], 0))
+    items.sort(key=lambda item: -seconds.get(item.location[0], math.inf))
 
 
 @pytest.fixture(scope='session')

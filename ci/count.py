@@ -1,8 +1,8 @@
 """Says what JUnit files of pytest hold: the counts and every skip's reason; fails on nothing.
 
 usage: python3 ci/count.py [--durations] results/tests*.xml
-  --durations: after a whole `make test`: the seconds of each file to tests/durations.json, by which
-  the next one is ordered
+  --durations: after a whole `make test`: the seconds of each file to tests/durations.json, which
+  orders the next one
 """
 
 import collections

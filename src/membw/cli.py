@@ -23,7 +23,7 @@ NEWLINE = '\n'  # several facts of one error, a line each
 COMMANDS = {
     'run': ('run.command', 'measure this node, or another system'),
     'summary': ('summary.command', 'print the tables of a run again'),
-    'node': ('node.command', 'this node: PASS, FAIL and why, or UNDECIDED'),
+    'node': ('node.command', 'this node: FIT, SLOW and why, or NOT JUDGED'),
     'why': ('node.why', 'why one node is slow: figures, facts, since when, what next'),
     'rank': ('rank.command', 'judge a fleet: which nodes are slow, and by how much'),
     'history': ('history.command', 'say what changed, and since when: a node, the fleet'),

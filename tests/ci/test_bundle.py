@@ -92,7 +92,7 @@ WHEEL_ALONE = """
 "$5" -m venv --without-pip v
 packages=$("$5" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 echo "$packages" >"$(echo v/lib/python3*)/site-packages/its.pth"
-"$5" -m pip --python v/bin/python install --quiet --no-compile --no-index "$1"
+"$5" -m pip --python v/bin/python install --quiet --no-compile --no-index --no-deps "$1"
 sed "1s|.*|#!$PWD/v/bin/python|" "$2" >v/bin/reframe
 chmod +x v/bin/reframe
 export PATH="$PWD/v/bin:$PATH"

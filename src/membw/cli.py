@@ -23,7 +23,7 @@ NEWLINE = '\n'  # several facts of one error, a line each
 COMMANDS = {
     'run': ('run.command', 'measure this node, or another system'),
     'summary': ('summary.command', 'print the tables of a run again'),
-    'node': ('node.command', 'this node: FIT, SLOW and why, or NOT JUDGED'),
+    'node': ('node.command', 'this node: PASS, FAIL and why, or UNDECIDED'),
     'why': ('node.why', 'why one node is slow: figures, facts, since when, what next'),
     'rank': ('rank.command', 'judge a fleet: which nodes are slow, and by how much'),
     'history': ('history.command', 'say what changed, and since when: a node, the fleet'),
@@ -167,7 +167,7 @@ def status_of(argv: list[str] | None, heeds: Heeded) -> int:
         if isinstance(err, ImportError) and os.environ.get('PYTHONPATH'):
             hint = "'env -u PYTHONPATH membw ...': PYTHONPATH is set, for another Python?"
             return fault(f'a package cannot be loaded: {str(err).strip()[:200]}', hint)
-        if isinstance(err, ModuleNotFoundError):  # scipy, where it has no wheel
+        if isinstance(err, ModuleNotFoundError):  # capstone, where it has no wheel
             fact = f"this needs the Python package '{err.name}', which is not installed"
             return fault(fact, f"'pip install {err.name}', or run it on another machine")
         at = traceback.extract_tb(err.__traceback__)[-1]

@@ -164,12 +164,12 @@ def status_of(argv: list[str] | None, heeds: Heeded) -> int:
             raise KeyboardInterrupt from err
         if os.environ.get('MEMBW_DEBUG'):
             raise
-        if isinstance(err, ImportError) and os.environ.get('PYTHONPATH'):
-            hint = "'env -u PYTHONPATH membw ...': PYTHONPATH is set, for another Python?"
-            return fault(f'a package cannot be loaded: {str(err).strip()[:200]}', hint)
         if isinstance(err, ModuleNotFoundError):  # capstone, where it has no wheel
             fact = f"this needs the Python package '{err.name}', which is not installed"
             return fault(fact, f"'pip install {err.name}', or run it on another machine")
+        if isinstance(err, ImportError) and os.environ.get('PYTHONPATH'):
+            hint = "'env -u PYTHONPATH membw ...': PYTHONPATH is set, for another Python?"
+            return fault(f'a package cannot be loaded: {str(err).strip()[:200]}', hint)
         at = traceback.extract_tb(err.__traceback__)[-1]
         words = f'{type(err).__name__}: {str(err)[:200]} ({Path(at.filename).name}:{at.lineno})'
         return fault(f'a bug of membw: {words}', 'MEMBW_DEBUG=1 shows where; please report it')

@@ -6,6 +6,7 @@
 SYSTEM =
 ARGS =
 ENV = . ./setup-env.sh
+CDPATH =
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' Makefile | \
@@ -13,13 +14,14 @@ help: ## this list
 
 # without arguments: built by make, so that Spack comes with the first run that may use it
 run: .always ## set up what is missing, measure this node, print the table and the verdict
-	@if [ -n "$$SYSTEM$$ARGS" ]; then sh ci/setup.sh; else sh ci/setup.sh --no-spack; fi
+	@export MEMBW_NEXT="$${SYSTEM:+--system $$SYSTEM} $$ARGS"; \
+		if [ -n "$$SYSTEM$$ARGS" ]; then sh ci/setup.sh; else sh ci/setup.sh --no-spack; fi
 	@$(ENV) && exec membw run $${SYSTEM:+--system "$$SYSTEM"} $(ARGS)
 
 test: .always ## set up what is missing, lint, run all tests
 	@bash ci/test.sh $(ARGS)
 
-machines: .always ## boot all emulated machines of tests/machines in qemu (some minutes)
+machines: .always ## what takes longer: all emulated machines of tests/machines, and the bundle
 	@sh ci/machines.sh
 
 check: .always ## lint alone: ruff, clang-format, shellcheck, compiler warnings

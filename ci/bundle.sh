@@ -2,6 +2,7 @@
 # Packs all that a machine without network needs into one archive: this checkout's last commit,
 # the pinned Python packages, Spack and its package repository, and checksums of it all.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "$0")/.."
 root=$PWD
 # shellcheck source=ci/versions.env

@@ -5,6 +5,7 @@
 # A check that cannot run here is reported as skipped.
 set -uo pipefail
 shopt -s extglob globstar
+unset CDPATH
 cd "$(dirname "$0")/.." || exit 2
 PATH=$PWD/.venv/bin:$PATH
 work=$(mktemp -d)

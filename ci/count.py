@@ -1,6 +1,13 @@
-"""Says what JUnit files of pytest hold: the counts and every skip's reason; fails on nothing."""
+"""Says what JUnit files of pytest hold: the counts and every skip's reason; fails on nothing.
+
+usage: python3 ci/count.py [--durations] results/tests*.xml
+  --durations: after a whole `make test`: the seconds of each file to tests/durations.json, which
+  orders the next one
+"""
 
 import collections
+import json
+import pathlib
 import sys
 import xml.etree.ElementTree as ET
 
@@ -16,8 +23,19 @@ def read(paths):
     return counts, skips
 
 
-def main(paths):
+def write_durations(paths):
+    seconds = collections.Counter()
+    for case in (case for path in paths for case in ET.parse(path).iter('testcase')):
+        seconds[case.get('classname').replace('.', '/') + '.py'] += float(case.get('time'))
+    rounded = {file: round(s) for file, s in seconds.most_common()}
+    pathlib.Path('tests/durations.json').write_text(json.dumps(rounded, indent=1) + '\n')
+
+
+def main(words):
+    paths = [word for word in words if word != '--durations']
     try:
+        if paths != words:
+            write_durations(paths)
         counts, skips = read(paths)
     except (OSError, ET.ParseError) as err:
         print(f'ci: no result of pytest: {err}')

@@ -10,6 +10,7 @@ if [ "${1:-}" = --help ]; then
 	sed -n '2,7s/^# \{0,1\}//p' "$0"
 	exit 0
 fi
+unset CDPATH
 cd "$(dirname "$0")/.." || exit 2
 next=${MEMBW_NEXT_REFRAME:-git+https://github.com/reframe-hpc/reframe@develop}
 folder=${1:-$(mktemp -d)}

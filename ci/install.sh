@@ -5,6 +5,7 @@
 #
 # Needs make and a compiler.  dgemm only where it is named, with BLAS=...; DESTDIR as usual.
 set -eu
+unset CDPATH
 cd "$(dirname "$0")/.."
 
 [ -n "${PREFIX:-}" ] || {

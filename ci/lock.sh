@@ -3,6 +3,7 @@
 # Python 3.10 and later. Without polars (182 MB), which ReFrame imports for --performance-compare
 # and --list-stored-sessions alone: `pip install polars` where these are wanted.
 set -eu
+unset CDPATH
 cd "$(dirname "$0")/.."
 tool=$(mktemp -d)
 trap 'rm -rf "$tool"' EXIT

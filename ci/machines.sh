@@ -1,11 +1,12 @@
 #!/bin/sh
-# What `make machines` runs: all machines of tests/machines in qemu, and README's first line in the
-# file trees of two architectures, with what they need.
+# What `make machines` runs, with what it needs: all machines of tests/machines in qemu, README's first
+# line in the file trees of two architectures, and the bundle.
 set -eu
+unset CDPATH
 cd "$(dirname "$0")/.."
 PATH=$PATH:/usr/sbin:/sbin
 
-sh ci/setup.sh --no-spack
+sh ci/setup.sh
 sh ci/test-packages.sh
 # shellcheck source=ci/packages.sh
 . ci/packages.sh
@@ -26,4 +27,4 @@ for part in kernel-amd64 kernel-arm64 kernel-ppc64el userland-amd64 userland-arm
 done
 # shellcheck source=setup-env.sh
 . ./setup-env.sh
-MACHINES=all exec python -m pytest -rs -s tests/machines
+MACHINES=all exec python -m pytest -rs -s tests/machines tests/ci/test_bundle.py

@@ -6,6 +6,7 @@
 # The first commit has the version, the head of the changelog and the recipe's line with the tag.
 # Spack also wants the tag's commit in that line. No commit holds its own hash: the second adds it.
 set -eu
+unset CDPATH
 cd "$(dirname "$0")/.."
 
 die() {

@@ -6,7 +6,9 @@
 #   --retry: look again for tools and Spack that were missing;  --no-spack: leave Spack for later
 # As root it installs missing tools by apt-get; with NO_APT=1 it only names them.
 # In an unpacked bundle (ci/bundle.sh) nothing is downloaded.  PYTHON=PATH names the Python.
+# MEMBW_NEXT: the options of the command that is to follow; an unknown system is refused.
 set -eu
+unset CDPATH PYTHONPATH PYTHONHOME PIP_USER PIP_TARGET PIP_PREFIX # of a module, or of a profile
 cd "$(dirname "$0")/.."
 root=$PWD
 stamps=$root/.venv/.setup
@@ -41,14 +43,38 @@ path_is_fit() {
 	esac
 }
 
+# Better said at once than after the set-up; a configuration of the user's own has systems of its own.
+refuse_unknown_system() {
+	system='' before=''
+	[ -z "${RFM_CONFIG_FILES:-}" ] || return 0
+	for word in ${MEMBW_NEXT:-}; do
+		case $before$word in
+		-C* | --config-file*) return 0 ;;
+		--system=*) system=${word#*=} ;;
+		--system\ *) system=$word ;;
+		esac
+		before=
+		[ "$word" != --system ] || before='--system '
+	done
+	[ -z "$system" ] || [ -e "systems/${system%%:*}.yaml" ] ||
+		die "no system '$system' in systems/" "there are $(cd systems && echo *.yaml | sed 's/\.yaml//g')"
+}
+
 # Two shells, or CI and a user: the second waits for the first.
 take_turns() {
 	command -v flock >/dev/null 2>&1 || return 0
 	exec 9<ci/setup.sh
-	flock -n 9 || {
+	status=0
+	flock -n 9 2>/dev/null || status=$?
+	case $status in
+	0) ;;
+	1)
 		echo 'set-up: waiting for another set-up of this checkout'
 		flock 9
-	}
+		;;
+	*) # Lustre without -o flock
+		echo "membw: no locks on the file system of '$root': two set-ups at a time would not be noticed" >&2 ;;
+	esac
 }
 
 # A bundle (ci/bundle.sh) brings what would come by the network.
@@ -68,7 +94,7 @@ look_for_bundle() {
 }
 
 fingerprint() {
-	cat ci/requirements.txt pyproject.toml | sha256sum | cut -d' ' -f1
+	cat ci/requirements.txt pyproject.toml ci/no_pythonpath.py | sha256sum | cut -d' ' -f1
 }
 
 is_new_enough() { # PYTHON
@@ -119,6 +145,9 @@ venv() {
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
 		--no-build-isolation --editable . ||
 		die 'pip could not install membw itself (its reason is above)' 'see above'
+	packages=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+	cp ci/no_pythonpath.py "$packages"
+	echo 'import no_pythonpath' >"$packages/no_pythonpath.pth"
 	mkdir -p "$stamps"
 	echo "$print" >"$stamps/venv"
 	[ -z "$offline" ] || sha256sum <offline/SHA256SUMS >"$stamps/bundle"
@@ -262,6 +291,7 @@ get_spack() {
 
 [ "${1:-}" != --retry ] || rm -f "$stamps/tools-missing" "$stamps/no-spack"
 path_is_fit
+refuse_unknown_system
 take_turns
 look_for_bundle
 venv

@@ -3,9 +3,13 @@
 #
 # usage: ci/test.sh [PYTEST ARGUMENT ...]
 set -uo pipefail
+unset CDPATH
 cd "$(dirname "$0")/.." || exit 2
 PATH=$PATH:/usr/sbin:/sbin
 
+echo 'test: 13 to 15 minutes on two cores, some 4 of them set-up: Python packages into .venv, Spack into .spack'
+[ "$(id -u)" != 0 ] || [ -n "${NO_APT:-}" ] ||
+	echo 'test: as root, Debian packages that tests need are installed by apt-get (NO_APT=1: none)'
 # some images set this: each of a thousand processes would compile the library, ReFrame and Spack
 unset PYTHONDONTWRITEBYTECODE
 # byte code of what is imported alone is made, then: pip would make all of it, one file after the
@@ -97,9 +101,8 @@ if [ $# -gt 0 ]; then
 	python -m pytest --durations=15 --junitxml=results/tests.xml "$@"
 	tests=$?
 else
-	# what computes and what waits for other programs go four more than cores at a time, in the order
-	# of tests/conftest.py: the first fill the cores while the rest waits; then what measures,
-	# with nothing in parallel
+	# what computes and what waits for other programs, four files more than cores at a time; then what
+	# measures, with nothing in parallel
 	tests=0
 	stage() { # NAME WORD...: one stage of the tests
 		local name=$1
@@ -107,9 +110,9 @@ else
 		python -m pytest "$@" --durations=15 --junitxml="results/tests-$name.xml" || tests=$?
 	}
 	cores=$(nproc)
-	stage shared -m 'not alone' -n $((cores < 6 ? cores + 4 : 10)) --dist loadfile \
+	stage shared -m 'shared or not alone' -n $((cores < 6 ? cores + 4 : 10)) --dist loadfile \
 		--no-loadscope-reorder
-	stage alone -m alone
+	stage alone -m 'alone and not shared'
 fi
 [ "$lint" = 0 ] || echo 'test: lint failed, see the lines that begin with check: above'
 [ "$tests" = 0 ] || exit "$tests"

@@ -2,7 +2,8 @@
 
 import contextlib
 import fcntl
-import functools
+import json
+import math
 import os
 import shutil
 import socket
@@ -20,84 +21,14 @@ os.environ['LC_ALL'] = 'C.UTF-8'
 os.environ.pop('COLUMNS', None)
 # a job of a test lasts seconds; ReFrame looks less and less often, at last each 10 s
 os.environ['RFM_POLL_RATE_MIN'] = '4'
-# folders whose tests compute only, but for those named below: they fill the cores while those of
-# WAITING wait, and come last
-COMPUTING = (
-    'checks/test_case.py',
-    'checks/test_references.py',
-    'checks/test_several_launches.py',
-    'harness',
-    'membw',
-    'pingpong/test_pairs.py',
-    'stream/test_flip_arithmetic.py',
-    'stream/test_interval_coverage.py',
-    'test_layers.py',
-    'test_planted.py',
-)
-# folders whose tests wait for ReFrame, Slurm, Spack, MPI or a compiler and judge no figure: they
-# run several at a time, in this order; what takes longest first, so that no file is left over.
-# What is in neither list measures or counts the time, and has the machine for itself. A test's
-# own mark, shared or alone, goes before these lists.
-WAITING = (
-    'spack',
-    'ci',
-    'checks/test_reframe.py',
-    'stream/test_mpi.py',
-    'checks/test_cluster.py',
-    'checks/test_cluster_node.py',
-    'checks/test_cluster_pairs.py',
-    'stream/test_stream_program.py',
-    'checks/test_system_add.py',
-    'stream/test_bit_flips.py',
-    'checks/test_deaths.py',
-    'checks/test_slurm.py',
-    'checks/test_jobs.py',
-    'checks/test_systems.py',
-    'checks/test_card.py',
-    'checks/test_workstations.py',
-    'checks/test_second_program.py',
-    'stream/test_mpi_broken.py',
-    'stream/test_tuned.py',
-    'membw/reproduce',
-    'stream/test_stream_verdict.py',
-    'stream/test_repeats.py',
-    'checks/test_imb_pingpong.py',
-    'membw/calibrate',
-    'membw/nightly',
-    'checks/test_site_configuration.py',
-    'stream/test_fifth_kernel.py',
-    'stream/test_fortran.py',
-    'checks/test_modules.py',
-    'stream/test_kmp_affinity.py',
-    'stream/test_static_musl.py',
-    'stream/test_health_check.py',
-    'stream/test_step.py',
-    'ladder/test_levels.py',
-    'loaded',
-    'tiers',
-)
-REST = len(WAITING)
+DURATIONS = ROOT / 'tests/durations.json'  # written by ci/count.py --durations
 
 
 def pytest_collection_modifyitems(items):
-    gone = [place for place in (*COMPUTING, *WAITING) if not (ROOT / 'tests' / place).exists()]
-    if gone:
-        raise pytest.UsageError(f'tests/conftest.py names what is not there: {", ".join(gone)}')
-    for item in items:
-        if item.get_closest_marker('alone') or item.get_closest_marker('shared'):
-            continue
-        if turn(item.path) == REST:
-            item.add_marker('alone')
-    items.sort(key=lambda item: turn(item.path))
-
-
-@functools.cache
-def turn(path):
-    """Number in WAITING, what is in no list, and COMPUTING."""
-    place = path.relative_to(ROOT / 'tests').as_posix()
-    if place.startswith(COMPUTING) and not place.startswith(WAITING):
-        return REST + 1
-    return next((i for i, start in enumerate(WAITING) if place.startswith(start)), REST)
+    """The file that takes longest comes first, so that none is left over at the end; before all
+    those of which it is not known."""
+    seconds = json.loads(DURATIONS.read_text())
+    items.sort(key=lambda item: -seconds.get(item.location[0], math.inf))
 
 
 @pytest.fixture(scope='session')

@@ -9,6 +9,7 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
+from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError, did_you_mean
 from membw.interruption import Heeded, heeded
 from membw.printable import print_in_locale, printable
@@ -22,7 +23,7 @@ NEWLINE = '\n'  # several facts of one error, a line each
 COMMANDS = {
     'run': ('run.command', 'measure this node, or another system'),
     'summary': ('summary.command', 'print the tables of a run again'),
-    'node': ('node.command', 'this node: FIT, SLOW and why, or NOT JUDGED'),
+    'node': ('node.command', 'this node: PASS, FAIL and why, or UNDECIDED'),
     'why': ('node.why', 'why one node is slow: figures, facts, since when, what next'),
     'rank': ('rank.command', 'judge a fleet: which nodes are slow, and by how much'),
     'history': ('history.command', 'say what changed, and since when: a node, the fleet'),
@@ -57,7 +58,8 @@ class Parser(argparse.ArgumentParser):
     """argparse with our help and our style of errors."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+        form = argparse.RawDescriptionHelpFormatter
+        super().__init__(formatter_class=form, allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
         choice = CHOICE.search(message)
@@ -99,8 +101,6 @@ def as_meant(argv: list[str]) -> list[str]:
     if word in known:
         return argv
     if not word.startswith('-'):
-        from membw.checkout import root
-
         if Path(root(), 'reframe-checks', f'{word}.py').is_file():
             raise MembwError(f"'{word}' is a test", f'membw run -n {word}')
     what = 'option' if word.startswith('-') else 'command'
@@ -121,6 +121,8 @@ def dispatch(argv: list[str] | None) -> int:
         commands: Any = parser._subparsers._group_actions[0].choices  # type: ignore[union-attr]
         commands[args.command].refuse(rest[0])
     args.rest = rest
+    if getattr(args, 'system', '') and args.command != 'run':  # which may be given other systems
+        refuse_unknown_system(args.system.partition(':')[0])
     return args.func(args)
 
 
@@ -165,6 +167,9 @@ def status_of(argv: list[str] | None, heeds: Heeded) -> int:
         if isinstance(err, ModuleNotFoundError):  # capstone, where it has no wheel
             fact = f"this needs the Python package '{err.name}', which is not installed"
             return fault(fact, f"'pip install {err.name}', or run it on another machine")
+        if isinstance(err, ImportError) and os.environ.get('PYTHONPATH'):
+            hint = "'env -u PYTHONPATH membw ...': PYTHONPATH is set, for another Python?"
+            return fault(f'a package cannot be loaded: {str(err).strip()[:200]}', hint)
         at = traceback.extract_tb(err.__traceback__)[-1]
         words = f'{type(err).__name__}: {str(err)[:200]} ({Path(at.filename).name}:{at.lineno})'
         return fault(f'a bug of membw: {words}', 'MEMBW_DEBUG=1 shows where; please report it')

@@ -10,6 +10,8 @@ import pytest
 import yaml
 from places import ROOT
 
+pytestmark = pytest.mark.alone
+
 NOISE = 'disturbed,unstable,wrong-pinning,oversubscribed'
 
 

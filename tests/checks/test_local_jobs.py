@@ -13,6 +13,8 @@ from reframe.core.backends import getlauncher
 from reframe.core.schedulers import Job
 from reframe.core.schedulers.local import LocalJobScheduler
 
+pytestmark = pytest.mark.alone
+
 
 def exit_status_of_another_child(folder: pathlib.Path, is_replaced: bool) -> int:
     """Of a child that exits with 3, after a local job has ended."""

@@ -7,6 +7,8 @@ import standin_gcc
 import yaml
 from places import ROOT
 
+pytestmark = pytest.mark.alone
+
 # [helios] "Simulation using MIC co-processor on Helios", 2016: execution times in s
 SANDY_BRIDGE = {1: 55, 2: 28, 4: 14, 8: 7, 16: 3.5}
 NATIVE = {

@@ -5,6 +5,8 @@ import json
 import pytest
 from places import ROOT
 
+pytestmark = pytest.mark.alone
+
 CHECK = ROOT / 'reframe-checks/overheads.py'
 
 

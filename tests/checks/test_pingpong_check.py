@@ -11,7 +11,10 @@ from places import ROOT
 from membw.results.reframe import outcome
 
 TWO = sorted(os.sched_getaffinity(0))[:2]
-pytestmark = pytest.mark.skipif(len(TWO) < 2, reason='this machine has one CPU, a pair takes two')
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.skipif(len(TWO) < 2, reason='this machine has one CPU, a pair takes two'),
+]
 NOISE = 'disturbed,unstable'
 
 

@@ -1,7 +1,7 @@
 """The entries in ci/entries: what can be proven of them without GitLab, GitHub, cron.
 
-Each file is checked by its own service's schema or checker, and its commands are run: those that
-would measure against a stand-in ci/nightly, which leaves what a night leaves.
+Each file is checked by its own service's schema or checker, and its commands are run:
+GitLab's in a real night, with a check that measures nothing.
 """
 
 import json
@@ -9,8 +9,11 @@ import pathlib
 import re
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 
+import made_up_records as made
 import pytest
+import tiny_check
 import yaml
 from checkout_copy import copy_checkout
 from places import ROOT
@@ -20,12 +23,6 @@ from membw.cli import build_parser
 ENTRIES = ROOT / 'ci' / 'entries'
 GITLAB = ['.gitlab-ci.yml', 'ci/entries/gitlab-nightly.yml']
 CALL = re.compile(r'ci/nightly ((?:"[^"]*"|[^\n\'"])*)')
-STAND_IN = """#!/bin/bash
-mkdir -p results/nights/2026-11-20 results/nights/2026-11-21
-echo '<testsuites/>' >results/nights/2026-11-21/checks.xml
-echo "$@" >asked
-exit "${STATUS:-0}"
-"""
 
 
 def text(name):
@@ -72,31 +69,71 @@ def test_what_an_entry_asks_of_ci_nightly_is_understood(options):
     assert (ROOT / 'systems' / f'{args.system}.yaml').exists()
 
 
-@pytest.fixture
-def checkout(tmp_path):
-    """A folder with a stand-in ci/nightly."""
-    (tmp_path / 'ci').mkdir()
-    (tmp_path / 'ci' / 'nightly').write_text(STAND_IN)
-    (tmp_path / 'ci' / 'nightly').chmod(0o755)
-    return tmp_path
-
-
 def sh(folder, command, **variables):
-    env = {'PATH': '/usr/bin:/bin', 'HOME': str(folder.parent), 'MEMBW_SYSTEM': 'ulysses'}
-    return subprocess.run(
-        ['bash', '-ec', command], cwd=folder, env={**env, **variables}
-    ).returncode
+    env = {'PATH': '/usr/bin:/bin', 'HOME': str(folder.parent), 'USER': 'hpc', **variables}
+    done = subprocess.run(
+        ['bash', '-ec', command], cwd=folder, env=env, capture_output=True, text=True
+    )
+    print(done.stdout + done.stderr)
+    return done.returncode
 
 
-@pytest.mark.parametrize('status', [0, 1, 2])
-def test_the_gitlab_job_ends_as_the_night_does_and_keeps_it(checkout, status):
+@pytest.fixture
+def checkout(own_checkout):
+    """A copy with ci/nightly, and with one check, of no figure, that is in each night."""
+    folder, _ = own_checkout
+    for name in ('ci', 'pyproject.toml'):
+        copy_checkout(folder, [name])
+    for file in folder.glob('reframe-checks/*.py'):
+        file.unlink()
+    (folder / 'reframe-checks/tiny.py').write_text(tiny_check.text("tags = {'nightly'}"))
+    (folder / 'results/records').mkdir(parents=True)
+    made.write(folder / 'results/records/1.json', [made.record('n1')])  # of an earlier night
+    (folder / '.spack').mkdir(exist_ok=True)
+    pins = re.findall(r'_COMMIT=(\w+)', (folder / 'ci/versions.env').read_text())
+    (folder / '.spack/ready').write_text(f'{pins[0]} {pins[1]}\n')
+    return folder
+
+
+def test_the_gitlab_job_ends_as_the_night_does_and_shows_its_tests(checkout):
     job = yaml.safe_load(text('gitlab-nightly.yml'))['nightly']
-    assert sh(checkout, '\n'.join(job['script']), STATUS=str(status)) == status
-    assert sh(checkout, '\n'.join(job['after_script'])) == 0
-    assert list(checkout.glob(job['artifacts']['reports']['junit']))
+    (checkout / 'results/nights/other/2026-01-01').mkdir(parents=True)
+    (checkout / 'results/nights/other/2026-01-01/state.json').write_text('{"run-1.json": 0}')
+    assert sh(checkout, '\n'.join(job['script']), MEMBW_SYSTEM='local') == 0
+    for _ in 1, 2:
+        assert sh(checkout, '\n'.join(job['after_script'])) == 0
+    (junit,) = checkout.glob(job['artifacts']['reports']['junit'])
+    assert [case.get('classname') for case in ET.parse(junit).iter('testcase')] == [
+        'local:default.tiny'
+    ]
+    assert 'Subject: membw local' in (checkout / 'night/summary.txt').read_text()
 
 
-def test_the_scrontab_is_one_cron_line_that_runs(checkout):
+# what Slurm and PBS set in a job, and what a user or a job script may set for it
+OUTER = 'SLURM_JOB_ID SLURM_RESTART_COUNT SLURM_MEM_PER_CPU SLURM_EXPORT_ENV SLURM_CLUSTERS'
+OUTER += ' SLURM_CPU_BIND SBATCH_PARTITION SRUN_CPUS_PER_TASK SALLOC_PARTITION PBS_JOBID PMI_RANK'
+KEPT = {'SLURM_CONF': '/x', 'SLURMD_NODENAME': 'n1', 'PBS_SERVER': 's', 'HOME': '/home/x'}
+
+
+@pytest.mark.parametrize('variables, gone', [
+    (dict.fromkeys(OUTER.split(), '1'), True),
+    ({'PBS_JOBID': '1', 'PBS_NODEFILE': '/x'}, True),
+    ({'SBATCH_ACCOUNT': 'a', 'SLURM_TIME_FORMAT': 'x'}, False),  # no job: the user's own
+])  # fmt: skip
+def test_the_jobs_of_a_night_get_nothing_of_the_job_that_it_is(tmp_path, variables, gone):
+    """Slurm's cron requeues its job: each job of the second night took itself for requeued."""
+    copy_checkout(tmp_path, ['ci'])
+    (tmp_path / 'ci/setup.sh').write_text('')
+    (tmp_path / 'setup-env.sh').write_text('PATH=$PWD:$PATH\n')
+    (tmp_path / 'membw').write_text('#!/bin/sh\nenv >seen\n')
+    (tmp_path / 'membw').chmod(0o755)
+    assert sh(tmp_path, 'ci/nightly', **variables, **KEPT) == 0
+    seen = dict(line.split('=', 1) for line in (tmp_path / 'seen').read_text().splitlines())
+    assert KEPT.items() <= seen.items()
+    assert {name in seen for name in variables} == {not gone}
+
+
+def test_the_scrontab_is_one_cron_line(tmp_path):
     """tests/checks/test_slurm.py hands its options to a real Slurm."""
     lines = [line for line in text('scrontab').splitlines() if not line.startswith('# ')]
     options = [line.removeprefix('#SCRON ') for line in lines if line.startswith('#SCRON ')]
@@ -104,7 +141,10 @@ def test_the_scrontab_is_one_cron_line_that_runs(checkout):
     assert options and len(crons) == 1
     *when, command = crons[0].split(maxsplit=5)
     assert len(when) == 5 and all(re.fullmatch(r'[\d*/,-]+', field) for field in when)
-    assert sh(checkout.rename(checkout.parent / 'membw'), command) == 0
+    (tmp_path / 'membw/ci').mkdir(parents=True)
+    (tmp_path / 'membw/ci/nightly').write_text('#!/bin/sh\nexit 7\n')
+    (tmp_path / 'membw/ci/nightly').chmod(0o755)
+    assert sh(tmp_path / 'membw', command) == 7
 
 
 def test_easybuilds_file_builds_what_it_installs(tmp_path, need):

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 import tiny_check
+from checkout_copy import copy_checkout
 
 
 @pytest.fixture
@@ -170,6 +171,118 @@ def test_a_checkout_under_another_name_is_the_same(call, need, root, tmp_path, s
     script = f'mount --bind {root} {tmp_path} && cd {tmp_path} && . ./setup-env.sh && membw --help'
     done = call('unshare', '-m', shell, '-c', script, MEMBW_ROOT='')
     assert (done.returncode, done.stderr) == (0, '') and 'usage: membw ' in done.stdout, done
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    """A folder of packages of another Python, as a module of a site puts it on PYTHONPATH."""
+    for name in 'numpy yaml reframe jinja2 jsonschema enum typing sitecustomize'.split():
+        (tmp_path / f'{name}.py').write_text(f'raise ImportError("{name} of another Python")')
+    return tmp_path
+
+
+def test_what_a_module_sets_for_another_python_does_not_reach_ours(root, call, hostile):
+    """After setup-env.sh as well: a module may be loaded later."""
+    set_ = {'PYTHONPATH': hostile}
+    for words in (
+        ['membw', 'rank', '--help'],
+        ['reframe', '-c', 'reframe-checks/stream.py', '-l', '--system', 'local'],
+        ['python', '-c', 'import os, sys; assert "PYTHONPATH" not in os.environ'],
+    ):
+        done = call(*words, **set_)
+        assert done.returncode == 0 and 'another Python' not in done.stdout + done.stderr, done
+    more = {**set_, 'PYTHONHOME': hostile, 'PYTHONSTARTUP': hostile / 'yaml.py'}
+    for words in (['ci/in-env'], ['sh', '-c', '. ./setup-env.sh && exec "$@"', 'sh']):
+        done = call(*words, 'python', '-c', 'import os, numpy, yaml; print(*os.environ)', **more)
+        assert done.returncode == 0 and not set(more) & {*done.stdout.split()}, done
+
+
+@pytest.mark.parametrize('given, kept', [
+    ('{root}/src', '{root}/src'), ('{hostile}:{root}/tests/lib', '{root}/tests/lib'),
+    ('{copy}/src:{hostile}', '{copy}/src'), ('{packages}:{hostile}', '{packages}'),
+    ('{hostile}', ''), ('{stdlib}', ''), ('/', ''),
+])  # fmt: skip
+def test_a_pythonpath_of_this_checkout_or_of_a_copy_stays(root, call, hostile, given, kept):
+    copy = copy_checkout(hostile / 'copy', ['src/membw'])
+    packages, stdlib = os.path.dirname(pytest.__path__[0]), os.path.dirname(os.__file__)
+    places = {'root': root, 'hostile': hostile, 'packages': packages, 'stdlib': stdlib}
+    code = 'import os, numpy, yaml, enum, membw; print(os.environ.get("PYTHONPATH", ""))'
+    done = call('python', '-c', code, PYTHONPATH=given.format(**places, copy=copy))
+    assert (done.stderr, done.stdout) == ('', f'{kept.format(**places, copy=copy)}\n')
+
+
+@pytest.mark.parametrize('words', [
+    ['sh', 'ci/setup.sh', '--no-spack'], ['ci/in-env', 'membw', '--version'],
+    ['make', '-s', 'help'], ['sh', 'ci/test-packages.sh'], ['make', '-s', '-C', 'src', 'help'],
+    ['sh', 'src/plain.sh', 'plan', 'gcc-o3', 'stream', '--stamp', '/dev/stdout'],
+], ids=' '.join)  # fmt: skip
+def test_cdpath_leads_no_script_elsewhere(call, tmp_path, words):
+    for name in 'ci', 'src', 'configs':
+        (tmp_path / name).mkdir()
+    done = call(*words, CDPATH=tmp_path)
+    assert done.returncode == 0 and str(tmp_path) not in done.stdout + done.stderr, done
+
+
+def test_every_script_of_ci_forgets_cdpath_before_it_changes_folder(root):
+    scripts = [path for path in [root / '.ci/run', *root.glob('ci/*')] if path.is_file()]
+    lines = {path.name: path.read_text().split('\n') for path in scripts}
+    moves = {
+        n: [x for x in every if x.startswith(('cd ', 'unset CDPATH'))]
+        for n, every in lines.items()
+    }
+    moves = {name: found for name, found in moves.items() if found}
+    assert len(moves) > 10
+    assert [name for name, found in moves.items() if not found[0].startswith('unset')] == []
+
+
+@pytest.mark.parametrize('words, system', [
+    (['make', 'run', 'SYSTEM=nope'], 'nope'), (['make', 'run', 'SYSTEM=nope:part'], 'nope:part'),
+    (['make', 'run', 'ARGS=-n stream --system=nope'], 'nope'),
+    (['make', 'run', 'ARGS=--system nope -n stream'], 'nope'),
+    (['ci/nightly', '--system', 'nope'], 'nope'),
+    (['make', 'run', 'ARGS=-C own.py --system nope'], ''), (['make', 'run'], ''),
+    (['make', 'run', 'SYSTEM=thin:thin'], ''), (['ci/nightly', '--minutes', '3'], ''),
+])  # fmt: skip
+def test_an_unknown_system_is_refused_before_the_set_up(root, call, tmp_path, words, system):
+    """A copy without .venv, whose Python is too old for one: the sentence came after 385 s."""
+    for name in ('ci', 'systems'):
+        shutil.copytree(root / name, tmp_path / name)
+    for name in ('Makefile', 'pyproject.toml', 'setup-env.sh'):
+        shutil.copy(root / name, tmp_path)
+    (tmp_path / 'python').write_text('#!/bin/sh\nexit 3\n')
+    (tmp_path / 'python').chmod(0o755)
+    done = call(*words, cwd=tmp_path, PYTHON=tmp_path / 'python', NO_APT=1, MEMBW_ROOT='')
+    fact = f"no system '{system}' in systems/\nhint: there are " if system else 'needs 3.10 or'
+    assert done.returncode == 2 and fact in done.stderr, done
+
+
+@pytest.mark.parametrize('words, hint', [
+    ('why n1 x.json --system nope', 'known here: '), ('node --system thn', "did you mean 'thin'?"),
+    ('nightly --system thn', "did you mean 'thin'?"), ('calibrate --system nope', 'known here: '),
+    ('run --system nope', 'known here: '), ('node --second 30', "did you mean '--seconds'?"),
+    ('rank --marg 3 x', "did you mean '--margin'?"), ('history --sinc 3d', "'--since'?"),
+    ('run --ful', "did you mean '--full'?"),
+])  # fmt: skip
+def test_no_command_takes_what_is_misspelt(call, words, hint):
+    done = call('membw', *words.split())
+    is_one_clear_error(done)
+    assert hint in done.stderr.splitlines()[-1]
+
+
+def test_a_checkout_of_another_owner_knows_its_commit(call, tmp_path):
+    """A service account's: git refuses it, and the record had no commit."""
+    if os.geteuid():
+        pytest.skip('another owner can be made by root alone')
+    identity = ('-c', 'user.name=a', '-c', 'user.email=a@b')
+    for words in ['init', '-q'], [*identity, 'commit', '-q', '--allow-empty', '-m', 'x']:
+        assert call('git', *words, cwd=tmp_path).returncode == 0
+    head = call('git', 'rev-parse', 'HEAD', cwd=tmp_path).stdout.strip()
+    (tmp_path / 'reframe-checks').mkdir()
+    for path in (tmp_path, *tmp_path.rglob('*')):
+        os.chown(path, 65534, 65534)
+    assert call('git', 'rev-parse', 'HEAD', cwd=tmp_path).returncode != 0
+    code = 'from membw.presets import sources; print(sources.commit())'
+    assert call('python', '-c', code, MEMBW_ROOT=tmp_path).stdout.strip() == head
 
 
 def test_a_second_run_at_the_same_time_is_refused(call, root, one_run):

@@ -74,6 +74,9 @@ def test_between_releases_the_version_is_the_next_ones():
     assert f'\nversion: {version}\n' in (ROOT / 'CITATION.cff').read_text()
     heads = re.findall(r'^## (\S+)', (ROOT / 'CHANGELOG.md').read_text(), re.M)
     released = re.findall(r'^    version\("([\d.]+)"', (ROOT / RECIPE).read_text(), re.M)
+    easybuild = (ROOT / 'ci/entries/membw.eb').read_text()
+    (wanted,) = re.findall(r"^version = '(.*)'", easybuild, re.M)
+    assert wanted in (version, *released), 'there is no archive of it'
     if version.endswith('-dev'):
         assert heads[0] == 'Unreleased' and version.removesuffix('-dev') not in heads
     else:

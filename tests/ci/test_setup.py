@@ -143,6 +143,21 @@ def test_a_spack_of_the_user_is_taken_and_a_killed_set_up_indexes_again(with_own
     assert 'indexing' in with_own_spack('1.1.0').stdout
 
 
+@pytest.mark.parametrize('error', ['ENOSYS', 'ENOLCK', 'EOPNOTSUPP'])
+@pytest.mark.parametrize(
+    'words', [['sh', 'ci/setup.sh', '--no-spack'], ['ci/nightly', '--help']], ids=' '.join
+)
+def test_a_file_system_without_locks_is_one_line(root, call, tmp_path, need, words, error):
+    """Lustre without -o flock, by a filter of system calls."""
+    need('gcc', 'flock')
+    refuse = tmp_path / 'refuse'
+    assert call('gcc', '-o', refuse, 'tests/probes/refuse_calls.c').returncode == 0
+    done = call(refuse, error, 'flock', *words)
+    said = [line for line in done.stderr.splitlines() if 'no locks on the file system' in line]
+    assert (done.returncode, len(said)) == (0, 2 if 'nightly' in words[0] else 1), done
+    assert 'waiting' not in done.stdout and 'flock:' not in done.stderr
+
+
 @pytest.mark.parametrize('name', ['requirements', 'requirements-develop'])
 def test_every_requirement_is_pinned_with_a_checksum(root, name):
     text = (root / 'ci' / f'{name}.txt').read_text()

@@ -12,6 +12,8 @@ from one_cpu import one_cpu
 from places import ROOT
 from record_schema import check
 
+pytestmark = pytest.mark.alone
+
 CPUS = len(os.sched_getaffinity(0))
 # what a multiplication of a millisecond cannot be
 TINY = 'wrong-pinning,too-short,threads-idle,too-good,oversubscribed,forced-kernels'

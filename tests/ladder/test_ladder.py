@@ -11,6 +11,8 @@ import pytest
 from changed_source import other_machine
 from record_schema import check
 
+pytestmark = pytest.mark.alone
+
 KIB = 1024
 Ran = tuple[int, str, dict[str, Any]]
 

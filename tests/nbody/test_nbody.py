@@ -9,7 +9,10 @@ import pytest
 import record_schema
 
 CPUS = sorted(os.sched_getaffinity(0))
-pytestmark = pytest.mark.skipif(len(CPUS) < 2, reason='this machine has one CPU')
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.skipif(len(CPUS) < 2, reason='this machine has one CPU'),
+]
 SHORT = ('--bodies', '500', '--rounds', '6')
 
 

@@ -13,7 +13,10 @@ import record_schema
 from places import ROOT
 
 CPUS = sorted(os.sched_getaffinity(0))
-pytestmark = pytest.mark.skipif(len(CPUS) < 2, reason='this machine has one CPU, a team takes two')
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.skipif(len(CPUS) < 2, reason='this machine has one CPU, a team takes two'),
+]
 SHORT = ('--threads', '2', '--pairs', '15')
 CLANG = shutil.which('clang-19') or shutil.which('clang')
 SIZES = [8, 72, 648, 5832, 52488, 472392]

@@ -13,6 +13,7 @@ from places import ROOT
 
 TWO = sorted(os.sched_getaffinity(0))[:2]
 pytestmark = [
+    pytest.mark.alone,
     pytest.mark.skipif(len(TWO) < 2, reason='this machine has one CPU, a pair takes two'),
     pytest.mark.skipif(bool(mpi_job.lacking()), reason=f'no {mpi_job.lacking()}'),
 ]

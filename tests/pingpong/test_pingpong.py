@@ -17,7 +17,10 @@ from record_schema import check
 
 TWO = sorted(os.sched_getaffinity(0))[:2]
 PAIR = f'{TWO[0]}-{TWO[-1]}'
-pytestmark = pytest.mark.skipif(len(TWO) < 2, reason='this machine has one CPU, a pair takes two')
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.skipif(len(TWO) < 2, reason='this machine has one CPU, a pair takes two'),
+]
 
 
 @pytest.fixture(scope='module')

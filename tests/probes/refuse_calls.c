@@ -1,6 +1,6 @@
 /*
- * refuse_calls EPERM|ENOSYS NAME,NAME,... COMMAND...: runs a command to which the kernel refuses
- * these system calls.
+ * refuse_calls EPERM|ENOSYS|ENOLCK|EOPNOTSUPP NAME,NAME,... COMMAND...: runs a command to which
+ * the kernel refuses these system calls.
  *
  * A NAME may be "docker": all that its default filter refuses (moby,
  * profiles/seccomp/default.json: what is not in its list; clone3 by ENOSYS), or "docker+SYS_NICE":
@@ -49,6 +49,7 @@ static const struct {
 		EACH_OF_SYS_NICE(ROW)
 #undef ROW
 			{ "clone3", SYS_clone3, BY_NAME },
+	{ "flock", SYS_flock, BY_NAME },
 	{ "getcpu", SYS_getcpu, BY_NAME },
 	{ "sched_setaffinity", SYS_sched_setaffinity, BY_NAME },
 };
@@ -92,7 +93,10 @@ int main(int argc, char **argv)
 
 	if (argc < 4)
 		return 2;
-	error = strcmp(argv[1], "EPERM") == 0 ? EPERM : ENOSYS;
+	error = strcmp(argv[1], "EPERM") == 0        ? EPERM
+		: strcmp(argv[1], "ENOLCK") == 0     ? ENOLCK
+		: strcmp(argv[1], "EOPNOTSUPP") == 0 ? EOPNOTSUPP
+						     : ENOSYS;
 	for (name = strtok(argv[2], ","); name; name = strtok(NULL, ","))
 		refuse_named(name, error);
 	rules[program.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);

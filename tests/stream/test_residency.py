@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import pytest
 from record_schema import check
 
+pytestmark = pytest.mark.alone
+
 MIB = 2**20
 TRIADS = 'harness/residency/triads.c'
 

@@ -4,6 +4,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.mark.parametrize(
     'words, elements',

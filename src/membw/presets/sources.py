@@ -71,7 +71,9 @@ def _git(*words: str) -> bytes:
     if not Path(root(), '.git').exists():
         return b''
     try:
-        done = subprocess.run(['git', '-C', root(), *words], capture_output=True)
+        # whoever owns it: its code runs already
+        line = ['git', '-c', 'safe.directory=*', '-C', root(), *words]
+        done = subprocess.run(line, capture_output=True)
     except OSError:
         return b''
     return b'' if done.returncode else done.stdout

@@ -249,9 +249,6 @@ def outcome(case: dict, builds: dict[Build, str]) -> tuple[str, str]:
 def reason_of(case: dict) -> str:
     text = (case.get('fail_reason') or case['result']).removeprefix(NOT_NOW)
     return printable(' '.join(text.split()))
-    if phase == 'run':  # ReFrame's word for submitting it to the scheduler
-        return MISSING, SPAWNED.sub(r"'\1' failed: \2\3", why).strip()
-    return MISSING, why if INTERRUPTED.search(why) else f'{phase}: {why}'
 
 
 # --- builds, and what was skipped ----------------------------------------------------------------

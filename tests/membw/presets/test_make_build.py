@@ -49,6 +49,15 @@ def first_line(compiler):
     return done.stdout.partition('\n')[0]
 
 
+@pytest.mark.parametrize('python', [sys.executable, 'none'])
+def test_the_first_line_of_readme_works_in_a_folder_with_a_space(tmp_path, python):
+    """It was: unrecognized arguments: stream."""
+    folder = copy_checkout(tmp_path / "anna's check out", ('src', 'configs'))
+    line = ['make', '-s', '-C', 'src/stream', f'PYTHON={python}', 'PRESET=gcc-o3']
+    done = subprocess.run(line, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0 and (folder / 'build/gcc-o3/stream').exists(), done.stderr
+
+
 def record(make):
     return json.loads((make.build / 'stream.json').read_text())
 

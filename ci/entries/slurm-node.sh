@@ -1,0 +1,34 @@
+# shellcheck shell=sh disable=SC2034
+# For slurm-healthcheck and slurm-undrain, which look for it beside them: what Slurm says of this
+# node. One that is drained or down for a reason which does not begin with "membw:" is somebody
+# else's: nothing is written about it. Exit status 2: Slurm was not asked, or refused.
+node=${SLURMD_NODENAME:-$(hostname -s)}
+health=${MEMBW_HEALTH:-${MEMBW_STREAM:-/opt/membw/bin/stream}}
+[ -n "${MEMBW_HEALTH:-}" ] || health=${health%/*}/membw-health
+
+tell() { # TEXT: a health check's own output goes nowhere
+	echo "$node: $1" >&2
+	logger -t membw -- "$node: $1" 2>/dev/null
+}
+
+whose() { # sets `owner` (nobody, us, other), `state` and `reason`
+	if ! answer=$(sinfo -a -h -N -n "$node" -o '%T|%E' 2>&1) || [ -z "$answer" ]; then
+		: "${answer:=it has no such node; SLURMD_NODENAME=NAME tells its name there}"
+		tell "Slurm does not say how it is, nothing is changed: $answer"
+		exit 2
+	fi
+	answer=$(printf '%s\n' "$answer" | tail -n 1) # a line per partition
+	state=$(printf %s "${answer%%|*}" | tr -cd a-z_) # without its sign: drained*
+	reason=${answer#*|}
+	case $state:$reason in
+	drain*:membw:* | down*:membw:* | fail*:membw:* | inval*:membw:*) owner=us ;;
+	drain* | down* | fail* | inval*) owner=other ;;
+	*) owner=nobody ;;
+	esac
+}
+
+update() { # NAME=VALUE...
+	{ refusal=$(scontrol update nodename="$node" "$@" 2>&1 >&3) && return; } 3>&1
+	tell "scontrol update $*: $refusal"
+	exit 2
+}

@@ -1,6 +1,5 @@
 """`membw node` on every idle node at once: one job, one battery and one word per node."""
 
-import json
 import os
 import pathlib
 import sys
@@ -8,7 +7,7 @@ import sys
 import reframe as rfm
 from lib.binaries import built
 from lib.variables import refuse
-from lib.whole_cluster import whole_cluster
+from lib.whole_cluster import read_lines, whole_cluster
 from reframe.core.builtins import run_after, run_before, variable
 
 from membw.checkout import root
@@ -73,23 +72,16 @@ class cluster_node(whole_cluster):
         self.run_environment = archive.environment(self.stagedir)
         self.threads = record['threads']
 
-    def gathered(self) -> list[str]:
-        """The records of one measurement, which are taken out of the stage folder."""
-        lines = []
-        for path in sorted(pathlib.Path(self.stagedir, NODES).glob('*.json')):
-            lines.append(path.read_text())
-            path.unlink()
-        return lines
+    def gathered(self, stage: pathlib.Path) -> list[dict]:
+        return read_lines(sorted((stage / NODES).glob('*.json')))
 
-    def keep_lines(self, lines: list[str]) -> None:
+    def keep_records(self, records: list[dict]) -> None:
         """With the word of each node."""
-        from membw.node import cluster  # with numpy and scipy: not in each session
+        from membw.node import cluster  # not in each session
 
-        every = [json.loads(line) for line in lines]
         where = f'{self.current_system.name}:{self.current_partition.name}'
-        self.words = cluster.worded((one for one in every if one.get('parts')), where)
-        made = [*self.words, *(one for one in every if not one.get('parts'))]
-        super().keep_lines([json.dumps(one) + '\n' for one in made])
+        self.words = cluster.worded((one for one in records if one.get('parts')), where)
+        super().keep_records([*self.words, *(one for one in records if not one.get('parts'))])
 
     def low_and_beside(self) -> tuple[list[str], list[str]]:
         from membw.node import cluster

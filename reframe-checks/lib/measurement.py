@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterable
+from typing import NoReturn
 
 import reframe as rfm
 import reframe.core.runtime as runtime
@@ -17,7 +18,7 @@ from lib.binaries import results
 from lib.case import BUILD, Case
 from lib.variables import option_words, own_variables, refuse
 from membw.results import archive, ledger
-from membw.results.verdict import INVALID, PASS
+from membw.results.verdict import INVALID, MISSING, PASS
 
 # variables below that are no options: what they say is read off the run
 NOTED = (
@@ -133,10 +134,10 @@ class measurement(own_variables, batch_job, rfm.RunOnlyRegressionTest):
     def need_node(self) -> None:
         # a dry run, too, needs to know how many cores it would request
         reason = prerequisites.no_topology(self.current_partition)
-        self.skip_if(reason, reason)
-        if not self.is_dry_run():
+        if not reason and not self.is_dry_run():
             reason = prerequisites.no_scheduler(self.current_partition)
-            self.skip_if(reason, reason)
+        if reason:
+            self.not_now(reason)
 
     @run_after('setup')
     def take_reference(self) -> None:
@@ -144,6 +145,12 @@ class measurement(own_variables, batch_job, rfm.RunOnlyRegressionTest):
         path = self.current_partition.extras.get('references')
         if path and type(self).__name__ in references.read(path) and not self.threads:
             self.reference = {'$ref': path}
+
+    def not_now(self, reason: str) -> NoReturn:
+        """What is to be measured here and cannot be for now is MISSING; a skip is of what this
+        system has not."""
+        self.word, self.reasons = MISSING, reason.removeprefix(prerequisites.NOT_NOW)
+        raise SanityError(f'{MISSING}: {self.reasons}')
 
     def need_tool(self, tool: str | None) -> None:
         """Here the tool is looked for at once; on a node the job looks, and says so."""

@@ -1,6 +1,8 @@
-"""What a run needs and this host may lack: each lack is one readable reason to skip."""
+"""What a run needs and this host may lack: each lack is one readable reason. Where it is of the
+moment the reason begins with NOT_NOW: the row is MISSING, else it is skipped."""
 
 import functools
+import itertools
 import os
 import re
 import shutil
@@ -12,7 +14,10 @@ import reframe.utility.osext as osext
 from reframe.core.environments import Environment
 from reframe.core.systems import SystemPartition
 
-from lib import card, end
+from lib import CHECKOUT, card, end
+
+
+NOT_NOW = 'not now: '  # as results/reframe.py reads it
 
 
 @functools.cache  # a dead controller takes its whole time limit: query it once, not once per case
@@ -40,17 +45,19 @@ SCHEDULERS = {'slurm': no_slurm, 'squeue': no_slurm, 'ssh': no_card}
 def no_scheduler(partition: SystemPartition) -> str | None:
     """Why no job of this partition can be started from here, or None."""
     look = SCHEDULERS.get(partition.scheduler.registered_name)
-    return look(partition) if look else None
+    reason = look(partition) if look else None
+    return f'{NOT_NOW}{reason}' if reason else None
 
 
 def refuse_what_is_elsewhere() -> None:
     """Of a run none of whose partitions can be reached ReFrame would print the reason once per
     build, skip all, and end with PASSED and status 0."""
-    if not any(re.fullmatch('-[Rqv]*r[Rqv]*|--run', word) for word in sys.argv):
+    if not any(re.fullmatch('-[Rqv]*r[Rqv]*|--run', word) for word in sys.argv) or has_others():
         return
     system = runtime.runtime().system
-    reasons = {part: no_scheduler(part) for part in system.partitions}
+    reasons = {part: no_scheduler(part) or '' for part in system.partitions}
     if reasons and all(reasons.values()):
+        reasons = {part: why.removeprefix(NOT_NOW) for part, why in reasons.items()}
         each = {text.removeprefix(f'{p.fullname} '): p.fullname for p, text in reasons.items()}
         facts = ', '.join(f'{name} {why}' for why, name in each.items())
         end(
@@ -58,6 +65,13 @@ def refuse_what_is_elsewhere() -> None:
             f"run it on {system.name}; '--system local' measures this machine, '-l' in place of "
             "'-r' lists the checks",
         )
+
+
+def has_others() -> bool:
+    """Whether checks of the site run in this session as well: they may need no scheduler."""
+    given = [b for a, b in itertools.pairwise(sys.argv) if a in ('-c', '--checkpath')]
+    ours = CHECKOUT / 'reframe-checks'
+    return any(not os.path.realpath(path).startswith(f'{ours}') for path in given)
 
 
 def no_topology(partition: SystemPartition) -> str | None:
@@ -79,7 +93,7 @@ def no_modules(environ: Environment) -> str | None:
         return f"{environ.name} needs module '{wanted[0]}': no modules system here"
     for module in wanted:
         if not system.available_modules(module):
-            return f"{environ.name} needs module '{module}': not available here"
+            return f"{NOT_NOW}{environ.name} needs module '{module}': not available here"
 
 
 def no_compiler(environ: Environment) -> str | None:

@@ -17,7 +17,7 @@ from reframe.core.schedulers.local import LocalJobScheduler
 def exit_status_of_another_child(folder: pathlib.Path, is_replaced: bool) -> int:
     """Of a child that exits with 3, after a local job has ended."""
     if is_replaced:
-        local_jobs.end_alone()
+        local_jobs.mend()
     other = subprocess.Popen(['sh', '-c', 'exit 3'])
     process = subprocess.Popen(['true'], start_new_session=True)
     files = {f'f_{name}': (folder / name).open('w') for name in ('stdout', 'stderr')}
@@ -39,31 +39,12 @@ def test_the_end_of_a_local_job_takes_no_other_exit_status(tmp_path, is_replaced
     assert (status == 3) == is_replaced
 
 
-@pytest.mark.parametrize('is_waiting', [True, False])
-def test_reframes_function_is_judged_by_its_code(monkeypatch, is_waiting):
-    """By its version it was left alone in 4.11, which still waits: a failed job read 0."""
-
-    def waits(self, job):
-        os.waitpid(0, 0)
-
-    def leaves_others_alone(self, job):
-        pass
-
-    theirs = waits if is_waiting else leaves_others_alone
-    monkeypatch.setattr(LocalJobScheduler, '_kill_all', theirs)
-    monkeypatch.setattr('reframe.VERSION', '4.11.0-dev1')
-    local_jobs.end_alone()
-    ours = local_jobs.kill_own_alone if is_waiting else theirs
-    assert LocalJobScheduler._kill_all is ours
-
-
 @pytest.mark.parametrize('name, is_kept', [('rfm_stream', True), ('rfm_build_stream', False)])
 def test_what_a_job_wrote_before_its_time_limit_is_read(tmp_path, monkeypatch, name, is_kept):
-    """Where ReFrame's own job has no error without us, judge_at_the_limit() can go."""
+    """Where ReFrame's own job has no error without us, poll() can go."""
     for ours in ('poll', '_kill_all'):
         monkeypatch.setattr(LocalJobScheduler, ours, getattr(LocalJobScheduler, ours))
-    local_jobs.end_alone()
-    local_jobs.judge_at_the_limit()
+    local_jobs.mend()
     scheduler = LocalJobScheduler()
     job = Job.create(scheduler, getlauncher('local')(), name=name, workdir=str(tmp_path))
     process = subprocess.Popen(['sleep', '60'], start_new_session=True)

@@ -7,15 +7,13 @@ from collections.abc import Mapping
 
 import reframe as rfm
 from reframe.core.builtins import run_after, run_before
-from reframe.core.logging import getlogger
 from reframe.core.schedulers import Job
 from reframe.core.systems import System
 
 from membw.site import slurm
 
 LONGEST_WAIT = '12h'  # in a queue, where nobody says otherwise
-NO_QUEUE = ('local', 'ssh')
-SUBMITTED: list[Job] = []  # by this session, to a scheduler
+OF_SESSION: list[Job] = []  # jobs of Slurm, submitted or to be
 # with --exclusive alone a job gets its usual share of the memory
 WHOLE_NODE = '--mem=0'
 # after a node failed Slurm would start the job again on another one, and the failure would be seen
@@ -67,21 +65,6 @@ class batch_job(rfm.RegressionTestPlugin):
             first = started_once(self.job, *whole, NO_RESTART)
             self.prerun_cmds = [*first, *unbound, *self.prerun_cmds]
 
-    @run_after('compile')
-    def say_that_the_build_waits(self) -> None:
-        self.say_that_it_waits(self.build_job)
-
-    @run_after('run')
-    def say_that_the_run_waits(self) -> None:
-        self.say_that_it_waits(self.job)
-
-    def say_that_it_waits(self, job: Job | None) -> None:
-        if job and job.jobid and kind(job) not in NO_QUEUE:
-            SUBMITTED.append(job)
-            limit = f', for {job.max_pending_time:g} s at most' if job.max_pending_time else ''
-            name = f'{self.display_name} @{self.current_partition.fullname}'
-            getlogger().info(f'{name}: job {job.jobid} is in the queue{limit}')
-
 
 def given_or(variables: Mapping[str, object]) -> list[str]:
     """Lines of a job script: each variable as the site has it, else as here."""
@@ -102,6 +85,7 @@ def started_once(job: Job, *options: str) -> list[str]:
     """Options of the job, but for what the site gives otherwise; the first lines of its script."""
     if kind(job) not in slurm.SCHEDULERS:
         return []
+    OF_SESSION.append(job)
     given = ' '.join([*job.sched_access, *job.cli_options])
     job.options += [o for o in options if f' {o.partition("=")[0]}' not in f' {given}']
     return [*FIRST_LINES]

@@ -11,7 +11,7 @@ from reframe.core.exceptions import ReframeError
 from reframe.core.schedulers import Job
 from reframe.core.schedulers.slurm import slurm_state_completed
 
-from lib.batch_job import SUBMITTED, cluster, kind
+from lib.batch_job import OF_SESSION, cluster
 from membw.printable import plural
 from membw.site import slurm
 from membw.site.slurm import NoAnswer
@@ -58,7 +58,7 @@ def under_way(job: Job, ids: Iterable[str]) -> list[str]:
 def wait_for_session(job: Job, say: Say) -> None:
     """Until the nodes that other jobs of this session use are idle again; else they would be left
     out. A job may wait for a node that never comes back: at most PATIENCE_S."""
-    ids = [str(one.jobid) for one in SUBMITTED if kind(one) in slurm.SCHEDULERS]
+    ids = [one.jobid for one in OF_SESSION if one.jobid]
     said, until = [], time.monotonic() + PATIENCE_S
     while (rest := under_way(job, ids)) and time.monotonic() < until:
         if rest != said:

@@ -92,7 +92,7 @@ class whole_cluster(measurement):
         self.uses_mpi = with_mpi
         self.case.expected = {}  # what nodes lack, their verdicts say
         self.job.options += ['--no-kill']
-        self.prerun_cmds = [f'scontrol show hostnames >{REQUESTED}']
+        self.prerun_cmds += [f'scontrol show hostnames >{REQUESTED}']
         if self.by_srun:
             self.job.launcher.options += ['--no-kill', '--kill-on-bad-exit=0']
         if with_mpi:

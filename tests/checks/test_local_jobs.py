@@ -23,7 +23,7 @@ def exit_status_of_another_child(folder: pathlib.Path, is_replaced: bool) -> int
     files = {f'f_{name}': (folder / name).open('w') for name in ('stdout', 'stderr')}
     job = types.SimpleNamespace(
         jobid=process.pid, _jobid=process.pid, _proc=process, _state='RUNNING', _exitcode=None,
-        cancel_time=None, time_limit=None, submit_time=0, **files)  # fmt: skip
+        cancel_time=None, time_limit=None, submit_time=0, name='rfm_x', state='', **files)  # fmt: skip
     scheduler = LocalJobScheduler()
     while job._exitcode is None:
         scheduler.poll(job)

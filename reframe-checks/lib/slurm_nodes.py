@@ -39,7 +39,7 @@ def state(node: str, job: Job) -> str:
     """'idle+drain', 'idle, 2 CPUs' of a node that is too small, as `scontrol show node` has it."""
     word, cpus = (re.search(rf' {name}=(\S+)', node) for name in ('State', 'CPUTot'))
     needed = (job.num_tasks_per_node or 1) * (job.num_cpus_per_task or 1)
-    few = f', {cpus[1]} CPUs' if cpus and int(cpus[1]) < needed else ''
+    few = f', {plural(int(cpus[1]), "CPU")}' if cpus and int(cpus[1]) < needed else ''
     return (word[1].lower() if word else 'unknown') + few
 
 

@@ -60,9 +60,6 @@ def file_problems(path: Path, data: Facts) -> Iterator[Problem]:
     for i, partition in enumerate(data['partitions']):
         for fact, hint in processor_problems(partition.get('processor', {})):
             yield f'partitions[{i}].processor', fact, hint
-        if partition['scheduler'] == 'sge' and '-pe ' not in ' '.join(partition.get('access', [])):
-            hint = "access: ['-pe smp 64', '-l exclusive']: as your SGE calls them"
-            yield f'partitions[{i}].access', 'a job of SGE has one slot of a shared node', hint
     names = [p['name'] for p in data['partitions']]
     for name in sorted({n for n in names if names.count(n) > 1}):
         yield 'partitions', f"two partitions are named '{name}'", 'rename one'

@@ -153,7 +153,7 @@ def test_what_a_prolog_prints_before_the_facts_is_passed_over(monkeypatch):
         said_by('Loading stack\n', monkeypatch, 'srun: error: no account')
 
 
-def test_powered_down_nodes_are_available(monkeypatch):
-    lines = 'cpu|4|idle~|1:00:00\ncpu|1|idle#|1:00:00\ncpu|1|idle|1:00:00\ncpu|2|idle*|1:00:00'
+def test_the_idle_nodes_of_a_partition_are_sinfos_own_count(monkeypatch):
+    lines = 'CLUSTER: doduo\ncpu|0/4/0/4|1:00:00\ncpu|2/2/0/4|1:00:00\ngpu|0/9/0/9|1:00:00'
     monkeypatch.setattr(slurm, 'query', lambda *_: lines)
-    assert slurm.partition('cpu') == {'nodes': 8, 'idle': 6, 'limit_s': 3600}
+    assert slurm.partition('cpu', []) == {'nodes': 8, 'idle': 6, 'limit_s': 3600}

@@ -2,8 +2,9 @@
 
 import json
 import math
+import os
 from collections.abc import Iterable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import reframe as rfm
 import reframe.core.runtime as runtime
@@ -12,7 +13,7 @@ from reframe.core.builtins import run_after, run_before, variable
 from reframe.core.exceptions import SanityError
 from reframe.core.logging import getlogger
 
-from lib import prerequisites, references
+from lib import card, prerequisites, references
 from lib.batch_job import batch_job
 from lib.binaries import results
 from lib.case import BUILD, Case
@@ -181,6 +182,23 @@ class measurement(own_variables, batch_job, rfm.RunOnlyRegressionTest):
         self.prerun_cmds = [ledger.begun(), *self.prerun_cmds]
         self.postrun_cmds = [ledger.ended(), *self.postrun_cmds]
         self.case.open()
+
+    @run_after('setup')
+    def need_libraries(self) -> None:
+        if card.is_card(self.current_partition) and not self.is_dry_run():
+            reason = card.lacking_library(self.current_partition, self.current_environ)
+            self.skip_if(reason, reason)
+
+    def program_there(self) -> Any:
+        """The program by the path that the node knows; what it needs goes to a card with it."""
+        if not card.is_card(self.current_partition):
+            return self.binary.path
+        paths = card.libraries(self.current_partition, self.current_environ)
+        if not self.is_dry_run():
+            card.stage(self.stagedir, self.binary.path, paths)
+        self.env_vars.update(card.VARIABLES)
+        self.postrun_cmds += [card.BRING_BACK]
+        return f'./{os.path.basename(self.binary.path)}'
 
     # --- after the run -------------------------------------------------------------------
 

@@ -16,7 +16,6 @@ from reframe.core.systems import SystemPartition
 
 from lib import CHECKOUT, card, end
 
-
 NOT_NOW = 'not now: '  # as results/reframe.py reads it
 
 

@@ -51,7 +51,7 @@ def under_way(job: Job, ids: Iterable[str]) -> list[str]:
         lines = slurm.query(*words, cluster=cluster(job)).splitlines()
     except NoAnswer:
         return [*ids]
-    states = dict(line.split()[:2] for line in lines if ' ' in line)
+    states = dict([*line.split(), ''][:2] for line in lines if line.strip())
     return [one for one in ids if one in states and not slurm_state_completed(states[one])]
 
 

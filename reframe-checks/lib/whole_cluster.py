@@ -17,7 +17,6 @@ from reframe.core.builtins import (
     sanity_function,
     variable,
 )
-
 from reframe.core.exceptions import SanityError
 
 from lib import batch_job, references, slurm_nodes

@@ -1,7 +1,6 @@
 """What the end of a local job of ReFrame does to what else it started."""
 
 import multiprocessing
-import os
 import pathlib
 import subprocess
 import types
@@ -23,7 +22,8 @@ def exit_status_of_another_child(folder: pathlib.Path, is_replaced: bool) -> int
     files = {f'f_{name}': (folder / name).open('w') for name in ('stdout', 'stderr')}
     job = types.SimpleNamespace(
         jobid=process.pid, _jobid=process.pid, _proc=process, _state='RUNNING', _exitcode=None,
-        cancel_time=None, time_limit=None, submit_time=0, name='rfm_x', state='', **files)  # fmt: skip
+        cancel_time=None, time_limit=None, submit_time=0, name='rfm_x',
+        state='', **files)  # fmt: skip
     scheduler = LocalJobScheduler()
     while job._exitcode is None:
         scheduler.poll(job)

@@ -15,7 +15,7 @@ REFUSED = [
     (1, 'numactl: This system does not support NUMA policy'),
     (1, 'set_mempolicy: Operation not permitted'),  # numactl under docker's filter
     (1, 'libnuma: Warning: node argument 1 is out of range'),
-    (1, 'taskset: failed to set pid 7\'s affinity: Invalid argument'),
+    (1, "taskset: failed to set pid 7's affinity: Invalid argument"),
     (1, 'hwloc-bind: failed to bind'),
     (1, 'ERROR: CPU 9 not in domain N'),  # likwid-pin
     (2, 'slurmstepd: error: execve(): likwid-pin: No such file or directory'),

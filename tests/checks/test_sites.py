@@ -156,8 +156,9 @@ def emulated(slurm_emu, call, free_ports, need, tmp_path_factory):
     parts = ''.join(f'- {{<<: *cpu, name: {name}, {text}}}\n' for name, text in PARTS.items())
     head = 'name: emu\ndescr: virtual\nhostnames: [emu]\nsources: [a test]\npartitions:\n'
     (copy / 'systems/emu.yaml').write_text(head + PARTITION + parts)
-    more = MORE.replace('PORT', str(free_ports(1)))
-    with slurm_emu(folder / 'slurm', 3, 1, 2, SLURM_EMU_CONF=more) as place:
+    port = free_ports(5)
+    more = {'SLURM_EMU_PORT': port, 'SLURM_EMU_CONF': MORE.replace('PORT', str(port + 4))}
+    with slurm_emu(folder / 'slurm', 3, 1, 2, **more) as place:
         path = {'PATH': f'{call("printenv", "PATH").stdout.strip()}:/usr/sbin'}
         started = call('slurmd', '-N', 's1', '-f', place['SLURM_CONF'], **place, **path)
         assert started.returncode == 0, started.stderr

@@ -33,17 +33,8 @@ def invalid_reasons(record: dict) -> list[str]:
     if record['verdict'] != 'INVALID':
         return []
     counted = [r for r in record['reasons'] if not r['allowed']]
-    texts = [f'{r["reason"]} ({r["detail"]}{by_whom(r, record)})' for r in counted]
+    texts = [f'{r["reason"]} ({r["detail"]})' for r in counted]
     return texts or ['the program gives no reason']
-
-
-def by_whom(reason: dict, record: dict) -> str:
-    """The busiest other processes, where the program does not name them itself."""
-    processes = record['busy'].get('processes')
-    if reason['reason'] != 'disturbed' or not processes or 'meanwhile' in reason['detail']:
-        return ''
-    busiest = ', '.join(f'{p["name"]} {p["cpu_s"]:.1f} s' for p in processes)
-    return f', busiest meanwhile: {busiest}'
 
 
 class measurement(own_variables, batch_job, rfm.RunOnlyRegressionTest):
@@ -135,8 +126,10 @@ class measurement(own_variables, batch_job, rfm.RunOnlyRegressionTest):
     def need_node(self) -> None:
         # a dry run, too, needs to know how many cores it would request
         reason = prerequisites.no_topology(self.current_partition)
-        if not reason and not self.is_dry_run():
-            reason = prerequisites.no_scheduler(self.current_partition)
+        if self.is_dry_run():
+            self.skip_if(reason, reason)
+            return
+        reason = reason or prerequisites.no_scheduler(self.current_partition)
         if reason:
             self.not_now(reason)
 

@@ -273,11 +273,14 @@ class whole_cluster(measurement):
             return self.conclude([])
         dead = [node for node in self.judged.nodes if node.verdict == 'DIED']
         self.case.missing = [ledger.Missing(node.name, node.reason, True) for node in dead]
-        status = ledger.read(self.stagedir).ended.get(ledger.WHOLE, 0)
+        known = ledger.read(self.stagedir)
+        status = known.ended.get(ledger.WHOLE, 0)
         lacks = of_verdict(self.judged.nodes, 'MISSING')
         # of MPI's ranks none notes its own end
-        if self.uses_mpi and lacks and ledger.is_odd(status, 'INVALID'):
-            self.case.missing.append(ledger.Missing('the MPI job', ledger.how(status), True))
+        if self.uses_mpi and lacks and status not in (0, 1):
+            printed, started = self.case.errors(), RECORDS in known.started
+            end = ledger.judge(status, None, printed, started=started)
+            self.case.missing.append(ledger.Missing('the MPI job', *end))
         return self.conclude(at_most(self.lost(), MOST))
 
     def lost(self) -> list[str]:

@@ -78,8 +78,8 @@ class Case:
         job, known, name = self.check.job, self.ledger, self.ledger.name(file)
         status, stopped = known.ended.get(name), (record or {}).get('ended_by')
         printed = self.errors(file if status is not None else '')
+        verdict = None if record is None else record['verdict']
         if status is not None and not stopped:
-            verdict = record and record['verdict']
             started = file in known.started
             other = self.is_of_another_cpu(known.cpus[name])
             return ledger.judge(status, verdict, printed, job.state, started, other)
@@ -90,7 +90,7 @@ class Case:
             return ledger.End(', '.join(filter(None, [f'ended by {stopped}', of_job])), True)
         if known.ended and record is None:
             return ledger.End('not begun', False)
-        return ledger.judge(None, record and record['verdict'], printed, job.state)
+        return ledger.judge(None, verdict, printed, job.state)
 
     def is_of_another_cpu(self, cpu: str) -> bool:
         """Whether the code is for a CPU (-march=native) and that is not the one of the node."""

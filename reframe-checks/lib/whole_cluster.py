@@ -64,7 +64,7 @@ class whole_cluster(measurement):
 
     node_check = variable(str, value='', loggable=True)
     nodes = variable(str, value='', loggable=True)
-    judged = None
+    judged: 'Ranking | None' = None
 
     @run_after('init')
     def refuse_another_starter(self) -> None:
@@ -195,7 +195,9 @@ class whole_cluster(measurement):
         status, started = known.ended.get(node), node.partition('.')[0] in known.started
         if status:
             other = self.case.is_of_another_cpu(known.cpus[node])
-            return ledger.judge(status, None, '', '', started, other)
+            end = ledger.judge(status, None, '', '', started, other)
+            assert end
+            return end
         if started or of_job not in ('', 'cancelled'):
             return ledger.End(of_job or GONE, True)
         return ledger.End(ledger.last_words(printed) or GONE, False)
@@ -250,7 +252,7 @@ class whole_cluster(measurement):
         self.node_check = str(pathlib.Path(self.record).with_suffix('.nodecheck'))
         nodes = self.nodes_of_job
         try:
-            self.judged: Ranking = rank_files([self.record], nodes)
+            self.judged = rank_files([self.record], nodes)
             write_node_check(self.node_check, self.judged.nodes)
         except MembwError as err:
             raise SanityError(f'not judged: {err}') from err
@@ -280,7 +282,7 @@ class whole_cluster(measurement):
         if self.uses_mpi and lacks and status not in (0, 1):
             printed, started = self.case.errors(), RECORDS in known.started
             end = ledger.judge(status, None, printed, started=started)
-            self.case.missing.append(ledger.Missing('the MPI job', *end))
+            self.case.missing += [ledger.Missing('the MPI job', *end)] if end else []
         return self.conclude(at_most(self.lost(), MOST))
 
     def lost(self) -> list[str]:

@@ -161,8 +161,8 @@ def domains(partition: Any) -> dict[int, list[int]]:
         return {n: sorted(cpus) for n, cpus in sets.items()}
     if known:
         # ReFrame sorts the masks and keeps no numbers: those with CPUs come first, from 0
-        sets = sorted(sorted(members & set(every)) for members in known)
-        found = disjoint(dict(enumerate(set(s) for s in sets if s)))
+        listed = sorted(sorted(members & set(every)) for members in known)
+        found = disjoint(dict(enumerate(set(cpus) for cpus in listed if cpus)))
         return {n: sorted(cpus) for n, cpus in found.items()}
     count = partition.extras.get('numa_domains', 1)
     size = len(every) // count

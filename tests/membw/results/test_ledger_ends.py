@@ -1,4 +1,4 @@
-"""DIED is what began and was ended; whatever else left no record was refused, and by whom is said."""
+"""DIED is what began and was ended; what else left no record was refused, and by whom is said."""
 
 import signal
 

@@ -135,7 +135,7 @@ class whole_cluster(measurement):
             return
         stage = pathlib.Path(self.stagedir)
         self.nodes_of_job = requested(stage)
-        records = self.arrived(stage, self.nodes_of_job, 0)
+        records = self.arrived(stage, self.nodes_of_job, self.case.order())
         if not records:
             self.case.expected = {node: node for node in self.nodes_of_job} or {RECORDS: ''}
             self.case.gather()
@@ -162,13 +162,12 @@ class whole_cluster(measurement):
         beside = {node for nodes in self.judged.controls.values() for node in nodes}
         return sorted(low), sorted(beside - low)
 
-    def arrived(self, stage: pathlib.Path, nodes: list[str], number: int) -> list[dict]:
+    def arrived(self, stage: pathlib.Path, nodes: list[str], order: dict) -> list[dict]:
         """The records of a measurement, and one without a figure of each node that left none:
         how the program ended there. [] where there is none at all."""
         records = self.gathered(stage)
         if records and self.by_srun and not self.uses_mpi:
             records += self.of_the_lost(stage, records, nodes)
-        order = self.case.order(number)
         return [{**record, 'case': order} for record in records]
 
     def gathered(self, stage: pathlib.Path) -> list[dict]:
@@ -229,8 +228,9 @@ class whole_cluster(measurement):
         records = []
         for number in range(1, self.times_again + 1):
             folder = pathlib.Path(self.stagedir, f'again-{number}')
+            order = self.case.order(number)
             slurm_nodes.measure_again(self.job, folder, nodes, self.say)
-            records += self.arrived(folder, nodes, number)
+            records += self.arrived(folder, nodes, order)
         return records
 
     def keep_records(self, records: list[dict]) -> None:

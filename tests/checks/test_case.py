@@ -34,6 +34,21 @@ def case(folder, text='', record=None, stderr='', state='COMPLETED', expected=No
     return made
 
 
+@pytest.mark.parametrize(
+    'built, there, died', [('7 9', '7 9', True), ('7 9', '8 9', False), ('', '8 9', True)]
+)
+def test_sigill_of_code_for_the_cpu_of_another_node_is_missing(tmp_path, built, there, died):
+    """A binary of -march=native on a shared home: a healthy node was DEAD, for ever."""
+    made = case(tmp_path, BEGUN)
+    made.check.binary = types.SimpleNamespace(cpu=built)
+    with open(tmp_path / ledger.NAME, 'a') as file:
+        file.write(f'ended - 132 {there}\n')
+    made.missing = []
+    made.gather()
+    (one,) = made.missing
+    assert one.died == died and one.why.startswith('ended by SIGILL (signal 4)')
+
+
 def test_of_several_launches_each_is_named(tmp_path):
     expected = {'a.json': 'local memory, 1 thread', 'b.json': 'remote memory', 'c.json': 'third'}
     (tmp_path / 'a.json').write_text(json.dumps(VALID))

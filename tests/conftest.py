@@ -51,6 +51,7 @@ WAITING = (
     'stream/test_bit_flips.py',
     'checks/test_deaths.py',
     'checks/test_slurm.py',
+    'checks/test_sites.py',
     'checks/test_jobs.py',
     'checks/test_systems.py',
     'checks/test_card.py',

@@ -200,7 +200,8 @@ MISTAKES = {
     ),
     'a time as Slurm writes it': (
         'time_limit: 1h', 'time_limit: 1:00:00',
-        'membw: systems/thin.yaml: partitions[0].time_limit: 3600 cannot be used', 'hint: write 1h',
+        'membw: systems/thin.yaml: partitions[0].time_limit: 3600 cannot be used',
+        'hint: write 1h',
     ),
     'an option in two words': (
         "access: ['-p THIN'", "access: ['-p', 'THIN'",

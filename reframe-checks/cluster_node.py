@@ -7,7 +7,7 @@ import sys
 import reframe as rfm
 from lib.binaries import built
 from lib.variables import refuse
-from lib.whole_cluster import whole_cluster
+from lib.whole_cluster import read_lines, whole_cluster
 from reframe.core.builtins import run_after, run_before, variable
 
 from membw.checkout import root
@@ -71,10 +71,5 @@ class cluster_node(whole_cluster):
         self.run_environment = archive.environment(self.stagedir)
         self.threads = record['threads']
 
-    def gathered(self) -> list[str]:
-        """The records of one measurement, which are taken out of the stage folder."""
-        lines = []
-        for path in sorted(pathlib.Path(self.stagedir, NODES).glob('*.json')):
-            lines.append(path.read_text())
-            path.unlink()
-        return lines
+    def gathered(self, stage: pathlib.Path) -> list[dict]:
+        return read_lines(sorted((stage / NODES).glob('*.json')))

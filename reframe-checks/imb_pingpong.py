@@ -8,7 +8,7 @@ from typing import Any
 import reframe as rfm
 import reframe.core.runtime as runtime
 from lib import imb_table
-from lib.endpoints import INTER, class_of_pair
+from lib.imb_table import INTER, class_of_pair
 from lib.measurement import measurement
 from lib.variables import refuse
 from reframe.core.backends import getlauncher

@@ -1,13 +1,30 @@
-"""How a computation of all pairs of bodies scales with the threads of one node."""
+"""All pairs of bodies: how it scales with the threads of one node; the same on a device."""
 
 import reframe as rfm
 from lib.binaries import built
-from lib.nbody_options import nbody_options
-from lib.openmp_run import openmp_run
-from reframe.core.builtins import parameter, run_after, run_before
+from lib.pinned_run import openmp_run, pinned_run
+from lib.variables import option_words
+from reframe.core.builtins import parameter, run_after, run_before, variable
 
 # of Intel's runtime alone; balanced (all cores, neighbours in number on one) is its card's
 INTELS = ('compact', 'scatter', 'balanced')
+
+
+class nbody_options(rfm.RegressionTestPlugin):
+    # by -S: 'float'; bodies and rounds, 0 leaves them to the program; '1,20'
+    precision = variable(str, value='double', loggable=True)
+    bodies = variable(int, value=0, loggable=True)
+    rounds = variable(int, value=0)
+    threads_requested = variable(str, value='', loggable=True)
+
+    def program_options(self, record: str) -> list[str]:
+        given = {
+            '--precision': self.precision,
+            '--bodies': self.bodies,
+            '--rounds': self.rounds,
+            '--threads': self.threads_requested,
+        }
+        return [*option_words(given), *super().program_options(record)]
 
 
 @rfm.simple_test
@@ -35,3 +52,18 @@ class nbody(nbody_options, openmp_run):
     def set_affinity(self) -> None:
         name = 'KMP_AFFINITY' if self.pinning == 'kmp' else 'OMP_PROC_BIND'
         self.env_vars[name] = self.affinity
+
+
+@rfm.simple_test
+class nbody_offload(nbody_options, pinned_run):
+    """GFlop/s of a device, what an offload of nothing takes, and that it was done there at all."""
+
+    descr = 'all pairs of bodies on a device'
+    binary = built('nbody')
+    # partitions say in their `features` that their nodes have a device
+    valid_systems = ['+offload']
+    valid_prog_environs = ['+offload']
+    pinning = 'omp'
+
+    def program_options(self, record: str) -> list[str]:
+        return ['--offload', *super().program_options(record)]

@@ -8,7 +8,6 @@ from typing import Any
 import reframe as rfm
 from lib import pinnings
 from lib.binaries import built
-from lib.card import copied_program
 from lib.measurement import invalid_reasons, measurement
 from lib.stream_options import stream_options
 from reframe.core.builtins import run_before, sanity_function
@@ -29,7 +28,7 @@ def saturation(points: list[tuple[int, float]]) -> tuple[int, float]:
 
 
 @rfm.simple_test
-class numa_scan(copied_program, stream_options, measurement):
+class numa_scan(stream_options, measurement):
     """Triad with 1..cores threads of the first NUMA domain, memory bound to it, to the farthest
     domain, and to the nearest that has no CPUs (HBM in addition to DDR), if there are any."""
 

@@ -2,7 +2,7 @@
 
 import reframe as rfm
 from lib.binaries import built
-from lib.openmp_run import openmp_run
+from lib.pinned_run import openmp_run
 from lib.several_launches import several_launches
 from lib.variables import option_words, refuse
 from reframe.core.builtins import parameter, run_after, run_before, variable

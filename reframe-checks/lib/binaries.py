@@ -21,8 +21,8 @@ from reframe.core.exceptions import ReframeError, SanityError
 from reframe.core.meta import make_test
 from reframe.core.systems import SystemPartition
 
-from lib import card, job_output, local_jobs, prerequisites, site_environments
-from lib.batch_job import batch_job, never_begun
+from lib import card, local_jobs, prerequisites, site_environments
+from lib.batch_job import batch_job, errors, is_begun, never_begun
 from lib.variables import own_variables
 from membw import presets
 from membw.checkout import root
@@ -34,8 +34,7 @@ from membw.site import machine
 LOCKED = {}  # files locked for as long as this process lasts
 # {program: {(partition, environment)}}: the rows that the loaded checks run; -p leaves out rows
 NEEDED = collections.defaultdict(set)
-local_jobs.end_alone()
-local_jobs.judge_at_the_limit()
+local_jobs.mend()
 site_environments.take_in()
 prerequisites.refuse_what_is_elsewhere()
 
@@ -231,7 +230,7 @@ class program_binary(own_variables, batch_job, rfm.CompileOnlyRegressionTest):
             # the result is judged by the binary: not each scheduler gives an exit status
             made = self.own_line() if self.how == 'own' else shlex.join(self.make_line())
             line = f"{made} || echo 'nothing was built'"
-            self.build_system.commands = [f'{self.needs_mpicc()}{line}']
+            self.build_system.commands = [f'{self.needs_mpicc()}{line}', ledger.ended()]
 
     def needs_mpicc(self) -> str:
         """As a tool in lib/measurement.py: what a node lacks is a skip."""
@@ -243,9 +242,8 @@ class program_binary(own_variables, batch_job, rfm.CompileOnlyRegressionTest):
             return
         lacks, where = ledger.read(self.stagedir).lacks, self.current_partition
         self.skip_if(lacks, f"'{lacks}' not found on the node of {where.fullname}")
-        if not job_output.is_begun(self.stagedir, self.build_job):
-            why = never_begun(self.build_job, where.scheduler.registered_name)
-            raise SanityError(f'nothing was built: {why}')
+        if not is_begun(self.stagedir, self.build_job):
+            raise SanityError(f'nothing was built: {never_begun(self.build_job)}')
 
     def own_line(self) -> str:
         """By the compiler and flags of the site's environment, as a shell takes them."""
@@ -303,6 +301,13 @@ class program_binary(own_variables, batch_job, rfm.CompileOnlyRegressionTest):
             )
         return os.path.join(self.build_folder(), self.program)
 
+    @property
+    def cpu(self) -> str:
+        """Of the node that built code for its own CPU; '' of code for any."""
+        line = ' '.join(self.facts()['compile_line'])
+        is_own = re.search(r'[-=](native|xHost)\b', line)
+        return ledger.read(self.stagedir).cpus.get(ledger.WHOLE, '') if is_own else ''
+
     def facts(self) -> dict[str, Any]:
         """Compile line, compiler, checksums, hash."""
         return presets.build_record(self.path)
@@ -311,7 +316,7 @@ class program_binary(own_variables, batch_job, rfm.CompileOnlyRegressionTest):
     def is_of_this_source(self) -> Any:
         """A stale binary would measure the old program under the new one's name."""
         if not os.access(self.path, os.X_OK):
-            said = job_output.last_words(job_output.errors(self.stagedir, self.build_job))
+            said = ledger.last_words(errors(self.stagedir, self.build_job))
             raise SanityError(f'nothing was built: {said or "no reason was printed"}')
         return sn.assert_eq(
             self.facts()['source_sha256'],

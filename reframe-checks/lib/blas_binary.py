@@ -19,6 +19,7 @@ from lib.variables import option_words
 from membw import presets
 from membw.results import ledger
 from membw.site import topology
+from membw.site.topology import is_local
 
 ROWS = presets.load_blas()
 # in bash: the program knows them
@@ -27,10 +28,6 @@ LEAVE_OUT = (
     '[ -z "${{!name}}" ] || echo "note $name=${{!name}}" >>{ledger}; unset $name; done'
 )
 CALLS_IT = 'void dgemm_(void); int main(void) { dgemm_(); return 0; }'
-
-
-def is_local(partition: SystemPartition) -> bool:
-    return partition.scheduler.registered_name == 'local'
 
 
 def has_threads(name: str) -> bool:

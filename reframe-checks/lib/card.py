@@ -1,5 +1,5 @@
 """A node that is reached by ssh and sees no file of this host, as a card does: which one it is,
-what it lacks, and what is copied there in addition to the job.
+what it lacks; what is copied there.
 
 ReFrame takes the stage folder to the node, runs the job in it and brings it back.
 """
@@ -9,10 +9,7 @@ import os
 import re
 import shutil
 import subprocess
-from typing import Any
 
-import reframe as rfm
-from reframe.core.builtins import run_after
 from reframe.core.environments import Environment
 from reframe.core.systems import SystemPartition
 
@@ -111,24 +108,3 @@ def stage(folder: str, program: str, paths: list[str]) -> None:
 VARIABLES = {'LD_LIBRARY_PATH': '$PWD:$LD_LIBRARY_PATH'}
 # an INVALID run ends with status 1, and what a job leaves that failed is not brought back
 BRING_BACK = 'true'
-
-
-class copied_program(rfm.RegressionTestPlugin):
-    """For a check that starts one program of `binary` by `program_there()`."""
-
-    @run_after('setup')
-    def need_libraries(self) -> None:
-        if is_card(self.current_partition) and not self.is_dry_run():
-            reason = lacking_library(self.current_partition, self.current_environ)
-            self.skip_if(reason, reason)
-
-    def program_there(self) -> Any:
-        """The program by the path that the node knows; what it needs goes to a card with it."""
-        if not is_card(self.current_partition):
-            return self.binary.path
-        paths = libraries(self.current_partition, self.current_environ)
-        if not self.is_dry_run():
-            stage(self.stagedir, self.binary.path, paths)
-        self.env_vars.update(VARIABLES)
-        self.postrun_cmds += [BRING_BACK]
-        return f'./{os.path.basename(self.binary.path)}'

@@ -10,10 +10,10 @@ from typing import Any
 
 import reframe as rfm
 
-from lib import job_output, references
-from lib.batch_job import never_begun
+from lib import batch_job, references
 from lib.binaries import results
 from membw.errors import did_you_mean
+from membw.moments import utc
 from membw.presets import sha256
 from membw.presets.code_checksum import code_sha256
 from membw.presets.sources import commit
@@ -28,6 +28,8 @@ BUILD = (
 )  # fmt: skip
 # Which run of ReFrame a record is of: `membw run` names it, else it is this process
 SESSION = os.environ.get('MEMBW_SESSION') or time.strftime(f'%Y%m%dT%H%M%S-{os.getpid()}')
+
+ORDER = 'measurement', 'submitted'
 
 
 class Case:
@@ -67,44 +69,34 @@ class Case:
             record = read_record(pathlib.Path(self.check.stagedir, file))
             if record is not None:
                 self.arrived[file] = record
-            why, died = self._why_missing(file, record)
-            if why:
-                self.missing.append(Missing(what, why, died, self.node(record)))
+            end = self._end(file, record)
+            if end:
+                self.missing.append(Missing(what, *end, self.node(record)))
 
-    def _why_missing(self, file: str, record: dict | None) -> tuple[str, bool]:
-        """(why a launch did not end with its record, whether it died); ('', False): it did."""
-        status, stopped = self.ledger.status(file), (record or {}).get('ended_by')
-        after = ' after its record' if record is not None else ''
-        if status is None or stopped:
-            return self._why_stopped(stopped, after)
-        if record is not None and not ledger.is_odd(status, record['verdict']):
-            return '', False
-        printed = self.errors(file)
-        said = job_output.last_words(printed)
-        of_job = ledger.how_job(self.check.job.state, printed)
-        how = ', '.join(filter(None, [ledger.how(status), of_job]))
-        if record is not None:
-            return f'{how}{after}', True
-        if status == 0 and of_job:  # srun ends so where its node fails
-            return of_job, True
-        if status == 0:
-            return f'no record: {said or "it printed nothing"}', False
-        refused = status == ledger.USAGE and said.startswith('membw:')
-        return ': '.join(filter(None, [how, said])), not refused
+    def _end(self, file: str, record: dict | None) -> ledger.End | None:
+        """How a launch ended that left no record, or should have ended otherwise; None: it did."""
+        job, known, name = self.check.job, self.ledger, self.ledger.name(file)
+        status, stopped = known.ended.get(name), (record or {}).get('ended_by')
+        printed = self.errors(file if status is not None else '')
+        verdict = None if record is None else record['verdict']
+        if status is not None and not stopped:
+            started = file in known.started
+            other = self.is_of_another_cpu(known.cpus[name])
+            return ledger.judge(status, verdict, printed, job.state, started, other)
+        if not batch_job.is_begun(self.check.stagedir, job):
+            return ledger.End(batch_job.never_begun(job), False)
+        if stopped:
+            of_job = ledger.how_job(job.state, printed)
+            return ledger.End(', '.join(filter(None, [f'ended by {stopped}', of_job])), True)
+        if known.ended and record is None:
+            return ledger.End('not begun', False)
+        return ledger.judge(None, verdict, printed, job.state)
 
-    def _why_stopped(self, signal: str | None, after: str) -> tuple[str, bool]:
-        """Of a launch that was told to end, or whose job ended before it did."""
-        if not job_output.is_begun(self.check.stagedir, self.check.job):
-            scheduler = self.check.current_partition.scheduler.registered_name
-            return never_begun(self.check.job, scheduler), False
-        printed = self.errors()
-        why = ledger.how_job(self.check.job.state, printed)
-        if signal:
-            return ', '.join(filter(None, [f'ended by {signal}', why])), True
-        if self.ledger.ended and not after:
-            return 'not begun', False
-        why = why or job_output.last_words(printed)
-        return f'{why or "the job ended"}{after}', True
+    def is_of_another_cpu(self, cpu: str) -> bool:
+        """Whether the code is for a CPU (-march=native) and that is not the one of the node."""
+        binary = getattr(self.check, 'binary', None)
+        built_on = getattr(binary, 'cpu', '')
+        return bool(built_on and cpu and built_on != cpu)
 
     def node(self, record: dict | None = None) -> str:
         nodes = self.check.job.nodelist or [''] if self.check.job else ['']
@@ -115,7 +107,7 @@ class Case:
         own = pathlib.Path(self.check.stagedir, f'{file}.err')
         if own.is_file():
             return own.read_text(errors='replace')
-        return job_output.errors(self.check.stagedir, self.check.job)
+        return batch_job.errors(self.check.stagedir, self.check.job)
 
     # --- the record --------------------------------------------------------------------------
 
@@ -167,9 +159,18 @@ class Case:
         records = self.records()
         for record in records:
             word, reasons = of_record(record)
-            record['case'] = {**self.facts(), 'verdict': word, 'reasons': reasons}
+            known = record.get('case') or {}
+            order = {name: known[name] for name in ORDER if name in known} or self.order()
+            record['case'] = {**self.facts(), **order, 'verdict': word, 'reasons': reasons}
         if records:
             self.rewrite(records)
+
+    def order(self, measurement: int | None = None) -> dict:
+        """Which measurement of its session a record is of, the first is 0, and when it was
+        submitted: by this host's clock, as the nodes' may differ."""
+        job, number = self.check.job, getattr(self.check, 'round', 1) - 1
+        begin = time.time() if measurement else job.submit_time or time.time()
+        return {'measurement': measurement or number, 'submitted': utc(begin)}
 
     def facts(self) -> dict:
         """Which test case this is, its references and what it was built with; the same for

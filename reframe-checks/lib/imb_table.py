@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+INTER = 'inter:'  # of a pair of two nodes
 BEGIN = re.compile(r'^# Benchmarking PingPong\s*$', re.M)
 HEAD = re.compile(r'^ *#bytes +#repetitions +t\[usec\] +Mbytes/sec *$', re.M)
 END = '# All processes entering MPI_Finalize'
@@ -93,3 +94,23 @@ def restless(table: Sequence[Row]) -> list[str]:
 def bandwidth(table: Sequence[Row]) -> float:
     """MB/s of 10^6 bytes of the best size, from the time."""
     return max(row.bytes / row.time_us for row in table)
+
+
+def class_of_pair(pair: str, endpoints: dict[str, dict]) -> str:
+    """The class of 'mic0-cpu1' or 'inter:cpu0-cpu1'; '' of two cores by their numbers.
+
+    near, far: of a card and a socket that is its neighbour, or another one's.
+    """
+    if pair.startswith(INTER):
+        return 'remote'
+    one, other = pair.split('-')
+    if not {one, other} <= set(endpoints):
+        return ''
+    cards = [name for name in (one, other) if 'host' in endpoints[name]]
+    if not cards:
+        return 'socket' if one == other else 'node'
+    if len(cards) == 2:
+        return 'card' if one == other else 'card-card'
+    host = other if one in cards else one
+    near = endpoints[cards[0]].get('neighbour') == host
+    return f'host-card {"near" if near else "far"}'

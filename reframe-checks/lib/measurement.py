@@ -2,7 +2,9 @@
 
 import json
 import math
+import os
 from collections.abc import Iterable
+from typing import Any, NoReturn
 
 import reframe as rfm
 import reframe.core.runtime as runtime
@@ -11,13 +13,13 @@ from reframe.core.builtins import run_after, run_before, variable
 from reframe.core.exceptions import SanityError
 from reframe.core.logging import getlogger
 
-from lib import prerequisites, references
+from lib import card, prerequisites, references
 from lib.batch_job import batch_job
 from lib.binaries import results
 from lib.case import BUILD, Case
 from lib.variables import option_words, own_variables, refuse
 from membw.results import archive, ledger
-from membw.results.verdict import INVALID, PASS
+from membw.results.verdict import INVALID, MISSING, PASS
 
 # variables below that are no options: what they say is read off the run
 NOTED = (
@@ -31,17 +33,8 @@ def invalid_reasons(record: dict) -> list[str]:
     if record['verdict'] != 'INVALID':
         return []
     counted = [r for r in record['reasons'] if not r['allowed']]
-    texts = [f'{r["reason"]} ({r["detail"]}{by_whom(r, record)})' for r in counted]
+    texts = [f'{r["reason"]} ({r["detail"]})' for r in counted]
     return texts or ['the program gives no reason']
-
-
-def by_whom(reason: dict, record: dict) -> str:
-    """The busiest other processes, where the program does not name them itself."""
-    processes = record['busy'].get('processes')
-    if reason['reason'] != 'disturbed' or not processes or 'meanwhile' in reason['detail']:
-        return ''
-    busiest = ', '.join(f'{p["name"]} {p["cpu_s"]:.1f} s' for p in processes)
-    return f', busiest meanwhile: {busiest}'
 
 
 class measurement(own_variables, batch_job, rfm.RunOnlyRegressionTest):
@@ -133,10 +126,12 @@ class measurement(own_variables, batch_job, rfm.RunOnlyRegressionTest):
     def need_node(self) -> None:
         # a dry run, too, needs to know how many cores it would request
         reason = prerequisites.no_topology(self.current_partition)
-        self.skip_if(reason, reason)
-        if not self.is_dry_run():
-            reason = prerequisites.no_scheduler(self.current_partition)
+        if self.is_dry_run():
             self.skip_if(reason, reason)
+            return
+        reason = reason or prerequisites.no_scheduler(self.current_partition)
+        if reason:
+            self.not_now(reason)
 
     @run_after('setup')
     def take_reference(self) -> None:
@@ -144,6 +139,12 @@ class measurement(own_variables, batch_job, rfm.RunOnlyRegressionTest):
         path = self.current_partition.extras.get('references')
         if path and type(self).__name__ in references.read(path) and not self.threads:
             self.reference = {'$ref': path}
+
+    def not_now(self, reason: str) -> NoReturn:
+        """What is to be measured here and cannot be for now is MISSING; a skip is of what this
+        system has not."""
+        self.word, self.reasons = MISSING, reason.removeprefix(prerequisites.NOT_NOW)
+        raise SanityError(f'{MISSING}: {self.reasons}')
 
     def need_tool(self, tool: str | None) -> None:
         """Here the tool is looked for at once; on a node the job looks, and says so."""
@@ -174,6 +175,23 @@ class measurement(own_variables, batch_job, rfm.RunOnlyRegressionTest):
         self.prerun_cmds = [ledger.begun(), *self.prerun_cmds]
         self.postrun_cmds = [ledger.ended(), *self.postrun_cmds]
         self.case.open()
+
+    @run_after('setup')
+    def need_libraries(self) -> None:
+        if card.is_card(self.current_partition) and not self.is_dry_run():
+            reason = card.lacking_library(self.current_partition, self.current_environ)
+            self.skip_if(reason, reason)
+
+    def program_there(self) -> Any:
+        """The program by the path that the node knows; what it needs goes to a card with it."""
+        if not card.is_card(self.current_partition):
+            return self.binary.path
+        paths = card.libraries(self.current_partition, self.current_environ)
+        if not self.is_dry_run():
+            card.stage(self.stagedir, self.binary.path, paths)
+        self.env_vars.update(card.VARIABLES)
+        self.postrun_cmds += [card.BRING_BACK]
+        return f'./{os.path.basename(self.binary.path)}'
 
     # --- after the run -------------------------------------------------------------------
 

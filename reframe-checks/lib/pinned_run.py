@@ -3,16 +3,15 @@
 from collections.abc import Iterable
 from typing import Any
 
-from reframe.core.builtins import run_before, sanity_function
+from reframe.core.builtins import parameter, run_after, run_before, sanity_function
 
 from lib import pinnings
-from lib.card import copied_program
 from lib.measurement import invalid_reasons, measurement
 from membw.results.archive import NOTE_ENVIRONMENT
 from membw.site import topology
 
 
-class pinned_run(copied_program, measurement):
+class pinned_run(measurement):
     """What the record says is what ReFrame gets: verdict, metrics, references.
 
     A check adds `binary = built(...)` and `pinning = parameter([...])`, methods of lib.pinnings.
@@ -69,3 +68,26 @@ class pinned_run(copied_program, measurement):
         reasons = [*invalid_reasons(self.measured), *self.contradictions()]
         reasons += [f'wrong-pinning ({text})' for text in self.where()]
         return self.conclude(reasons)
+
+
+class openmp_run(pinned_run):
+    """One thread per core by OMP_PLACES; on a card, by KMP_AFFINITY, hardware threads too."""
+
+    pinning = parameter(['omp', 'kmp'], loggable=True)
+
+    @run_after('init')
+    def choose_partitions(self) -> None:
+        self.valid_systems = ['+mic'] if self.pinning == 'kmp' else ['-mic']
+
+    def threads_of_card(self) -> int:
+        return self.current_partition.processor.num_cpus
+
+    def cpus_to_use(self) -> list[int]:
+        if 'mic' in self.current_partition.features:
+            return list(range(self.threads_of_card()))
+        return super().cpus_to_use()
+
+    def where(self) -> list[str]:
+        """On a card several threads per core are allowed."""
+        alone = self.pinning != 'kmp'
+        return pinnings.problems(self.pinning, self.measured['threads_on'], self.cpus, alone)

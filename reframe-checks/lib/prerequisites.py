@@ -1,10 +1,8 @@
-"""What a run needs and this host may lack: each lack is one readable reason to skip.
-
-NOT_NOW begins the reason where the system's file promises it: that row is MISSING. A compiler or
-a tool that was never here is no loss; one that went is seen by the night, which knows its rows.
-"""
+"""What a run needs and this host may lack: each lack is one readable reason. Where it is of the
+moment the reason begins with NOT_NOW: the row is MISSING, else it is skipped."""
 
 import functools
+import itertools
 import os
 import re
 import shutil
@@ -16,7 +14,7 @@ import reframe.utility.osext as osext
 from reframe.core.environments import Environment
 from reframe.core.systems import SystemPartition
 
-from lib import card, end
+from lib import CHECKOUT, card, end
 from membw.results.reframe import NOT_NOW
 
 
@@ -45,25 +43,33 @@ SCHEDULERS = {'slurm': no_slurm, 'squeue': no_slurm, 'ssh': no_card}
 def no_scheduler(partition: SystemPartition) -> str | None:
     """Why no job of this partition can be started from here, or None."""
     look = SCHEDULERS.get(partition.scheduler.registered_name)
-    return look(partition) if look else None
+    reason = look(partition) if look else None
+    return f'{NOT_NOW}{reason}' if reason else None
 
 
 def refuse_what_is_elsewhere() -> None:
     """Of a run none of whose partitions can be reached ReFrame would print the reason once per
     build, skip all, and end with PASSED and status 0."""
-    if not any(re.fullmatch('-[Rqv]*r[Rqv]*|--run', word) for word in sys.argv):
+    if not any(re.fullmatch('-[Rqv]*r[Rqv]*|--run', word) for word in sys.argv) or has_others():
         return
     system = runtime.runtime().system
-    reasons = {part: no_scheduler(part) for part in system.partitions}
+    reasons = {part: no_scheduler(part) or '' for part in system.partitions}
     if reasons and all(reasons.values()):
-        texts = {part: text.removeprefix(NOT_NOW) for part, text in reasons.items()}
-        each = {text.removeprefix(f'{p.fullname} '): p.fullname for p, text in texts.items()}
+        reasons = {part: why.removeprefix(NOT_NOW) for part, why in reasons.items()}
+        each = {text.removeprefix(f'{p.fullname} '): p.fullname for p, text in reasons.items()}
         facts = ', '.join(f'{name} {why}' for why, name in each.items())
         end(
             f'nothing was measured: {facts}',
             f"run it on {system.name}; '--system local' measures this machine, '-l' in place of "
             "'-r' lists the checks",
         )
+
+
+def has_others() -> bool:
+    """Whether checks of the site run in this session as well: they may need no scheduler."""
+    given = [b for a, b in itertools.pairwise(sys.argv) if a in ('-c', '--checkpath')]
+    ours = CHECKOUT / 'reframe-checks'
+    return any(not os.path.realpath(path).startswith(f'{ours}') for path in given)
 
 
 def no_topology(partition: SystemPartition) -> str | None:

@@ -9,6 +9,7 @@ from reframe.core.environments import Environment
 from reframe.core.exceptions import ReframeFatalError
 
 from lib import end
+from lib.batch_job import forget_outer_job
 from membw import presets
 
 OWN = 'own'
@@ -19,7 +20,7 @@ FLAGS = ['-O3', '-fopenmp']
 def take_in() -> None:
     """Gives them the features by which checks choose environments."""
     try:
-        partitions = runtime.runtime().system.partitions
+        system = runtime.runtime().system
         hashes = runtime.runtime().get_option('general/0/stagedir_hashes')  # of 4.11
     except ReframeFatalError:  # no session: a test reads a check
         return
@@ -28,7 +29,8 @@ def take_in() -> None:
             "ReFrame's 'stagedir_hashes' is off: a fixture's stage folder has a blank in its name",
             'leave it on: ReFrame cannot run a command in such a folder',
         )
-    for part in partitions:
+    forget_outer_job(system)
+    for part in system.partitions:
         if part.scheduler.registered_name == 'local' and part.max_jobs != 1:
             part._max_jobs = 1  # two checks would measure each other
         foreign = [e for e in part.environs if 'preset' not in e.features]

@@ -1,88 +1,136 @@
-"""The nodes of a Slurm partition: those available for a job, and those left out."""
+"""The nodes that a job gets: asked of Slurm as the job would ask, with all of its options."""
 
 import os
+import pathlib
 import re
-import subprocess
 import time
+from collections.abc import Callable, Iterable
 
+import reframe.core.runtime as runtime
+from reframe.core.exceptions import ReframeError
+from reframe.core.schedulers import Job
+from reframe.core.schedulers.slurm import slurm_state_completed
+
+from lib.batch_job import OF_SESSION, cluster
+from membw.printable import plural
 from membw.site import slurm
-from membw.site.slurm import queue
+from membw.site.slurm import NoAnswer
 
-# nodes that will be idle in a moment: a job of ours has just ended on them
-ENDING = 'completing'
+SOON_S = 300  # a job that Slurm would start so soon starts now: clocks may differ as much
 PATIENCE_S = 1800
+ENDING_S = 60  # a node of a job that has just ended; some never come to an end
+LIMIT_S = 1800  # for a further measurement to begin and end
+Say = Callable[[str], None]
 
 
-def query(*words: str) -> str:
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
-    return done.stdout if done.returncode == 0 else ''
+def candidates(job: Job) -> dict[str, str]:
+    """{node: its state} of those that the options of the job allow, by ReFrame's own filter."""
+    named = {'SLURM_CLUSTERS': cluster(job)} if cluster(job) else {}
+    try:
+        with runtime.temp_environment(env_vars=named):
+            nodes = job.scheduler.filternodes(job, job.scheduler.allnodes())
+    except ReframeError as err:
+        said = getattr(err.__cause__, 'stderr', '') or getattr(err, 'stderr', '') or str(err)
+        raise NoAnswer(' '.join(said.split())) from err
+    return {node.name: state(node.descr, job) for node in nodes}
 
 
-def states(access: list[str]) -> dict[str, str]:
-    """{node: state} as `sinfo` has them now; a trailing * says that the node does not answer."""
-    lines = query('sinfo', '-h', '-N', *queue(access), '-o', '%N %T').splitlines()
-    return dict(line.split() for line in lines)
+def state(node: str, job: Job) -> str:
+    """'idle+drain', 'idle, 2 CPUs' of a node that is too small, as `scontrol show node` has it."""
+    word, cpus = (re.search(rf' {name}=(\S+)', node) for name in ('State', 'CPUTot'))
+    needed = (job.num_tasks_per_node or 1) * (job.num_cpus_per_task or 1)
+    few = f', {plural(int(cpus[1]), "CPU")}' if cpus and int(cpus[1]) < needed else ''
+    return (word[1].lower() if word else 'unknown') + few
 
 
-def own_jobs() -> list[str]:
-    """Jobs of this user that ReFrame submitted and that run or wait."""
-    text = query('squeue', '-h', '-u', str(os.getuid()), '-t', 'PD,R,CG', '-o', '%i %j')
-    jobs = (line.split() for line in text.splitlines())
-    return [words[0] for words in jobs if len(words) == 2 and words[1].startswith('rfm_')]
+def under_way(job: Job, ids: Iterable[str]) -> list[str]:
+    """Of these jobs those that have not ended, on the cluster of `job`; where the controller does
+    not answer nothing is known of any."""
+    words = ('squeue', '-h', '-t', 'all', '-u', str(os.getuid()), '-o', '%i %T')
+    try:
+        lines = slurm.query(*words, cluster=cluster(job)).splitlines()
+    except NoAnswer:
+        return [*ids]
+    states = dict([*line.split(), ''][:2] for line in lines if line.strip())
+    return [one for one in ids if one in states and not slurm_state_completed(states[one])]
 
 
-def is_under_way(job: str) -> bool:
-    """Also where the controller does not answer in time: it says nothing of the job."""
-    words = ('squeue', '-h', '-u', str(os.getuid()), '-t', 'PD,R,CG', '-o', '%i')
-    done = subprocess.run(words, capture_output=True, text=True)
-    return done.returncode != 0 or job in done.stdout.split()
-
-
-def wait_for_own_jobs(access: list[str]) -> None:
-    """Until the nodes that jobs of the same run use are idle again; else they would be left out.
-
-    At most PATIENCE_S seconds: a job may wait for a node that never comes back.
-    """
-    until = time.monotonic() + PATIENCE_S
-    while time.monotonic() < until:
-        ending = (state.startswith(ENDING) for state in states(access).values())
-        if not own_jobs() and not any(ending):
-            return
+def wait_for_session(job: Job, say: Say) -> None:
+    """Until the nodes that other jobs of this session use are idle again; else they would be left
+    out. A job may wait for a node that never comes back: at most PATIENCE_S."""
+    ids = [one.jobid for one in OF_SESSION if one.jobid]
+    said, until = [], time.monotonic() + PATIENCE_S
+    while (rest := under_way(job, ids)) and time.monotonic() < until:
+        if rest != said:
+            say(f'waits for jobs of this session: {", ".join(rest)}')
+        said = rest
+        time.sleep(1)
+    until = time.monotonic() + ENDING_S
+    while time.monotonic() < until and any('completing' in s for s in candidates(job).values()):
         time.sleep(1)
 
 
-def most_nodes(access: list[str]) -> int:
-    """The partition's MaxNodes: a job that wants more is refused; 0 for none."""
-    words = queue(access)
-    lines = query('scontrol', '-o', 'show', 'partition', *words[1:]).splitlines()
-    lines = [line for line in lines if words or ' Default=YES ' in line]
-    limit = re.search(r' MaxNodes=(\d+)', lines[0]) if lines else None
-    return int(limit[1]) if limit else 0
+def most(job: Job, least: int, limit: int) -> tuple[int, str]:
+    """(the most nodes that a job would get now, at least `least` and at most `limit`; Slurm's
+    words of one node more, or of the least, where it gives none: 0)."""
+    now, said = starts(job, limit)
+    good, bad = (limit, limit) if now else (least - 1, limit)
+    while bad - good > 1:
+        number = least if good < least else (good + bad) // 2
+        now, text = starts(job, number)
+        if now:
+            good = number
+        else:
+            bad, said = number, text
+    return (good if good >= least else 0), said
 
 
-def not_measured(before: dict[str, str], measured: list[str]) -> str:
-    """'; not measured, because not idle: n3 (drained)' of nodes that the job did not get."""
-    rest = {name: state for name, state in before.items() if name not in measured}
-    text = f'; not measured, because not idle: {busy(rest)}' if busy(rest) else ''
-    idle = available(rest)
-    if idle:
-        text += (
-            f'; not measured, above the limit of {len(measured)} nodes per job: {", ".join(idle)}'
-        )
-    return text
+def starts(job: Job, nodes: int) -> tuple[bool, str]:
+    """(Whether a job of so many nodes would start now, what `sbatch --test-only` said)."""
+    job.num_tasks = nodes * (job.num_tasks_per_node or 1)
+    lines = ['#!/bin/sh', *job.scheduler.emit_preamble(job), 'true', '']
+    words = ['sbatch', '--test-only', f'--nodes={nodes}', *in_submit(job)]
+    try:
+        said = slurm.query(*words, text='\n'.join(lines), stream='stderr')
+    except NoAnswer as err:
+        return False, str(err)
+    when = re.search(r' to start at (\S+)', said)
+    if not when:
+        return False, ' '.join(said.split())
+    start = time.mktime(time.strptime(when[1], '%Y-%m-%dT%H:%M:%S'))
+    return start < time.time() + SOON_S, f'{plural(nodes, "node")} not before {when[1]}'
 
 
-def busy(nodes: dict[str, str]) -> str:
-    """'n1 (allocated), n3 (drained)' of the nodes that are not available."""
-    left = set(nodes) - set(available(nodes))
-    return ', '.join(f'{name} ({state})' for name, state in nodes.items() if name in left)
+def in_submit(job: Job) -> list[str]:
+    """What ReFrame gives to sbatch itself, where the partition says so."""
+    in_words = job.scheduler.get_option('sched_access_in_submit')
+    return [word for one in job.sched_access for word in one.split()] if in_words else []
 
 
-def available(nodes: dict[str, str]) -> list[str]:
-    """Those that a job of the whole partition gets."""
-    return [name for name, state in nodes.items() if state in slurm.AVAILABLE]
+def measure_again(job: Job, folder: pathlib.Path, nodes: list[str], say: Say) -> None:
+    """A further measurement: the script of the job once more, on these nodes, in a folder of its
+    own, until it has ended; `sbatch --wait` looks after 2, 10, 42 s."""
+    folder.mkdir()
+    words = [
+        'sbatch', '--parsable', f'--chdir={folder}', f'--nodelist={",".join(nodes)}',
+        f'--nodes={len(nodes)}', f'--ntasks={len(nodes)}', *in_submit(job),
+        str(folder.parent / pathlib.Path(job.script_filename).name),
+    ]  # fmt: skip
+    try:
+        number = slurm.query(*words).split(';')[0].strip()
+    except NoAnswer as err:
+        say(f'no further measurement: {err}')
+        return
+    until = time.monotonic() + LIMIT_S
+    try:
+        while under_way(job, [number]) and time.monotonic() < until:
+            time.sleep(1)
+    finally:  # where it has ended, this does nothing
+        slurm.query('sh', '-c', f'scancel {number} || :', cluster=cluster(job))
 
 
-def asleep(nodes: dict[str, str]) -> list[str]:
-    """Of those the powered-down ones, which the job boots."""
-    return [name for name in available(nodes) if nodes[name] != 'idle']
+def left_out(before: dict[str, str], measured: list[str], said: str) -> str:
+    """'; not measured: n3 (idle+drain)' of nodes that the job could have and did not get."""
+    rest = [f'{name} ({state})' for name, state in sorted(before.items()) if name not in measured]
+    more = f' (one node more: {said})' if said else ''
+    return f'; not measured{more}: {", ".join(rest)}' if rest else ''

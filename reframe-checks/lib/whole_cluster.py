@@ -1,11 +1,13 @@
 """One job on every idle node of a partition, a record of each, a verdict of each."""
 
+import contextlib
 import json
 import pathlib
 import re
 import shlex
 import statistics
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import (
@@ -15,16 +17,21 @@ from reframe.core.builtins import (
     sanity_function,
     variable,
 )
+from reframe.core.exceptions import SanityError
 
-from lib import measured_again, ranking, references, slurm_nodes
+from lib import batch_job, references, slurm_nodes
 from lib.batch_job import UNBOUND, given_or
 from lib.measurement import invalid_reasons, measurement
 from lib.variables import refuse
+from membw.errors import MembwError
 from membw.printable import at_most, plural
 from membw.results import archive, ledger
 from membw.results.archive import NOTE_ENVIRONMENT
 from membw.results.table import HIGHER
-from membw.site import topology
+from membw.site import slurm, topology
+
+if TYPE_CHECKING:
+    from membw.rank.ranking import Node, Ranking
 
 # seconds for the other ranks to write, after a rank died: Open MPI 4 and 5
 PATIENT = {'OMPI_MCA_odls_base_sigkill_timeout': 10, 'PRTE_MCA_odls_base_sigkill_timeout': 10}
@@ -32,12 +39,11 @@ WAIT_S = 300  # for the other processes, once the first process of a job has end
 RECORDS, REQUESTED = 'cluster.jsonl', 'requested.txt'
 UNCLEAR = ('SUSPECT', 'UNDECIDED')
 MEASURED = ('PASS', 'FAIL', *UNCLEAR)
-LOST = ('MISSING', 'NOT MEASURED')
-NOT_PASS = ('FAIL', 'DIED', *UNCLEAR, 'INVALID', *LOST)
+NOT_PASS = ('FAIL', 'DIED', *UNCLEAR, 'INVALID', 'MISSING')
 # one line per node in the log for so many nodes; of more, those alone that are not PASS
 LOGGED = 64
 GONE = 'node failed, or gave no answer'
-NODE = '${SLURMD_NODENAME:-$(uname -n)}'  # as Slurm names it
+MANY = 1_000_000
 MOST = 20  # in the reason of a failure
 
 
@@ -58,7 +64,7 @@ class whole_cluster(measurement):
 
     node_check = variable(str, value='', loggable=True)
     nodes = variable(str, value='', loggable=True)
-    judged = None
+    judged: 'Ranking | None' = None
 
     @run_after('init')
     def refuse_another_starter(self) -> None:
@@ -85,7 +91,7 @@ class whole_cluster(measurement):
         self.uses_mpi = with_mpi
         self.case.expected = {}  # what nodes lack, their verdicts say
         self.job.options += ['--no-kill']
-        self.prerun_cmds = [f'scontrol show hostnames >{REQUESTED}']
+        self.prerun_cmds += [f'scontrol show hostnames >{REQUESTED}']
         if self.by_srun:
             self.job.launcher.options += ['--no-kill', '--kill-on-bad-exit=0']
         if with_mpi:
@@ -96,61 +102,57 @@ class whole_cluster(measurement):
         self.prerun_cmds += [NOTE_ENVIRONMENT]
 
     def look_around(self) -> None:
-        """The available nodes, before the job; a partition may not give all at once.
+        """How many nodes the job gets, before it is submitted: all that would start it now.
 
         After num_tasks_per_node is known.
         """
         if self.is_dry_run():
             return
-        access = self.job.sched_access
-        slurm_nodes.wait_for_own_jobs(access)
-        self.before = slurm_nodes.states(access)
-        idle, asleep = slurm_nodes.available(self.before), slurm_nodes.asleep(self.before)
-        busy = slurm_nodes.busy(self.before)
-        self.skip_if(
-            len(idle) < self.least_nodes,
-            f'{plural(self.least_nodes, "idle node")} needed, {len(idle)} found'
-            + (f'; not idle: {busy}' if busy else ''),
-        )
-        if asleep:
-            self.say(f'powered down, the job waits until they boot: {", ".join(asleep)}')
-        limits = [n for n in (self.max_nodes, slurm_nodes.most_nodes(access)) if n]
-        if limits and min(limits) < len(idle):
-            self.num_tasks = min(limits) * self.num_tasks_per_node
+        job = self.job
+        job.num_tasks_per_node, job.num_cpus_per_task = (
+            self.num_tasks_per_node, self.num_cpus_per_task)  # fmt: skip
+        job.use_smt, job.exclusive_access = self.use_multithreading, self.exclusive_access
+        try:
+            slurm_nodes.wait_for_session(job, self.say)
+            self.before = slurm_nodes.candidates(job)
+            limit = min(len(self.before), self.max_nodes or MANY)
+            count, self.refused = slurm_nodes.most(job, self.least_nodes, limit)
+        except slurm.NoAnswer as err:
+            self.not_now(str(err))
+        if not count:
+            each = ', '.join(f'{name} ({word})' for name, word in sorted(self.before.items()))
+            needed = plural(self.least_nodes, 'idle node')
+            why = ': '.join(filter(None, [self.refused, each]))
+            self.not_now(f'{needed} needed, of {plural(len(self.before), "node")}: {why}')
+        self.num_tasks = count * self.num_tasks_per_node
 
     # --- after the run -------------------------------------------------------------------
-
-    def requested_nodes(self) -> list[str]:
-        """The nodes of the job, as Slurm gave them to it."""
-        path = pathlib.Path(self.stagedir, REQUESTED)
-        return path.read_text().split() if path.is_file() else []
 
     @run_before('sanity')
     def read_record(self) -> None:
         """The file that rank 0 gathered, or one of each process."""
         if self.is_dry_run():
             return
-        lines = self.gathered()
-        self.nodes_of_job = self.requested_nodes()
-        lines += self.of_the_dead(lines, self.nodes_of_job)
-        if not lines:
+        stage = pathlib.Path(self.stagedir)
+        self.nodes_of_job = requested(stage)
+        records = self.arrived(stage, self.nodes_of_job, self.case.order())
+        if not records:
             self.case.expected = {node: node for node in self.nodes_of_job} or {RECORDS: ''}
             self.case.gather()
             self.keep(None)
             return
         self.case.judges_records = False
         self.note_build()
-        self.note_provenance(json.loads(lines[0]))
-        self.keep_lines(lines)
+        self.note_provenance(next((r for r in records if r['metrics']), records[0]))
+        self.keep_records(records)
         self.judge()
         low, beside = self.low_and_beside()
         if low and self.by_srun and not self.uses_mpi:
-            self.say(f'LOW, measured again: {", ".join(low)}; with: {", ".join(beside)}')
-            more = self.measured_again([*low, *beside])
-            self.keep_lines([*lines, *more, *self.of_the_dead(more, [*low, *beside])])
+            self.say(f'low, measured again: {", ".join(low)}; with: {", ".join(beside)}')
+            self.keep_records([*records, *self.measured_again([*low, *beside])])
             self.judge()
-        if not ranking.of_verdict(self.judged.nodes, 'FAIL'):
-            self.case.unclear = at_most(ranking.of_verdict(self.judged.nodes, *UNCLEAR), MOST)
+        if not of_verdict(self.judged.nodes, 'FAIL'):
+            self.case.unclear = at_most(of_verdict(self.judged.nodes, *UNCLEAR), MOST)
         self.report_metrics()
         self.tell()
 
@@ -160,29 +162,44 @@ class whole_cluster(measurement):
         beside = {node for nodes in self.judged.controls.values() for node in nodes}
         return sorted(low), sorted(beside - low)
 
-    def gathered(self) -> list[str]:
-        """The records of one measurement, which are taken out of the stage folder."""
-        folder = pathlib.Path(self.stagedir)
-        paths = [folder / RECORDS, *sorted(folder.glob(f'{RECORDS}.rank-*'))]
-        text = ''.join(path.read_text() for path in paths if path.is_file())
-        for path in paths:
-            path.unlink(missing_ok=True)
-        return [line + '\n' for line in text.splitlines() if line.endswith('}')]
+    def arrived(self, stage: pathlib.Path, nodes: list[str], order: dict) -> list[dict]:
+        """The records of a measurement, and one without a figure of each node that left none:
+        how the program ended there. [] where there is none at all."""
+        records = self.gathered(stage)
+        if records and self.by_srun and not self.uses_mpi:
+            records += self.of_the_lost(stage, records, nodes)
+        return [{**record, 'case': order} for record in records]
 
-    def of_the_dead(self, lines: list[str], nodes: list[str]) -> list[str]:
-        """Records, without a figure, of nodes that left none: how the program ended there."""
-        if not self.by_srun or self.uses_mpi or not lines:
-            return []
-        hosts = {json.loads(line)['host'].partition('.')[0] for line in lines}
-        ended = ledger.read(self.stagedir).ended
+    def gathered(self, stage: pathlib.Path) -> list[dict]:
+        paths = [stage / RECORDS, *sorted(stage.glob(f'{RECORDS}.rank-*'))]
+        return read_lines(path for path in paths if path.is_file())
+
+    def of_the_lost(
+        self, stage: pathlib.Path, records: list[dict], nodes: list[str]
+    ) -> list[dict]:
+        hosts = {record['host'].partition('.')[0] for record in records}
+        known = ledger.read(stage)
+        printed = batch_job.errors(str(stage), self.job)
         made = []
         for node in nodes:
-            if node.partition('.')[0] not in hosts:
-                why = ledger.how(ended[node]) if ended.get(node) else GONE
-                one = ledger.Missing('', why, True, node)
-                empty = archive.empty_record(self.program_name(), node)
-                made.append(json.dumps({**empty, 'missing': [one._asdict()]}) + '\n')
+            name = node.partition('.')[0]
+            if name not in hosts:
+                own = '\n'.join(line for line in printed.splitlines() if is_of(name, line))
+                end = self.end_of(node, known, own or printed, ledger.how_job('', own))
+                missing = [ledger.Missing('', *end, node)._asdict()]
+                made.append(archive.empty_record(self.program_name(), node) | {'missing': missing})
         return made
+
+    def end_of(self, node: str, known: ledger.Ledger, printed: str, of_job: str) -> ledger.End:
+        status, started = known.ended.get(node), node.partition('.')[0] in known.started
+        if status:
+            other = self.case.is_of_another_cpu(known.cpus[node])
+            end = ledger.judge(status, None, '', '', started, other)
+            assert end
+            return end
+        if started or of_job not in ('', 'cancelled'):
+            return ledger.End(of_job or GONE, True)
+        return ledger.End(ledger.last_words(printed) or GONE, False)
 
     def job_facts(self) -> dict[str, str]:
         return {**super().job_facts(), 'record_in_stage': RECORDS}
@@ -201,20 +218,22 @@ class whole_cluster(measurement):
     def note_ends(self) -> None:
         """Each process that srun starts notes in the ledger how the program ended on its node."""
         if self.by_srun and not self.uses_mpi:
-            loop = '"$0" "$@"; status=$?; ' + ledger.ended(NODE, '$status') + '; exit $status'
+            end = ledger.ended(ledger.NODE, '$status')
+            loop = f'"$0" "$@"; status=$?; {end}; exit $status'
             words = [self.executable, *self.executable_opts]
             self.executable, self.executable_opts = 'sh', ['-c', shlex.quote(loop), *words]
 
-    def measured_again(self, nodes: list[str]) -> list[str]:
+    def measured_again(self, nodes: list[str]) -> list[dict]:
         """Records of further measurements of these nodes; none where they are not free."""
-        lines = []
+        records = []
         for number in range(1, self.times_again + 1):
-            measured_again.measure(self.stagedir, self.job.script_filename, nodes, number)
-            lines += self.gathered()
-        return lines
+            folder = pathlib.Path(self.stagedir, f'again-{number}')
+            order = self.case.order(number)
+            slurm_nodes.measure_again(self.job, folder, nodes, self.say)
+            records += self.arrived(folder, nodes, order)
+        return records
 
-    def keep_lines(self, lines: list[str]) -> None:
-        records = [json.loads(line) for line in lines]
+    def keep_records(self, records: list[dict]) -> None:
         if self.record:
             self.case.rewrite(records)
         else:
@@ -225,18 +244,28 @@ class whole_cluster(measurement):
         """Nothing to note here: each node's record has its own verdict."""
 
     def judge(self) -> None:
+        """By the rule of `membw rank`, with a line of each node in the node-check file."""
+        # not for every session that lists the checks
+        from membw.rank.ranking import rank_files
+        from membw.results.hostlist import write_node_check
+
         self.node_check = str(pathlib.Path(self.record).with_suffix('.nodecheck'))
         nodes = self.nodes_of_job
-        self.judged, counts = ranking.judge(self.record, nodes, self.node_check)
-        self.nodes = counts + slurm_nodes.not_measured(self.before, nodes)
+        try:
+            self.judged = rank_files([self.record], nodes)
+            write_node_check(self.node_check, self.judged.nodes)
+        except MembwError as err:
+            raise SanityError(f'not judged: {err}') from err
+        left_out = slurm_nodes.left_out(self.before, nodes, self.refused)
+        self.nodes = self.judged.counts() + left_out
 
     def tell(self) -> None:
         """A line for each node: all of a few, of more those that are not PASS."""
         self.say(self.nodes)
         if len(self.judged.nodes) <= LOGGED:
-            for line in ranking.of_verdict(self.judged.nodes, 'PASS'):
+            for line in of_verdict(self.judged.nodes, 'PASS'):
                 self.say(line)
-        for line in ranking.of_verdict(self.judged.nodes, *NOT_PASS):
+        for line in of_verdict(self.judged.nodes, *NOT_PASS):
             self.warn(line)
 
     @sanity_function
@@ -246,16 +275,19 @@ class whole_cluster(measurement):
             return self.conclude([])
         dead = [node for node in self.judged.nodes if node.verdict == 'DIED']
         self.case.missing = [ledger.Missing(node.name, node.reason, True) for node in dead]
-        status = ledger.read(self.stagedir).ended.get(ledger.WHOLE, 0)
-        lacks = ranking.of_verdict(self.judged.nodes, *LOST)
+        known = ledger.read(self.stagedir)
+        status = known.ended.get(ledger.WHOLE, 0)
+        lacks = of_verdict(self.judged.nodes, 'MISSING')
         # of MPI's ranks none notes its own end
-        if self.uses_mpi and lacks and ledger.is_odd(status, 'INVALID'):
-            self.case.missing.append(ledger.Missing('the MPI job', ledger.how(status), True))
+        if self.uses_mpi and lacks and status not in (0, 1):
+            printed, started = self.case.errors(), RECORDS in known.started
+            end = ledger.judge(status, None, printed, started=started)
+            self.case.missing += [ledger.Missing('the MPI job', *end)] if end else []
         return self.conclude(at_most(self.lost(), MOST))
 
     def lost(self) -> list[str]:
         """Nodes with invalid figures, as text."""
-        return ranking.of_verdict(self.judged.nodes, *LOST, 'INVALID')
+        return of_verdict(self.judged.nodes, 'MISSING', 'INVALID')
 
     def report_metrics(self) -> None:
         """Medians of the nodes with valid figures; of some metrics the slowest node, too. Bounds
@@ -285,4 +317,29 @@ class whole_cluster(measurement):
     @performance_function('nodes')
     def slow_nodes(self) -> int:
         """Must be 0: a node that stays low is a FAIL; the figures of the others stay."""
-        return len(ranking.of_verdict(self.judged.nodes, 'FAIL'))
+        return len(of_verdict(self.judged.nodes, 'FAIL'))
+
+
+def is_of(node: str, line: str) -> bool:
+    return bool(re.search(rf'\b{re.escape(node)}\b', line))
+
+
+def requested(stage: pathlib.Path) -> list[str]:
+    """The nodes of the job, as Slurm gave them to it."""
+    path = stage / REQUESTED
+    return path.read_text().split() if path.is_file() else []
+
+
+def read_lines(paths: Iterable[pathlib.Path]) -> list[dict]:
+    """The records of these files; of a line that was cut off there is none."""
+    records = []
+    for line in ''.join(path.read_text() for path in paths).splitlines():
+        with contextlib.suppress(ValueError):
+            records.append(json.loads(line))
+    return records
+
+
+def of_verdict(nodes: 'Iterable[Node]', *words: str) -> list[str]:
+    """'n4 FAIL copy 171 GB/s, ...' of each node with one of these verdicts."""
+    chosen = (node for node in nodes if node.verdict in words)
+    return [f'{node.name} {node.verdict} {node.reason}'.rstrip() for node in chosen]

@@ -43,6 +43,9 @@ def _explained(error: Any, missing: str, elsewhere: str) -> Iterator[Problem]:
         yield place([*error.absolute_path, key]), 'is missing', missing
     elif error.validator == 'dependentRequired':
         yield from _missing_companions(error)
+    elif 'hint' in error.schema:
+        fact = shortened(f'{error.instance!r} cannot be used')
+        yield place(error.absolute_path), fact, error.schema['hint']
     else:
         yield place(error.absolute_path), shortened(error.message), _hint(error) or elsewhere
 

@@ -4,7 +4,6 @@ import json
 import types
 
 import pytest
-from lib import job_output
 from lib.batch_job import never_begun
 from lib.case import Case
 from lib.whole_cluster import GONE, whole_cluster
@@ -13,9 +12,6 @@ from membw.results import ledger
 from membw.results.table import Figure
 
 VALID = {'verdict': 'VALID', 'host': 'n1'}
-KILLED = '/stage/rfm_job.sh: line 5: 30092 Killed                  /bin/stream --json record.json'
-LIMIT = 'slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-11-25T20:00:00 DUE TO TIME LIMIT ***'
-OOM = 'slurmstepd: error: Detected 1 oom_kill event in StepId=7.0.'
 BEGUN = 'begun n1\n'
 
 
@@ -24,8 +20,7 @@ def case(folder, text='', record=None, stderr='', state='COMPLETED', expected=No
     job = types.SimpleNamespace(
         stdout='out', stderr='err', state=state, nodelist=['n1'], jobid='7'
     )
-    part = types.SimpleNamespace(scheduler=types.SimpleNamespace(registered_name='local'))
-    check = types.SimpleNamespace(stagedir=folder, job=job, current_partition=part)
+    check = types.SimpleNamespace(stagedir=folder, job=job)
     made = Case(check)
     made.expected = expected or made.expected
     made.open()
@@ -39,53 +34,19 @@ def case(folder, text='', record=None, stderr='', state='COMPLETED', expected=No
     return made
 
 
-# ledger, record, stderr, state of the job: what is missing, and whether it died
-ENDS = [
-    ('ended - 0\n', VALID, '', '', None),
-    ('ended - 1\n', {**VALID, 'verdict': 'INVALID'}, '', '', None),
-    ('ended - 0\n', None, '', '', ('no record: it printed nothing', False)),
-    ('ended - 0\n', None, 'srun: error: Node failure on n1', '', ('node failed', True)),
-    ('ended - 0\n', None, '', 'NODE_FAIL', ('node failed', True)),
-    ('ended - 135\n', None, '', '', ('ended by SIGBUS (signal 7)', True)),
-    ('ended - 139\n', VALID, '', '', ('ended by SIGSEGV (signal 11) after its record', True)),
-    ('ended - 1\n', VALID, '', '', ('exit status 1 after its record', True)),
-    ('ended - 2\n', {**VALID, 'verdict': 'INVALID'}, '', '',
-     ('exit status 2 after its record', True)),
-    ('ended - 163\n', None, '', '', ('ended by signal 35', True)),
-    ('ended - 250\n', None, '', '', ('exit status 250', True)),
-    ('ended - 128\n', None, '', '', ('exit status 128', True)),
-    ('ended - 137\n', None, KILLED, '', ('ended by SIGKILL (signal 9): perhaps as memory', True)),
-    ('ended - 2\n', None, "membw: no file 'x'", '', ("exit status 2: membw: no file 'x'", False)),
-    ('ended - 1\n', None, 'libnuma: Warning: node argument 1 is out of range', '',
-     ('exit status 1: libnuma: Warning: node argument 1 is out of range', True)),
-    ('ended - 2\n', None, 'srun: error: n1: task 0: Exited with exit code 2', '',
-     ('exit status 2: srun: error: n1', True)),
-    ('', None, '', 'TIMEOUT', ('time limit reached', True)),
-    ('', None, LIMIT, 'COMPLETED', ('time limit reached', True)),
-    ('', None, '', 'CANCELLED by 0', ('cancelled', True)),
-    ('', None, '', 'NODE_FAIL', ('node failed', True)),
-    ('', None, OOM, 'COMPLETED', ('memory limit reached', True)),
-    ('', None, '', 'OUT_OF_MEMORY', ('memory limit reached', True)),
-    ('ended - 137\n', None, '', 'OUT_OF_MEMORY',
-     ('ended by SIGKILL (signal 9), memory limit reached', True)),
-    ('ended - 137\n', None, OOM, '', ('ended by SIGKILL (signal 9), memory limit reached', True)),
-    ('ended - 137\n', VALID, OOM, '',
-     ('ended by SIGKILL (signal 9), memory limit reached after its record', True)),
-    ('', None, '', 'COMPLETED', ('the job ended', True)),
-    ('', VALID, '', 'NODE_FAIL', ('node failed after its record', True)),
-    ('ended - 0\n', {**VALID, 'ended_by': 'SIGTERM'}, LIMIT, '',
-     ('ended by SIGTERM, time limit reached', True)),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize('text, record, stderr, state, missing', ENDS)
-def test_what_did_not_arrive_is_named_with_its_end(tmp_path, text, record, stderr, state, missing):
-    made = case(tmp_path, BEGUN + text, record, stderr, state)
-    if missing is None:
-        assert made.missing == []
-        return
+@pytest.mark.parametrize(
+    'built, there, died', [('7 9', '7 9', True), ('7 9', '8 9', False), ('', '8 9', True)]
+)
+def test_sigill_of_code_for_the_cpu_of_another_node_is_missing(tmp_path, built, there, died):
+    """A binary of -march=native on a shared home: a healthy node was DEAD, for ever."""
+    made = case(tmp_path, BEGUN)
+    made.check.binary = types.SimpleNamespace(cpu=built)
+    with open(tmp_path / ledger.NAME, 'a') as file:
+        file.write(f'ended - 132 {there}\n')
+    made.missing = []
+    made.gather()
     (one,) = made.missing
-    assert one.why.startswith(missing[0]) and one.died is missing[1] and one.node == 'n1'
+    assert one.died == died and one.why.startswith('ended by SIGILL (signal 4)')
 
 
 def test_of_several_launches_each_is_named(tmp_path):
@@ -148,21 +109,6 @@ def test_a_record_that_was_cut_off_did_not_arrive(tmp_path):
 
 
 @pytest.mark.parametrize(
-    'stderr, shown',
-    [
-        ("warm-up\nmembw: no file 'x'", "membw: no file 'x'"),
-        ('-----\n\nThere are not enough slots available', 'There are not'),
-        ('make: warning\ncc: error: no such file', 'cc: error'),
-        ('srun: error: n1: task 0: Exited with exit code 2', 'srun: error: n1'),
-        ('/s/rfm_job.sh: line 8: 23644 Bus error               /b/stream --json r.json', ''),
-    ],
-)
-def test_the_last_words_are_the_programs_own(stderr, shown):
-    said = job_output.last_words(stderr)
-    assert said.startswith(shown) and bool(said) == bool(shown)
-
-
-@pytest.mark.parametrize(
     'limit, said',
     [
         (
@@ -178,26 +124,41 @@ def test_a_job_that_never_began_is_reported_as_that(tmp_path, monkeypatch, limit
     (tmp_path / 'scontrol').chmod(0o755)
     monkeypatch.setenv('PATH', str(tmp_path), prepend=':')
     job = types.SimpleNamespace(
-        jobid='7', stdout='out', stderr='err', max_pending_time=limit, nodelist=None
-    )
-    assert never_begun(job, 'squeue') == said
-    assert never_begun(job, 'pbs') == said.removesuffix(': Nodes down')
-    part = types.SimpleNamespace(scheduler=types.SimpleNamespace(registered_name='squeue'))
-    made = Case(types.SimpleNamespace(stagedir=tmp_path, job=job, current_partition=part))
+        jobid='7', stdout='out', stderr='err', max_pending_time=limit, nodelist=None,
+        scheduler=types.SimpleNamespace(registered_name='squeue'), sched_access=[], options=[],
+        cli_options=[])  # fmt: skip
+    assert never_begun(job) == said
+    made = Case(types.SimpleNamespace(stagedir=tmp_path, job=job))
     made.gather()
     assert [(one.why, one.died, one.node) for one in made.missing] == [(said, False, '')]
 
 
-def test_a_node_without_a_record_died_as_the_ledger_says(tmp_path):
-    """Also in a further measurement, in which the line of an earlier one may stand there."""
-    (tmp_path / ledger.NAME).write_text('ended n1 0\nended n1 137\nended n2 0\n')
+@pytest.mark.parametrize(
+    'text, stderr, why, died',
+    [
+        ('ended n2 137\n', '', 'ended by SIGKILL (signal 9)', True),
+        ('started x n2\nended n2 1\n', '', 'exit status 1', True),
+        ('ended n2 1\n', '', 'exit status 1', False),
+        ('started x n2.site\n', '', GONE, True),
+        ('', '', GONE, False),
+        ('', 'srun: error: Node failure on n2', 'node failed', True),
+        ('', 'srun: error: Node failure on n3', 'srun: error: Node failure on n3', False),
+        ('', 'slurmstepd-n2: error: execve(): sh: No such file or directory',
+         'slurmstepd-n2: error: execve(): sh: No such file or directory', False),
+    ],
+)  # fmt: skip
+def test_a_node_without_a_record_died_or_is_missing(tmp_path, text, stderr, why, died):
+    (tmp_path / ledger.NAME).write_text('started x n1\nended n1 0\n' + text)
+    (tmp_path / 'err').write_text(stderr)
     check = types.SimpleNamespace(
-        by_srun=True, uses_mpi=False, stagedir=tmp_path, program_name=lambda: 'node'
+        job=types.SimpleNamespace(stderr='err'),
+        program_name=lambda: 'stream',
+        case=types.SimpleNamespace(is_of_another_cpu=lambda cpu: False),
     )
-    lines = [json.dumps({'host': 'n3.site'})]
-    made = map(json.loads, whole_cluster.of_the_dead(check, lines, ['n1', 'n2', 'n3']))
-    why = {one['host']: one['missing'][0]['why'] for one in made}
-    assert why == {'n1': 'ended by SIGKILL (signal 9)', 'n2': GONE}
+    check.end_of = lambda *words: whole_cluster.end_of(check, *words)
+    (one,) = whole_cluster.of_the_lost(check, tmp_path, [{'host': 'n1.site'}], ['n1', 'n2'])
+    (missing,) = one['missing']
+    assert (one['host'], missing['why'], missing['died']) == ('n2', why, died)
 
 
 @pytest.mark.parametrize(

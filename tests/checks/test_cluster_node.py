@@ -85,7 +85,7 @@ def test_one_is_slow_for_a_reason_one_died_one_is_drained_and_after_repair_all_a
     assert nodes['n4'] == 'n4 FAIL a memory module or channel is gone'
     assert nodes['n5'] == 'n5 DIED ladder: ended by SIGBUS (signal 7) on n5'
     assert {nodes[n].split()[1] for n in ('n1', 'n2', 'n3')} == {'PASS'}
-    assert case['word'] == 'DIED' and 'n6 (drained)' in case['nodes']
+    assert case['word'] == 'DIED' and 'n6 (idle+drain)' in case['nodes']
     records = [json.loads(line) for line in pathlib.Path(case['record']).read_text().splitlines()]
     assert [r['host'] for r in records].count('n4') == 2  # measured again, beside three
     assert [r['host'] for r in records].count('n1') == 2

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from checkout_copy import copy_checkout, variables
 from lib import imb_table
-from lib.endpoints import class_of_pair
+from lib.imb_table import class_of_pair
 from places import ROOT
 
 PAIRS = ('0-1', '0-13')

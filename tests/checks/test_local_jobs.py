@@ -1,7 +1,6 @@
 """What the end of a local job of ReFrame does to what else it started."""
 
 import multiprocessing
-import os
 import pathlib
 import subprocess
 import types
@@ -19,13 +18,14 @@ pytestmark = pytest.mark.alone
 def exit_status_of_another_child(folder: pathlib.Path, is_replaced: bool) -> int:
     """Of a child that exits with 3, after a local job has ended."""
     if is_replaced:
-        local_jobs.end_alone()
+        local_jobs.mend()
     other = subprocess.Popen(['sh', '-c', 'exit 3'])
     process = subprocess.Popen(['true'], start_new_session=True)
     files = {f'f_{name}': (folder / name).open('w') for name in ('stdout', 'stderr')}
     job = types.SimpleNamespace(
         jobid=process.pid, _jobid=process.pid, _proc=process, _state='RUNNING', _exitcode=None,
-        cancel_time=None, time_limit=None, submit_time=0, **files)  # fmt: skip
+        cancel_time=None, time_limit=None, submit_time=0, name='rfm_x',
+        state='', **files)  # fmt: skip
     scheduler = LocalJobScheduler()
     while job._exitcode is None:
         scheduler.poll(job)
@@ -41,31 +41,12 @@ def test_the_end_of_a_local_job_takes_no_other_exit_status(tmp_path, is_replaced
     assert (status == 3) == is_replaced
 
 
-@pytest.mark.parametrize('is_waiting', [True, False])
-def test_reframes_function_is_judged_by_its_code(monkeypatch, is_waiting):
-    """By its version it was left alone in 4.11, which still waits: a failed job read 0."""
-
-    def waits(self, job):
-        os.waitpid(0, 0)
-
-    def leaves_others_alone(self, job):
-        pass
-
-    theirs = waits if is_waiting else leaves_others_alone
-    monkeypatch.setattr(LocalJobScheduler, '_kill_all', theirs)
-    monkeypatch.setattr('reframe.VERSION', '4.11.0-dev1')
-    local_jobs.end_alone()
-    ours = local_jobs.kill_own_alone if is_waiting else theirs
-    assert LocalJobScheduler._kill_all is ours
-
-
 @pytest.mark.parametrize('name, is_kept', [('rfm_stream', True), ('rfm_build_stream', False)])
 def test_what_a_job_wrote_before_its_time_limit_is_read(tmp_path, monkeypatch, name, is_kept):
-    """Where ReFrame's own job has no error without us, judge_at_the_limit() can go."""
+    """Where ReFrame's own job has no error without us, poll() can go."""
     for ours in ('poll', '_kill_all'):
         monkeypatch.setattr(LocalJobScheduler, ours, getattr(LocalJobScheduler, ours))
-    local_jobs.end_alone()
-    local_jobs.judge_at_the_limit()
+    local_jobs.mend()
     scheduler = LocalJobScheduler()
     job = Job.create(scheduler, getlauncher('local')(), name=name, workdir=str(tmp_path))
     process = subprocess.Popen(['sleep', '60'], start_new_session=True)

@@ -38,7 +38,7 @@ def test_what_cannot_measure_is_launched_once_and_says_why(call, tmp_path):
                 MEMBW_BUILD='make')  # fmt: skip
     assert done.returncode == 1, done.stdout
     assert (
-        'NOT MEASURED: launch 1 of 8: exit status 2: membw: ' in done.stdout
+        'MISSING: launch 1 of 8: exit status 2: membw: ' in done.stdout
         and "'nothing'" in done.stdout
     )
     (said,) = tmp_path.glob('stage/*/*/*/overheads_*/rfm_job.err')

@@ -192,8 +192,7 @@ def test_the_slurm_script_asks_for_one_whole_node(dry, system, where, cores, acc
 
 def run_line(script):
     """What is launched: the line before the one that notes how it ended."""
-    lines = script.strip().splitlines()
-    return lines[lines.index('echo "ended - $?" >>ledger.txt') - 1]
+    return re.search(r'^(.*)\necho "ended - ', script, re.M)[1]
 
 
 @pytest.mark.parametrize('system, where, cores, _', SLURM)
@@ -304,11 +303,11 @@ def test_overheads_are_measured_with_all_hardware_threads_of_the_card(dry, syste
     loop = (
         "sh -c 'valid=0; n=0; for record in record.json launch-2.json launch-3.json launch-4.json "
     )
-    counted = '--pairs 15 --json $record; status=$?; echo "ended $record $status" >>ledger.txt; '
-    counted += '[ $status = 0 ] && valid=$((valid + 1)); n=$((n + 1)); wait; '
-    counted += '[ -e $record ] && [ $valid -lt 8 ] && '
+    counted = '--pairs 15 --json $record; status=$?; echo "ended $record $status '
+    until = '[ $status = 0 ] && valid=$((valid + 1)); n=$((n + 1)); wait; '
+    until += '[ -e $record ] && [ $valid -lt 8 ] && '
     assert all(loop in text and 'launch-16.json; do sleep 1 & ' in text for text in scripts)
-    assert all(counted in text for text in scripts)
+    assert all(counted in text and until in text for text in scripts)
     assert any(f'OMP_NUM_THREADS={threads}\n' in text for text in scripts)
 
 

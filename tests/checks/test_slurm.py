@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 # numactl: no CPU 19, no domain 1 here; likwid-pin dies of the CPUs that it does not find
 HONEST = re.compile(r'wrong-pinning|oversubscribed')
 # likwid-pin and numactl refuse, or die of, CPUs that are not there, and nothing is measured
-REFUSED = re.compile(r'^sanity error: (DIED|NOT MEASURED)')
+REFUSED = re.compile(r'^sanity error: (DIED|MISSING)')
 SMALL = 'array-too-small,too-short,disturbed,unstable'
 CROWDED = 'oversubscribed,wrong-pinning'
 
@@ -174,25 +174,6 @@ def test_the_cores_of_a_node_are_found_by_a_job_of_reframe(root, call, slurm, tm
     found = json.loads((tmp_path / 'results/topology/emu-cpu/processor.json').read_text())
     assert found['num_cpus'] == os.cpu_count() and 'topology' in found
     assert 'stream %pinning=omp' in done.stdout
-
-
-def test_a_cluster_row_waits_for_the_other_jobs_of_its_run(slurm_emu, call, tmp_path):
-    """By the plain command, on a Slurm without accounting; a job of ReFrame's has one node."""
-    words = ['-c', 'reframe-checks/cluster_stream.py', '-r', '--system', 'ulysses', '-p', 'gcc-o2']
-    words += ['-n', '^cluster_stream', '-S', 'array_size=100000', '-S', 'ntimes=3']
-    words += ['-S', f'allow={SMALL},{CROWDED}', '--prefix', tmp_path]
-    other = ['sbatch', '--exclusive', '-w', 'n1', '--job-name=rfm_other', '-D', tmp_path]
-    with slurm_emu(tmp_path, 2, 2, 10) as place:
-        assert call(*other, '--wrap=sleep 12', **place).returncode == 0
-        while 'R' not in call('squeue', '-h', '-o', '%t', **place).stdout.split():
-            time.sleep(0.2)
-        done = call(
-            'reframe', *words, f'--report-file={tmp_path}/run.json', MEMBW_BUILD='make', **place
-        )
-    cases = json.loads((tmp_path / 'run.json').read_text())['runs'][-1]['testcases']
-    (case,) = [case for case in cases if not case['fixture']]
-    assert case['scheduler'] == 'squeue'
-    assert case['nodes'].startswith('2 nodes: ') and 'not idle' not in case['nodes'], done.stdout
 
 
 ENDS = [

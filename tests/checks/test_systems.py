@@ -198,10 +198,15 @@ MISTAKES = {
         'membw: systems/thin.yaml: partitions[0].processor: num_cpus is 25, but 2 sockets of 12 '
         'CPUs are 24', 'hint: fix one',
     ),
-    'one slot of SGE': (
-        'scheduler: slurm', 'scheduler: sge',
-        'membw: systems/thin.yaml: partitions[0].access: a job of SGE has one slot',
-        "hint: access: ['-pe smp 64', '-l exclusive']",
+    'a time as Slurm writes it': (
+        'time_limit: 1h', 'time_limit: 1:00:00',
+        'membw: systems/thin.yaml: partitions[0].time_limit: 3600 cannot be used',
+        'hint: write 1h',
+    ),
+    'an option in two words': (
+        "access: ['-p THIN'", "access: ['-p', 'THIN'",
+        "membw: systems/thin.yaml: partitions[0].access[1]: 'THIN' cannot be used",
+        "hint: an option with its value is one line of a job: '-p THIN'",
     ),
     'no YAML at all': (
         'name: thin', 'name: [thin', 'membw: systems/thin.yaml: ', 'hint: fix that line',

@@ -30,7 +30,9 @@ static double slow_found(void)
 	const char *const node = getenv("SLURMD_NODENAME");
 
 #ifdef SLOW_FIRST
-	if (access("again-1.out", F_OK) == 0)
+	char folder[4096];
+
+	if (getcwd(folder, sizeof(folder)) && strstr(folder, "/again-"))
 		return 1;
 #endif
 	return node && strcmp(node, SLOW_NODE) == 0 ? SLOW : SLOW_OTHERS;

@@ -74,6 +74,19 @@ static void record_file_open_own(void)
 	atexit(record_file_drop_unfinished);
 }
 
+/* For whoever launched it: from here on an exit status is the end of a measurement, no refusal of
+ * a tool in front of the program. */
+static void record_file_note_start(void)
+{
+	const char *const name = getenv("MEMBW_LEDGER");
+	FILE *const ledger = name ? fopen(name, "a") : NULL;
+
+	if (!ledger)
+		return;
+	fprintf(ledger, "started %s %s\n", record_file_path, ranks_node());
+	fclose(ledger);
+}
+
 void record_file_open(const char *requested)
 {
 	struct stat there;
@@ -81,6 +94,7 @@ void record_file_open(const char *requested)
 	record_file_path = record_file_is_of_job && ranks_me() > 0 ? NULL : requested;
 	if (!record_file_path)
 		return;
+	record_file_note_start();
 	if (record_file_is_alone()) {
 		record_file_open_own();
 		return;

@@ -1,8 +1,9 @@
 """The ledger of a test case: what is to be measured, and how each launch of it ended.
 
 A text file in the stage folder. The check writes `expected FILE WHAT` for each record that is to
-come, before the job starts; the job's script adds `begun HOST`, `lacks TOOL`, `note TEXT` and
-`ended FILE STATUS`. What is expected and did not arrive is missing, whatever else arrived.
+come, before the job starts; the job's script adds `begun NODE`, `lacks TOOL`, `note TEXT` and
+`ended FILE STATUS CPU`, our programs `started FILE NODE` once they begin to measure. What is
+expected and did not arrive is missing, whatever else arrived.
 """
 
 import re
@@ -16,6 +17,11 @@ WHOLE = '-'  # in place of FILE: the status of the job's whole command
 # a shell's exit status of a signal is this and its number
 BY_SIGNAL = 128
 USAGE = 2  # our programs refuse so, and say why
+# as the scheduler names it, which is not always what the host calls itself; of PBS, LSF and Flux
+# no variable is known that does
+NODE = '${SLURMD_NODENAME:-$(uname -n)}'
+# a checksum of what the CPU can do
+CPU = "$(grep -m1 -Ei '^(flags|features|isa)' /proc/cpuinfo | cksum)"
 # of a job's end, by Slurm's states, and by what slurmstepd prints where no state is known
 STATES = {
     'TIMEOUT': 'time limit reached',
@@ -32,6 +38,10 @@ PRINTED = (
     (re.compile(r'oom[-_ ]?kill|Out Of Memory', re.I), 'memory limit reached'),
     (re.compile(r'\*\*\* (?:JOB|STEP) .* CANCELLED'), 'cancelled'),
 )
+# the shell of the job says so of a program that a signal ended, and of one that SIGKILL did
+OF_SHELL = re.compile(r': line \d+: +\d+ [A-Z]')
+KILLED = re.compile(r': line \d+: +\d+ Killed\b')
+OUT_OF_MEMORY = 'perhaps as memory ran out: see dmesg, or the memory limit of the job'
 
 
 class Missing(NamedTuple):
@@ -39,7 +49,7 @@ class Missing(NamedTuple):
 
     what: str  # 'remote memory, 1 thread'; '' of the only launch
     why: str  # 'ended by SIGBUS (signal 7)'
-    died: bool  # it was begun and did not end by itself; else it was refused, or never begun
+    died: bool  # it began and was ended; else it was refused, or never begun
     node: str = ''
 
     @property
@@ -54,13 +64,17 @@ class Ledger:
 
     def __init__(self, text: str = '') -> None:
         self.ended: dict[str, int] = {}  # {file: exit status as a shell has it}
+        self.cpus: dict[str, str] = {}  # {file: CPU}
+        self.started: set[str] = set()  # files, and nodes without their domain
         self.node, self.lacks = '', ''
         self.notes: list[str] = []
         for line in text.splitlines():
             word, _, rest = line.partition(' ')
-            name, _, more = rest.partition(' ')
-            if word == 'ended' and more.isdigit():
-                self.ended[name] = int(more)
+            name, status, cpu = [*rest.split(' ', 2), '', ''][:3]
+            if word == 'ended' and status.isdigit():
+                self.ended[name], self.cpus[name] = int(status), cpu
+            elif word == 'started':
+                self.started |= {name, status.partition('.')[0]}
             elif word == 'begun':
                 self.node = rest
             elif word == 'lacks':
@@ -68,10 +82,9 @@ class Ledger:
             elif word == 'note':
                 self.notes.append(rest)
 
-    def status(self, file: str) -> int | None:
-        """How the launch that was to write this file ended; None: it did not come to an end."""
-        own = {name for name in self.ended if name != WHOLE}
-        return self.ended.get(file if own else WHOLE)
+    def name(self, file: str) -> str:
+        """By which `ended` and `cpus` have the launch that was to write this file."""
+        return file if {*self.ended} - {WHOLE} else WHOLE
 
 
 def read(folder: str | Path) -> Ledger:
@@ -87,12 +100,12 @@ def write(folder: str | Path, expected: Mapping[str, str]) -> None:
 
 def begun() -> str:
     """A line of a job's script, before all others."""
-    return f'echo "begun $(uname -n)" >>{NAME}'
+    return f'export MEMBW_LEDGER="$PWD/{NAME}"; echo "begun {NODE}" >>{NAME}'
 
 
 def ended(file: str = WHOLE, status: str = '$?') -> str:
     """A line of a job's script, directly after the launch; both may be shell variables."""
-    return f'echo "ended {file} {status}" >>{NAME}'
+    return f'echo "ended {file} {status} {CPU}" >>{NAME}'
 
 
 def lacks(tool: str) -> str:
@@ -120,6 +133,61 @@ def how_job(state: str | None, printed: str) -> str:
     return next((text for pattern, text in PRINTED if pattern.search(printed)), '')
 
 
-def is_odd(status: int, verdict: str) -> bool:
-    """Whether a program that wrote a record with this verdict should have ended otherwise."""
-    return status not in ((0,) if verdict == 'VALID' else (0, 1))
+def last_words(text: str) -> str:
+    """The line of a stderr that says why: ours, else a compiler's error, else what a tool said
+    first, as its usage and srun's line come after; '' where nothing was printed. The shell's own
+    line on a signal says nothing more."""
+    lines = [line.strip() for line in text.splitlines()]
+    lines = [line for line in lines if re.search(r'\w', line)]  # Open MPI's begin with a rule
+    ours = [line for line in lines if line.startswith('membw:')]
+    ours += [OUT_OF_MEMORY for line in lines if KILLED.search(line)]
+    lines = [line for line in lines if not OF_SHELL.search(line)]
+    tools = [line for line in lines if not line.startswith('srun:')]
+    of_compiler = [line for line in tools if re.search(r'\berror: ', line)]
+    return [*ours, *of_compiler, *tools, *lines, ''][0]
+
+
+class End(NamedTuple):
+    why: str
+    died: bool
+
+
+def judge(
+    status: int | None,
+    verdict: str | None = None,
+    printed: str = '',
+    state: str | None = '',
+    started: bool = False,
+    other_cpu: bool = False,
+) -> End | None:
+    """How a launch ended that did not do what was expected of it; None: it did.
+
+    It died if it began and was ended: by a signal, with its job, or by an exit status after our
+    program began to measure. Whatever else left no record was refused: by the kernel, the loader,
+    the shell, a launcher, a tool before the program, or the program itself.
+
+    Args:
+        status: as a shell has it; None: it did not come to an end.
+        verdict: of its record; None: it left none.
+        printed: its stderr.
+        state: of its job.
+        started: it noted so in the ledger.
+        other_cpu: it was built for the CPU of another node.
+    """
+    of_job, said = how_job(state, printed), last_words(printed)
+    after = '' if verdict is None else ' after its record'
+    if status is None:
+        return End(f'{of_job or said or "the job ended"}{after}', True)
+    if verdict is not None and status in ((0,) if verdict == 'VALID' else (0, 1)):
+        return None
+    if verdict is None and status == 0:
+        return End(of_job or f'no record: {said or "it printed nothing"}', bool(of_job))
+    is_signal = how(status).startswith('ended by')
+    if is_signal and other_cpu and status - BY_SIGNAL == signal.SIGILL:
+        return End(f'{how(status)}: it was built for another CPU than this node has', False)
+    why = ', '.join(filter(None, [how(status), of_job]))
+    if verdict is not None:
+        return End(f'{why}{after}', True)
+    is_refusal = status == USAGE and said.startswith('membw:')
+    died = is_signal or of_job not in ('', 'cancelled') or (started and not is_refusal)
+    return End(': '.join(filter(None, [why, said])), died)

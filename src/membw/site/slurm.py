@@ -1,14 +1,37 @@
 """Slurm as ReFrame knows it."""
 
+import argparse
 import functools
+import os
+import shlex
 import shutil
 import subprocess
+from collections.abc import Iterable
 
 # with and without accounting; as `scheduler` of a partition
 SCHEDULERS = ('slurm', 'squeue')
 LIMIT_S = 20
-# states of a node that takes a job now, or once it has booted (~ powered down, # booting)
-AVAILABLE = ('idle', 'idle~', 'idle#')
+ANSWER_S = 60
+
+
+class NoAnswer(Exception):
+    """Slurm's own words for why there is none."""
+
+
+def query(*words: str, cluster: str = '', text: str | None = None, stream: str = 'stdout') -> str:
+    """What one of Slurm's commands prints, asked of a cluster; `text`: its input."""
+    names = {'SLURM_CLUSTERS': cluster} if cluster else {}
+    clean = {k: v for k, v in os.environ.items() if not k.startswith('SBATCH_')} | names
+    try:
+        done = subprocess.run(
+            words, input=text or '', capture_output=True, text=True, timeout=ANSWER_S, env=clean
+        )
+    except (OSError, subprocess.TimeoutExpired) as err:
+        raise NoAnswer(str(err)) from err
+    if done.returncode:
+        said = ' '.join(f'{done.stderr} {done.stdout}'.split())
+        raise NoAnswer(f"'{words[0]}': {said or f'exit status {done.returncode}'}")
+    return getattr(done, stream)
 
 
 @functools.cache
@@ -26,12 +49,15 @@ def lacks_accounting() -> bool:
     return done.returncode != 0 and 'disabled' in done.stderr
 
 
+def option(options: Iterable[str], *names: str) -> str:
+    """The value of an option of a job, in whichever way it is written; '': it is not given."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument(*names, dest='value', default='')
+    words = [word for one in options for word in shlex.split(one)]
+    return str(parser.parse_known_args(words)[0].value)
+
+
 def queue(access: list[str]) -> list[str]:
     """The words of a partition's `access` that sinfo understands as well: its queue."""
-    words = [word for option in access for word in option.split()]
-    for word, following in zip(words, [*words[1:], ''], strict=True):
-        if word in ('-p', '--partition'):
-            return ['-p', following]
-        if word.startswith('--partition='):
-            return ['-p', word.partition('=')[2]]
-    return []
+    name = option(access, '-p', '--partition')
+    return ['-p', name] if name else []

@@ -15,6 +15,7 @@ from membw import presets, schema
 from membw.checkout import root
 from membw.presets.table import Facts, Table
 from membw.site import backends, peak, references
+from membw.site.slurm import SCHEDULERS
 
 Problem = tuple[str, str, str]  # place, fact, hint
 
@@ -60,9 +61,10 @@ def file_problems(path: Path, data: Facts) -> Iterator[Problem]:
     for i, partition in enumerate(data['partitions']):
         for fact, hint in processor_problems(partition.get('processor', {})):
             yield f'partitions[{i}].processor', fact, hint
-        if partition['scheduler'] == 'sge' and '-pe ' not in ' '.join(partition.get('access', [])):
-            hint = "access: ['-pe smp 64', '-l exclusive']: as your SGE calls them"
-            yield f'partitions[{i}].access', 'a job of SGE has one slot of a shared node', hint
+        for j, option in enumerate(partition.get('access', [])):
+            if partition['scheduler'] in SCHEDULERS and not option.startswith('-'):
+                hint = f"an option with its value is one line of a job: '-p {option}'"
+                yield f'partitions[{i}].access[{j}]', f"'{option}' cannot be used", hint
     names = [p['name'] for p in data['partitions']]
     for name in sorted({n for n in names if names.count(n) > 1}):
         yield 'partitions', f"two partitions are named '{name}'", 'rename one'

@@ -17,7 +17,8 @@ MOST_CPUS = 1 << 16  # Linux is built for 8,192 at most
 def expand(text: object) -> list[int]:
     """'0-2,5' -> [0, 1, 2, 5]."""
     cpus: list[int] = []
-    for part in filter(None, str(text).replace(' ', '').split(',')):
+    # Linux 5.15-rc ended its lists by a NUL
+    for part in filter(None, re.sub(r'[\s\0]', '', str(text)).split(',')):
         first, _, last = part.partition('-')
         if int(last or first) >= MOST_CPUS:
             raise ValueError(f"'{part[:40]}' is no CPU")
@@ -84,6 +85,24 @@ def bits(mask: str) -> set[int]:
     return {cpu for cpu in range(number.bit_length()) if number >> cpu & 1}
 
 
+def online(processor: dict[str, Any], folder: Path = CPUS) -> dict[str, Any]:
+    """ReFrame's facts without the CPUs that are offline, which it counts as well."""
+    file, known = folder / 'online', processor.get('topology') or {}
+    cpus = set(expand(file.read_text())) if file.is_file() else set()
+    if not cpus or len(cpus) == processor.get('num_cpus'):
+        return processor
+    kinds = ('numa_nodes', 'sockets', 'cores')
+    masks = {kind: [bits(mask) & cpus for mask in known.get(kind, [])] for kind in kinds}
+    shown = {kind: [f'0x{sum(1 << c for c in s):x}' for s in masks[kind] if s] for kind in kinds}
+    return {
+        **processor,
+        'num_cpus': len(cpus),
+        'num_cpus_per_core': max(map(len, masks['cores']), default=1),
+        'num_cpus_per_socket': max(map(len, masks['sockets']), default=len(cpus)),
+        'topology': {**known, **shown},
+    }
+
+
 def recorded(partition: Any, kind: str) -> list[set[int]]:
     """[{CPUs}] of each core or NUMA domain, where the partition's facts have them."""
     topology = getattr(partition.processor, 'topology', None) or {}
@@ -117,9 +136,18 @@ def local_domains(
     allowed: Iterable[int], nodes: Path = NODES, cpus: Path = CPUS
 ) -> dict[int, list[int]]:
     """{number: CPUs, one per core} of each NUMA domain of this machine that has allowed CPUs."""
-    sets = {number: set(allowed) & set(members) for number, members in numbered(nodes).items()}
-    cores = {number: one_per_core(s, cpus) for number, s in sets.items() if s}
-    return cores or {0: one_per_core(allowed, cpus)}
+    sets = disjoint({n: set(allowed) & set(members) for n, members in numbered(nodes).items()})
+    return {n: one_per_core(s, cpus) for n, s in sets.items()} or {0: one_per_core(allowed, cpus)}
+
+
+def disjoint(sets: dict[int, set[int]]) -> dict[int, set[int]]:
+    """The domains with CPUs. With numa=fake a CPU is in several; the first of them has it here,
+    and the memory of each is local (memories_of)."""
+    found: dict[int, set[int]] = {}
+    for number, members in sets.items():
+        rest = members.difference(*found.values())
+        found |= {number: rest} if rest else {}
+    return found
 
 
 def domains(partition: Any) -> dict[int, list[int]]:
@@ -129,12 +157,13 @@ def domains(partition: Any) -> dict[int, list[int]]:
     every, known = cores(partition), recorded(partition, 'numa_nodes')
     numbers = {d['domain']: set(expand(d['cpus'])) for d in partition.extras.get('numa', [])}
     if numbers:
-        members = {n: [cpu for cpu in every if cpu in cpus] for n, cpus in numbers.items()}
-        return {n: cpus for n, cpus in members.items() if cpus}
+        sets = disjoint({n: cpus & set(every) for n, cpus in numbers.items()})
+        return {n: sorted(cpus) for n, cpus in sets.items()}
     if known:
         # ReFrame sorts the masks and keeps no numbers: those with CPUs come first, from 0
-        sets = [[cpu for cpu in every if cpu in members] for members in known]
-        return dict(enumerate(sorted(s for s in sets if s)))
+        listed = sorted(sorted(members & set(every)) for members in known)
+        found = disjoint(dict(enumerate(set(cpus) for cpus in listed if cpus)))
+        return {n: sorted(cpus) for n, cpus in found.items()}
     count = partition.extras.get('numa_domains', 1)
     size = len(every) // count
     return {i: every[i * size : (i + 1) * size] for i in range(count)}
@@ -198,7 +227,9 @@ def memories_of(
     own = [d for d in full if d['domain'] == home]
     local = of(min, own or full, 1)
     local = home if local is None else local
+    here = next((set(expand(d['cpus'])) for d in numa if d['domain'] == home), set())
     with_cpus = [d for d in full if str(d['cpus']) and d['domain'] not in (home, local)]
+    with_cpus = [d for d in with_cpus if not here & set(expand(d['cpus']))]
     without = [d for d in full if not str(d['cpus']) and d['domain'] != local]
     found = {'local': local, 'remote': of(max, with_cpus, -1), 'cpuless': of(min, without, 1)}
     return {name: number for name, number in found.items() if number is not None}

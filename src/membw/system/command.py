@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     access = shlex.split(args.access)
     scheduler, partitions = None, []
     for name in args.partition:
-        known = slurm.partition(name)
+        known = slurm.partition(name, access)
         scheduler = scheduler or ('squeue' if lacks_accounting() else 'slurm')
         say(f'{name}: {plural(known["nodes"], "node")}, {known["idle"]} idle; a job starts on one')
         node = slurm.node_facts(name, access)
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
             )
         if node['left_out']:
             say(f'{name}: {file.not_tried(node)}')
-        partitions.append((name, node, known['limit_s'], scheduler, access))
+        partitions.append((name, node, known['limit_s'], scheduler, file.options(access)))
     host = socket.gethostname().split('.')[0]
     text = file.text(args.name, host, datetime.date.today().isoformat(), partitions)
     if args.dry_run:

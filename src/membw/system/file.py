@@ -6,7 +6,7 @@ import yaml
 from jinja2 import Environment, PackageLoader
 
 from membw.presets.table import Facts
-from membw.site.topology import bits
+from membw.site.topology import bits, disjoint
 
 COUNTS = ('num_cpus', 'num_cpus_per_core', 'num_cpus_per_socket', 'num_sockets')
 HOUR_S = 3600
@@ -22,7 +22,7 @@ def flow(value: object) -> str:
 def domain_sets(processor: Facts) -> list[set[int]]:
     """[CPUs] of each NUMA domain that has any."""
     masks = (processor.get('topology') or {}).get('numa_nodes', [])
-    return [cpus for cpus in map(bits, masks) if cpus]
+    return [*disjoint(dict(enumerate(map(bits, masks)))).values()]
 
 
 def is_usual(processor: Facts) -> bool:
@@ -45,7 +45,7 @@ def processor_facts(processor: Facts) -> Facts:
         del facts['num_cpus_per_core']
     topology = processor.get('topology')
     if topology and not is_usual(processor):
-        facts['topology'] = {key: topology[key] for key in MASKS if key in topology}
+        facts['topology'] = {key: topology[key] for key in MASKS if topology.get(key)}
     return facts
 
 
@@ -71,6 +71,23 @@ def host_pattern(host: str) -> str:
     return re.sub(r'\d+$', r'\\d+', re.escape(host).replace('\\-', '-'))
 
 
+def options(words: list[str]) -> list[str]:
+    """['-A', 'me', '-q', 'x'] -> ['-A me', '-q x']: a line of a job script each."""
+    lines: list[str] = []
+    for word in words:
+        if word.startswith('-') or not lines:
+            lines.append(word)
+        else:
+            lines[-1] += f' {word}'
+    return lines
+
+
+def partition_name(queue: str) -> str:
+    """64c512g -> p64c512g, gpu.q -> gpu_q: ReFrame takes no other."""
+    name = re.sub(r'[^A-Za-z0-9_-]', '_', queue)
+    return name if re.match('[A-Za-z_]', name) else f'p{name}'
+
+
 def text(name: str, host: str, day: str, partitions: list[tuple]) -> str:
     """`partitions`: (name, facts of a node, seconds of a job, scheduler, access) of each."""
     environment = Environment(
@@ -81,7 +98,7 @@ def text(name: str, host: str, day: str, partitions: list[tuple]) -> str:
     )
     environment.filters |= {'processor': processor_facts}
     environment.filters |= {
-        f.__name__: f for f in (flow, limit, toolchain, not_tried, domain_sets)
+        f.__name__: f for f in (flow, limit, toolchain, not_tried, domain_sets, partition_name)
     }
     return environment.get_template('system.yaml.jinja').render(
         name=name,

@@ -32,7 +32,7 @@ def facts() -> Facts:
         'host': socket.gethostname().split('.')[0],
         'model': model(),
         'features': machine.features(table),
-        'processor': cpuinfo.cpuinfo(),
+        'processor': topology.online(cpuinfo.cpuinfo()),
         'numa': topology.numa(),
         **compiler_modules.found(table),
     }

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 
 from membw.checkout import root
@@ -15,21 +16,17 @@ JOB_MINUTES = 10
 HOUR_S = 3600
 
 
-def query(*words: str) -> str:
-    """The output of one of Slurm's commands."""
+def query(access: list[str], *words: str) -> str:
+    """The output of one of Slurm's commands, asked of the cluster of the jobs."""
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
-    except FileNotFoundError as err:
-        raise MembwError(
-            f"no '{words[0]}' on the PATH: only Slurm is supported",
-            'for another scheduler write the file: docs/bring-up.md has an example',
-        ) from err
-    except subprocess.TimeoutExpired as err:
-        raise MembwError(f"'{words[0]}' does not answer", 'is the controller up?') from err
-    if done.returncode:
-        said = (done.stderr.splitlines() or ['no reason given'])[0]
-        raise MembwError(f"'{shlex.join(words)}': {said}", 'is the controller up?')
-    return done.stdout
+        return slurm.query(*words, cluster=slurm.option(access, '-M', '--clusters'))
+    except slurm.NoAnswer as err:
+        if not shutil.which(words[0]):
+            raise MembwError(
+                f"no '{words[0]}' on the PATH: only Slurm is supported",
+                'for another scheduler write the file: docs/bring-up.md has an example',
+            ) from err
+        raise MembwError(str(err), 'is the controller up?') from err
 
 
 def seconds(limit: str) -> int:
@@ -46,20 +43,20 @@ def seconds(limit: str) -> int:
     return int(days or 0) * 24 * HOUR_S + hours * HOUR_S + minutes * 60 + rest
 
 
-def partition(name: str) -> dict[str, int]:
+def partition(name: str, access: list[str]) -> dict[str, int]:
     """{'nodes': how many, 'idle': of them, 'limit_s': of a job}"""
-    lines = query('sinfo', '-h', '-o', '%R|%D|%T|%l').splitlines()
-    rows = [line.split('|') for line in lines]
+    lines = query(access, 'sinfo', '-h', '-o', '%R|%F|%l').splitlines()
+    rows = [line.split('|') for line in lines if line.count('|') == 2]
     mine = [row for row in rows if row[0] == name]
     if not mine:
         known = sorted({row[0] for row in rows})
         hint = f'known here: {" ".join(known)}' if known else 'sinfo lists none'
         raise MembwError(f"Slurm has no partition '{name}'", hint)
+    counts = [row[1].split('/') for row in mine]  # allocated, idle, other, all
     return {
-        'nodes': sum(int(row[1]) for row in mine),
-        # powered down, or booting: a job wakes it
-        'idle': sum(int(row[1]) for row in mine if row[2] in slurm.AVAILABLE),
-        'limit_s': seconds(mine[0][3]),
+        'nodes': sum(int(count[3]) for count in counts),
+        'idle': sum(int(count[1]) for count in counts),
+        'limit_s': seconds(mine[0][2]),
     }
 
 
@@ -67,6 +64,7 @@ def node_facts(name: str, access: list[str]) -> Facts:
     """What membw.system.node says on one node of that partition."""
     # bash: another shell would not pass on the function `module`
     script = f'. {shlex.quote(os.path.join(root(), "setup-env.sh"))} && exec python -m {{}}'
+    access = [word for word in access if not word.startswith('--export')]  # bash is on our PATH
     words = ['srun', '-p', name, *access, '--exclusive', '-N1', '-n1', f'--time={JOB_MINUTES}']
     words += ['--job-name=membw', 'bash', '-c', script.format('membw.system.node')]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)

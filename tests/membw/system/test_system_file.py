@@ -167,7 +167,66 @@ def test_what_a_prolog_prints_before_the_facts_is_passed_over(monkeypatch):
         said_by('Loading stack\n', monkeypatch, 'srun: error: no account')
 
 
-def test_powered_down_nodes_are_available(monkeypatch):
-    lines = 'cpu|4|idle~|1:00:00\ncpu|1|idle#|1:00:00\ncpu|1|idle|1:00:00\ncpu|2|idle*|1:00:00'
+def test_the_idle_nodes_of_a_partition_are_sinfos_own_count(monkeypatch):
+    lines = 'CLUSTER: doduo\ncpu|0/4/0/4|1:00:00\ncpu|2/2/0/4|1:00:00\ngpu|0/9/0/9|1:00:00'
     monkeypatch.setattr(slurm, 'query', lambda *_: lines)
-    assert slurm.partition('cpu') == {'nodes': 8, 'idle': 6, 'limit_s': 3600}
+    assert slurm.partition('cpu', []) == {'nodes': 8, 'idle': 6, 'limit_s': 3600}
+
+
+def tree(folder, online, domains):
+    """A node whose kernel says this of itself, and ReFrame's facts of eight folders of CPUs."""
+    (folder / 'cpu').mkdir()
+    (folder / 'cpu/online').write_text(f'{online}\n')
+    for number, cpus in domains.items():
+        (folder / f'node/node{number}').mkdir(parents=True)
+        (folder / f'node/node{number}/cpulist').write_text(cpus)
+    masks = [hex(sum(1 << c for c in topology.expand(cpus))) for cpus in domains.values()]
+    processor = {
+        'num_cpus': 8, 'num_cpus_per_core': 1, 'num_cpus_per_socket': 8, 'num_sockets': 1,
+        'topology': {'numa_nodes': masks, 'sockets': ['0xff'],
+                     'cores': [hex(1 << cpu) for cpu in range(8)]},
+    }  # fmt: skip
+    return {
+        'host': 'c1', 'model': 'x', 'features': ['x86_64'], 'left_out': [], 'toolchains': {},
+        'processor': topology.online(processor, folder / 'cpu'),
+        'numa': topology.numa(folder / 'node'),
+    }  # fmt: skip
+
+
+# online CPUs, domains: CPUs of a run, domains with CPUs of their own, numbers that are written
+NODES = {
+    'the last two offline': ('0-5', {0: '0-5'}, 6, 1, None),
+    'the only domain is 1': ('0-7', {1: '0-7'}, 8, 1, [1]),
+    'no NUMA in the kernel': ('0-7', {}, 8, None, None),
+    'lists that end in a NUL': ('0-7', {0: '0-3\0', 1: '4-7\n\0'}, 8, 2, [0, 1]),
+    'numa=fake=2': ('0-7', {0: '0-7', 1: '0-7'}, 8, 1, [0, 1]),
+}
+
+
+@pytest.mark.parametrize('online, domains, cpus, count, numbers', NODES.values(), ids=NODES)
+def test_a_node_that_is_unusual_has_a_file_that_loads(
+    tmp_path, online, domains, cpus, count, numbers
+):
+    node = tree(tmp_path, online, domains)
+    path = tmp_path / 'lyra.yaml'
+    facts = ('64c512g.q', node, 0, 'slurm', file.options('-A me --qos=x -C a'.split()))
+    path.write_text(file.text('lyra', 'lyra1', '2026-11-22', [facts]))
+    data, problems = systems.load_file(path, presets.load())
+    assert problems == [] or problems[0][0].endswith('toolchains'), problems
+    (part,) = data['partitions']
+    assert (part['name'], part['access'][0]) == ('p64c512g_q', '-p 64c512g.q')
+    assert part['access'][1:] == ['-A me', '--qos=x', '-C a']
+    assert part['processor']['num_cpus'] == cpus
+    extras = part.get('extras') or {}
+    assert extras.get('numa_domains') == count
+    written = extras.get('numa')
+    assert (written and [one['domain'] for one in written]) == numbers
+
+
+def test_each_domain_that_lists_a_cpu_is_local_to_it(tmp_path):
+    """numa=fake: the farthest with CPUs was remote, and each figure of it INVALID."""
+    tree(tmp_path, '0-7', {0: '0-7', 1: '0-7'})
+    numa = topology.numa(tmp_path / 'node')
+    numa = [{**one, 'memory_gib': 1, 'distances': [10, 10]} for one in numa]
+    assert topology.memories_of(0, numa) == {'local': 0}
+    assert topology.local_domains(range(8), tmp_path / 'node', tmp_path) == {0: [*range(8)]}

@@ -1,0 +1,277 @@
+"""The border to real sites: their access lines in a dry run; the dangerous ones on a real Slurm,
+whose nodes have other names than the host."""
+
+import json
+import re
+import types
+
+import pytest
+import yaml
+from checkout_copy import copy_checkout, variables
+from lib import slurm_nodes
+from places import ROOT
+
+from membw import presets
+from membw.site import slurm, systems
+
+SITES = yaml.safe_load((ROOT / 'tests/data/sites.yaml').read_text())
+RIGHT = [name for name, site in SITES.items() if 'refused' not in site]
+
+
+def system_file(name, site):
+    """As a person writes it by the site's manual."""
+    cores, threads = site['cores']
+    part = {
+        'name': site.get('name', 'cpu'),
+        'descr': 'a node',
+        'scheduler': 'slurm',
+        'launcher': site.get('launcher', 'srun'),
+        'features': site.get('features', ['x86_64']),
+        'processor': {'num_cpus': cores * threads, 'num_cpus_per_core': threads},
+        'toolchains': {'gcc': {'cc': 'gcc', 'presets': ['gcc-o3']}},
+        **{key: site[key] for key in ('access', 'prepare_cmds', 'sched_options') if key in site},
+    }
+    facts = {'name': name, 'descr': name, 'hostnames': [name], 'sources': ['its manual']}
+    return yaml.safe_dump({**facts, 'partitions': [part]})
+
+
+@pytest.mark.parametrize('name', SITES)
+def test_the_file_of_a_real_site_is_right_or_says_what_to_write(tmp_path, name):
+    site, file = SITES[name], tmp_path / f'{name}.yaml'
+    file.write_text(system_file(name, site))
+    _, problems = systems.load_file(file, presets.load())
+    if 'refused' in site:
+        ((where, fact, hint),) = problems
+        assert f'{where}: {fact}' == site['refused'] and hint
+    else:
+        assert problems == []
+    assert slurm.option(site['access'], '-M', '--clusters') == site.get('cluster', '')
+    if name != 'lumi-c':
+        assert slurm.queue(site['access'])[1:] == [*filter(None, [site.get('queue')])]
+
+
+@pytest.mark.slow
+def test_each_site_gets_a_job_as_it_takes_them(call, tmp_path):
+    copy = copy_checkout(tmp_path)
+    for name in RIGHT:
+        (copy / f'systems/{name}.yaml').write_text(system_file(name, SITES[name]))
+    for name in RIGHT:
+        site, words = SITES[name], ('-c', 'reframe-checks', '--dry-run', '--system', name)
+        names = ('-n', 'stream%pinning=omp', '-n', '^cluster_stream')
+        done = call('reframe', *words, *names, cwd=copy, **variables(copy))
+        assert done.returncode == 0 and 'Ran 5/5' in done.stdout, (name, done.stdout, done.stderr)
+        for test in ('stream', 'cluster_stream'):
+            (script,) = (copy / f'results/stage/{name}').glob(f'cpu/*/{test}*/rfm_job.sh')
+            text = script.read_text()
+            in_submit = 'sched_access_in_submit' in site.get('sched_options', {})
+            assert in_submit or all(f'#SBATCH {one}\n' in text for one in site['access']), name
+            assert f'--cpus-per-task={site["cores"][0]}\n' in text
+            environment, program = text.index('SLURM_EXPORT_ENV=ALL'), text.index(' --json ')
+            assert text.index('SLURM_RESTART_COUNT') < environment < program
+
+
+class Scheduler:
+    registered_name = 'slurm'
+
+    def get_option(self, name):
+        return None
+
+    def emit_preamble(self, job):
+        return ['#SBATCH -p cpu']
+
+
+def job_of(*access, **more):
+    facts = {'sched_access': access, 'options': [], 'cli_options': [], 'jobid': None}
+    facts |= {'num_tasks_per_node': 1, 'num_cpus_per_task': 2, 'scheduler': Scheduler()}
+    return types.SimpleNamespace(**facts | more)
+
+
+@pytest.fixture
+def tool(tmp_path, monkeypatch):
+    """tool(name, script): a command of Slurm that is first on the PATH."""
+    monkeypatch.setenv('PATH', str(tmp_path), prepend=':')
+
+    def put(name, script):
+        (tmp_path / name).write_text(f'#!/bin/sh\n{script}\n')
+        (tmp_path / name).chmod(0o755)
+
+    return put
+
+
+@pytest.mark.parametrize('least, limit, free', [(1, 1000, 713), (2, 9, 1), (1, 4, 4), (1, 9, 0)])
+def test_slurm_is_asked_how_many_nodes_a_job_would_get_now(tool, tmp_path, least, limit, free):
+    """Not once per node: 1,000 nodes are eleven questions. `free` nodes start now, more later."""
+    asked = tmp_path / 'asked'
+    tool('sbatch', f'year=2020; [ "${{2#--nodes=}}" -le {free} ] || year=2099; echo >>{asked}; '
+         'echo "sbatch: Job 7 to start at $year-01-01T00:00:00 using" >&2')  # fmt: skip
+    count, said = slurm_nodes.most(job_of('-p cpu'), least, limit)
+    assert count == (free if free >= least else 0)
+    assert ('not before 2099' in said) == (free < limit)
+    assert len(asked.read_text().splitlines()) <= 12
+
+
+STATES = {'PENDING': 1, 'RUNNING': 1, 'SUSPENDED': 1, 'COMPLETING': 1, 'STOPPED': 1,
+          'COMPLETED': 0, 'CANCELLED': 0, 'NODE_FAIL': 0, 'TIMEOUT': 0}  # fmt: skip
+
+
+@pytest.mark.parametrize('state, waits', STATES.items())
+def test_only_jobs_of_this_session_that_have_not_ended_are_waited_for(tool, state, waits):
+    tool('squeue', f'echo "CLUSTER: $SLURM_CLUSTERS"; echo "7 {state}"; echo "8 RUNNING"')
+    assert slurm_nodes.under_way(job_of(), ['7', '6']) == ['7'] * waits
+    tool('squeue', 'exit 1')  # nothing is known
+    assert slurm_nodes.under_way(job_of(), ['7', '6']) == ['7', '6']
+
+
+def test_the_cluster_of_a_job_is_asked(tool):
+    tool('squeue', '[ "$SLURM_CLUSTERS" = doduo ] && echo "7 RUNNING"')
+    assert slurm_nodes.under_way(job_of('-p x', '-M doduo'), ['7']) == ['7']
+    assert slurm_nodes.under_way(job_of('--clusters=doduo'), ['7']) == ['7']
+
+
+# --- on a real Slurm: nodes n1 to n3 of two cores and s1 of one ----------------------------------
+
+MORE = """NodeName=s1 NodeHostname=localhost NodeAddr=127.0.0.1 Port=PORT CPUs=1 Feature=small
+PartitionName=mixed Nodes=n[1-3],s1 MaxTime=60 State=UP"""
+PARTITION = """- &cpu
+  {name: CPU, descr: a node, scheduler: squeue, launcher: srun, access: ['-p regular1'],
+   max_pending_time: 60s, features: [x86_64],
+   processor: {num_cpus: 2, num_cpus_per_core: 1, num_cpus_per_socket: 2, num_sockets: 1},
+   toolchains: {gcc: {cc: gcc, presets: [gcc-o2]}}}
+"""
+ONE_CPU = '{num_cpus: 1, num_cpus_per_core: 1, num_cpus_per_socket: 1, num_sockets: 1}'
+PARTS = {
+    'none': "access: ['-p regular1', '--export=NONE']",
+    'nowhere': 'access: []',  # the default partition
+    'mixed': "access: ['--partition=mixed']",
+    'small': f"access: ['-p mixed -C small'], processor: {ONE_CPU}",
+}
+ALLOW = 'array-too-small,too-short,disturbed,unstable,oversubscribed,wrong-pinning,incomplete'
+
+
+@pytest.fixture(scope='module')
+def emulated(slurm_emu, call, free_ports, need, tmp_path_factory):
+    """(run(partition, *words): {test: case} and the text; the variables of that Slurm)."""
+    folder = tmp_path_factory.mktemp('sites')
+    copy = copy_checkout(folder / 'checkout')
+    parts = ''.join(f'- {{<<: *cpu, name: {name}, {text}}}\n' for name, text in PARTS.items())
+    head = 'name: emu\ndescr: virtual\nhostnames: [emu]\nsources: [a test]\npartitions:\n'
+    (copy / 'systems/emu.yaml').write_text(head + PARTITION + parts)
+    port = free_ports(5)
+    more = {'SLURM_EMU_PORT': port, 'SLURM_EMU_CONF': MORE.replace('PORT', str(port + 4))}
+    with slurm_emu(folder / 'slurm', 3, 1, 2, **more) as place:
+        path = {'PATH': f'{call("printenv", "PATH").stdout.strip()}:/usr/sbin'}
+        started = call('slurmd', '-N', 's1', '-f', place['SLURM_CONF'], **place, **path)
+        assert started.returncode == 0, started.stderr
+
+        def run(part, *words, **more):
+            done = call(
+                *('reframe', '-c', 'reframe-checks', '-r', '--system', f'emu:{part}', *words),
+                *('-S', 'array_size=100000', '-S', 'ntimes=3', '-S', f'allow={ALLOW}'),
+                f'--report-file={folder}/run.json',
+                cwd=copy,
+                timeout=200,
+                **{**variables(copy), **place, 'MEMBW_BUILD': 'make', **more},
+            )
+            cases = json.loads((folder / 'run.json').read_text())['runs'][-1]['testcases']
+            return {c['name'].split()[0]: c for c in cases}, done.stdout + done.stderr
+
+        yield run, place
+
+
+def nodes_of(case):
+    lines = open(case['record']).read().splitlines()
+    return sorted({json.loads(line)['host'] for line in lines})
+
+
+CLUSTER = ('-n', '^cluster_stream')
+# of a partition: the nodes that are measured, and what is said of the others
+CASES = [
+    ('none', ['n1', 'n2', 'n3'], ''),
+    ('nowhere', ['n1', 'n2', 'n3'], ''),
+    ('mixed', ['n1', 'n2', 'n3'], r'not measured .*: s1 \(idle, 1 CPU\)'),
+    ('small', ['s1'], ''),
+]
+
+
+@pytest.mark.slurm
+@pytest.mark.slow
+@pytest.mark.parametrize('part, nodes, said', CASES, ids=[case[0] for case in CASES])
+def test_the_nodes_of_a_job_are_measured_and_the_others_named(emulated, part, nodes, said):
+    run, _ = emulated
+    cases, text = run(part, *CLUSTER, '-n', 'stream%pinning=omp')
+    assert cases['stream']['result'] == 'pass' and cases['stream']['node'] in nodes, text
+    cluster = cases['cluster_stream']
+    assert nodes_of(cluster) == nodes and cluster['word'] in ('PASS', 'UNDECIDED'), text
+    assert re.search(said, cluster['nodes']) and bool(said) == ('not measured' in text)
+    assert 'OMP_PLACES=cores' in cluster['run_environment']
+    orders = [json.loads(line)['case'] for line in open(cluster['record'])]
+    assert [one['measurement'] for one in orders[: len(nodes)]] == [0] * len(nodes)
+    submitted = [one['submitted'] for one in orders]
+    assert submitted == sorted(submitted)
+
+
+@pytest.mark.slurm
+@pytest.mark.slow
+def test_in_a_maintenance_its_nodes_are_measured_and_a_held_job_of_the_user_ends_nothing(
+    emulated, call, tmp_path
+):
+    run, place = emulated
+    words = 'reservationname=maint flags=maint,ignore_jobs nodes=n1,n2 users=root duration=60'
+    call('scontrol', 'create', 'reservation', *words.split(), 'starttime=now', **place)
+    held = ('sbatch', '--hold', '--job-name=rfm_other', '-D', tmp_path, '--wrap=true')
+    assert call(*held, **place).returncode == 0
+    try:
+        cases, text = run('CPU', *CLUSTER, '-J', 'reservation=maint')
+    finally:
+        call('scontrol', 'delete', 'reservationname=maint', **place)
+        call('scancel', '-n', 'rfm_other', **place)
+    assert nodes_of(cases['cluster_stream']) == ['n1', 'n2'] and 'waits for' not in text, text
+
+
+@pytest.mark.slurm
+@pytest.mark.slow
+def test_a_full_cluster_and_a_controller_without_an_answer_are_missing_with_their_words(
+    emulated, call, tmp_path
+):
+    run, place = emulated
+    nodes = ('scontrol', 'update', 'nodename=n1,n2,n3')
+    call(*nodes, 'state=drain', 'reason=test', **place)
+    built = tmp_path / 'bin'
+    built.mkdir()
+    (built / 'scontrol').write_text(
+        "#!/bin/sh\necho 'slurm_load_node: Socket timed out' >&2\nexit 1\n"
+    )
+    (built / 'scontrol').chmod(0o755)
+    path = f'{built}:{call("printenv", "PATH").stdout.strip()}'
+    try:
+        # the build goes to the node that is left
+        _, text = run('small', *CLUSTER, PATH=path)
+        assert 'MISSING: slurm_load_node: Socket timed out' in text
+        call('scontrol', 'update', 'nodename=s1', 'state=resume', **place)
+    finally:
+        call(*nodes, 'state=resume', **place)
+    assert 'Traceback' not in text
+
+
+@pytest.mark.slow
+def test_a_site_test_runs_beside_ours_without_a_controller(call, tmp_path):
+    (tmp_path / 'own.py').write_text(
+        'import reframe as rfm\nimport reframe.utility.sanity as sn\n'
+        'from reframe.core.builtins import sanity_function\n\n\n@rfm.simple_test\n'
+        "class own(rfm.RunOnlyRegressionTest):\n    valid_systems = ['*']\n"
+        "    valid_prog_environs = ['*']\n    executable = 'true'\n    local = True\n\n"
+        '    @sanity_function\n    def is_right(self):\n        return sn.assert_true(1)\n'
+    )
+    tools = tmp_path / 'bin'
+    tools.mkdir()
+    for name in ('sinfo', 'sbatch', 'sacct'):
+        (tools / name).write_text("#!/bin/sh\necho 'Unable to contact slurm' >&2\nexit 1\n")
+        (tools / name).chmod(0o755)
+    path = f'{tools}:{call("printenv", "PATH").stdout.strip()}'
+    words = ('reframe', '-c', 'reframe-checks/stream.py', '-r', '--system', 'ulysses')
+    options = ('-p', 'gcc-o2', '--prefix', tmp_path, f'--report-file={tmp_path}/run.json')
+    alone = call(*words, *options, PATH=path)
+    assert alone.returncode == 2 and 'nothing was measured' in alone.stderr
+    done = call(*words, '-c', tmp_path, *options, PATH=path)
+    cases = json.loads((tmp_path / 'run.json').read_text())['runs'][-1]['testcases']
+    assert {c['result'] for c in cases if c['name'] == 'own'} == {'pass'}, done.stdout

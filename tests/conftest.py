@@ -57,7 +57,6 @@ WAITING = (
     'checks/test_workstations.py',
     'checks/test_second_program.py',
     'stream/test_mpi_broken.py',
-    'stream/test_tuned.py',
     'membw/reproduce',
     'stream/test_stream_verdict.py',
     'stream/test_repeats.py',

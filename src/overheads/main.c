@@ -10,7 +10,6 @@
 #include "team.h"
 
 #include "../harness/error.h"
-#include "../harness/evidence/core_pair.h"
 #include "../harness/evidence/interference.h"
 #include "../harness/evidence/pinning.h"
 #include "../harness/evidence/threads.h"
@@ -47,7 +46,6 @@ struct run {
 	struct overhead *overheads; /* team by team, construct by construct */
 	struct figure *figures;
 	int count;
-	struct core_pair before, after;
 };
 
 static void set_threads(const char *option, const char *text)
@@ -106,8 +104,6 @@ static void write_run(const void *data)
 	json_count("steps", (unsigned long long)delay_steps());
 	json_number("doubled", delay_doubled());
 	json_close('}');
-	core_pair_write("core_pair", &run->before);
-	core_pair_write("core_pair_after", &run->after);
 	json_positive("additions_per_cycle", overheads_additions(run->overheads, run->count));
 	json_open("overheads", '[');
 	for (i = 0; i < run->count; i++)
@@ -264,13 +260,11 @@ int main(int argc, char **argv)
 	       runtime_version(),
 	       getenv("OMP_WAIT_POLICY") ? getenv("OMP_WAIT_POLICY") : "default",
 	       1e6 * DELAY_SECONDS);
-	core_pair_measure(&run.before);
 	program_measuring();
 	for (t = 0; t < requested.teams.count; t++)
 		measure_team(&run.overheads[t * (run.count / requested.teams.count)],
 			     run.count / requested.teams.count);
 	program_measured();
-	core_pair_measure(&run.after);
 	conclude(&run);
 	leave(program_end(&run));
 }

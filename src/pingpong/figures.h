@@ -3,8 +3,8 @@
  */
 #pragma once
 
-#include "../harness/pairs/shared_line.h"
 #include "../harness/verdict.h"
+#include "shared_line.h"
 
 /* Own reasons of this program, in the order of their names in main.c. */
 enum { SAME_CORE = REASONS, SLOW_TRANSPORT_FOUND };

@@ -194,7 +194,7 @@ static double play_block(const struct order *order, int me)
 
 	fill(order, me, 0);
 	trip(order->size, me);
-	left = thread_times_left();
+	left = lost_time_switches();
 	if (is_large)
 		lost_too_much();
 	trip(order->size, me);
@@ -202,7 +202,7 @@ static double play_block(const struct order *order, int me)
 	for (i = 0; i < order->trips; i++)
 		trip(order->size, me);
 	start = clock_now() - start;
-	own.report.left = thread_times_left() != left && (!is_large || lost_too_much());
+	own.report.left = lost_time_switches() != left && (!is_large || lost_too_much());
 	check(order, me, 0);
 	return start;
 }

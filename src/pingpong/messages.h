@@ -11,8 +11,8 @@
  */
 #pragma once
 
-#include "../harness/pairs/blocks.h"
-#include "../harness/pairs/pairs.h"
+#include "blocks.h"
+#include "pairs.h"
 
 struct exchange {
 	struct pair pair;

@@ -11,6 +11,7 @@
 #define RANKS_THREADS MPI_THREAD_SINGLE
 #include "../harness/harness.c"
 
+#include "blocks.c"
 #include "curve.c"
 #include "exchanges.c"
 #include "figures.c"
@@ -18,3 +19,5 @@
 #include "main.c"
 #include "matrix_time.c"
 #include "messages.c"
+#include "pairs.c"
+#include "shared_line.c"

@@ -151,7 +151,7 @@ def test_the_metrics_of_a_matrix_are_its_classes_and_the_record_has_every_pair(r
     }
 
 
-SHARED_LINE = 'harness/pairs/shared_line.c'
+SHARED_LINE = 'pingpong/shared_line.c'
 WRONG = {
     'cas': (SHARED_LINE, 'place, turn, turn + 1)', 'place, turn, turn + (turn == 100 ? 3 : 1))'),
     'lines': (

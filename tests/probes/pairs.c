@@ -1,7 +1,7 @@
 /*
  * pairs: what the ping-pong's own code makes of samples and of a recorded machine.
  *
- * pairs statistics          reads numbers, prints their order statistics and regimes
+ * pairs statistics          reads numbers, prints their order statistics
  * pairs classes CPUS        the default pairs of these CPUs, built from changed sources
  * pairs rounds CPUS         every pair of cores, a line per round
  * pairs curve               reads "bytes time" lines: latency, bandwidth, half, knees
@@ -9,21 +9,21 @@
  */
 #include "../../src/harness/harness.c"
 
+#include "../../src/pingpong/blocks.c"
 #include "../../src/pingpong/curve.c"
+#include "../../src/pingpong/pairs.c"
+#include "../../src/pingpong/shared_line.c"
 
 static void print_statistics(void)
 {
 	static double values[100000];
 	struct order_statistics s;
-	struct regimes r;
 	int count = 0;
 
 	while (count < 100000 && scanf("%lf", &values[count]) == 1)
 		count++;
 	order_statistics(&s, values, count);
-	regimes_find(&r, values, count, 1.5);
-	printf("%.17g %.17g %.17g %.17g %.17g %d %.17g %.17g %.17g\n", s.min, s.median, s.max,
-	       s.low, s.high, r.count, r.median[0], r.median[1], r.share_upper);
+	printf("%.17g %.17g %.17g %.17g %.17g\n", s.min, s.median, s.max, s.low, s.high);
 }
 
 static void print_curve(void)

@@ -1,8 +1,8 @@
 #include "pairs.h"
 
-#include "../error.h"
-#include "../machine/llc.h"
-#include "../machine/topology.h"
+#include "../harness/error.h"
+#include "../harness/machine/llc.h"
+#include "../harness/machine/topology.h"
 
 const char *const pair_class_names[PAIR_CLASSES] = { "smt",    "llc",  "domain",
 						     "socket", "node", "remote" };
@@ -100,24 +100,6 @@ void pairs_default(struct pairs *pairs, const struct cpuset *cpus)
 		if (of[class].far > of[class].near)
 			pair_add(pairs, of[class].farthest[0], of[class].farthest[1]);
 	}
-}
-
-int pairs_nearest(struct pair *pair, const struct cpuset *cpus)
-{
-	static int cores[CPUS_MAX];
-	const int count = pair_one_per_core(cores, cpus);
-	int i;
-
-	for (i = 1; i < count; i++) {
-		const enum pair_class class = pair_class_of(cores[0], cores[i]);
-
-		if (i > 1 && class >= pair->class)
-			continue;
-		pair->cpu[0] = cores[0];
-		pair->cpu[1] = cores[i];
-		pair->class = class;
-	}
-	return count > 1;
 }
 
 static int pair_seats_of(int count)

@@ -35,13 +35,8 @@ struct meeting {
 };
 
 /* Whether this machine has what the method needs. */
-LOCAL int method_is_possible(enum method method);
+int method_is_possible(enum method method);
 
 /* Measures so many pairs at the same time, two threads each; of several none stops before its
  * time is over.  The calling thread is pinned, and stays so. */
-LOCAL void shared_lines_meet(struct meeting *const *meetings, int count, double budget);
-
-/* The same by two threads of an existing team: the other threads sleep, and the two get back the
- * CPUs that they might run on.  (A region of two threads would make some runtimes end the other
- * threads; a pinning tool counts those that come after as more.) */
-LOCAL void shared_line_meet_in_team(struct meeting *meeting, double budget, const int player[2]);
+void shared_lines_meet(struct meeting *const *meetings, int count, double budget);

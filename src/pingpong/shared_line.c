@@ -1,15 +1,15 @@
 #include "shared_line.h"
 
-#include "../clock.h"
-#include "../error.h"
-#include "../machine/time_stamp.h"
-#include "../memory/placement.h"
-#include "../openmp.h"
-#include "../room.h"
+#include "../harness/clock.h"
+#include "../harness/error.h"
+#include "../harness/evidence/lost_time.h"
+#include "../harness/machine/time_stamp.h"
+#include "../harness/memory/placement.h"
+#include "../harness/openmp.h"
+#include "../harness/room.h"
 
 #include <sched.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 const char *const method_names[METHODS] = { "cas", "lines", "oneway" };
@@ -204,7 +204,7 @@ static double shared_line_under_way(const struct side *s, double seconds, line_w
 static double shared_line_run_block(void *data, long trips, int *interrupted)
 {
 	struct side *const s = data;
-	const long left = thread_times_left();
+	const long left = lost_time_switches();
 	line_word ticks;
 	double seconds;
 
@@ -224,7 +224,7 @@ static double shared_line_run_block(void *data, long trips, int *interrupted)
 	shared_line_note_side(s->meeting, 0);
 	while (LOAD_ACQUIRE(&s->lines->done[0]) != s->orders)
 		continue;
-	*interrupted = thread_times_left() != left || s->lines->done[2];
+	*interrupted = lost_time_switches() != left || s->lines->done[2];
 	s->meeting->turns += 2 * (line_word)trips + 4;
 	return shared_line_under_way(s, seconds, ticks);
 }
@@ -241,7 +241,7 @@ static void shared_line_follow_orders(struct side *s)
 		if (s->lines->order[1] == SHARED_LINE_STOP)
 			return;
 		trips = (long)s->lines->order[1];
-		left = thread_times_left();
+		left = lost_time_switches();
 		shared_line_note_side(s->meeting, 1);
 		STORE_RELEASE(&s->lines->ready[0], s->orders);
 		shared_line_take_turns(s, 1, 2);
@@ -249,7 +249,7 @@ static void shared_line_follow_orders(struct side *s)
 		shared_line_take_turns(s, 1, trips);
 		shared_line_note_side(s->meeting, 1);
 		s->lines->done[1] = s->ticks;
-		s->lines->done[2] = (line_word)(thread_times_left() - left);
+		s->lines->done[2] = (line_word)(lost_time_switches() - left);
 		STORE_RELEASE(&s->lines->done[0], s->orders);
 	}
 }
@@ -323,45 +323,4 @@ void shared_lines_meet(struct meeting *const *meetings, int count, double budget
 		munmap(lines[i], PAGE);
 	}
 	free(lines);
-}
-
-static void shared_line_sleep_until(volatile int *is_over)
-{
-	static const struct timespec nap = { 0, 1000000 };
-
-	while (!*is_over)
-		nanosleep(&nap, NULL);
-}
-
-static void shared_line_play_in_team(struct meeting *m, struct lines *lines, int side,
-				     double budget)
-{
-	struct cpuset before;
-
-	cpuset_of_thread(&before);
-	shared_line_pin_side(m, side);
-	if (side == m->home)
-		memset(lines, 0, PAGE);
-	shared_line_play_side(m, lines, side, budget, UNTIL_SETTLED);
-	cpuset_bind(&before);
-}
-
-void shared_line_meet_in_team(struct meeting *m, double budget, const int player[2])
-{
-	struct lines *const lines = shared_line_fresh_lines();
-	volatile int is_over = 0;
-
-	shared_line_begin(m);
-#pragma omp parallel
-	{
-		const int thread = omp_get_thread_num();
-
-		if (thread == player[0] || thread == player[1])
-			shared_line_play_in_team(m, lines, thread == player[1], budget);
-		if (thread == player[0])
-			is_over = 1;
-		if (thread != player[0] && thread != player[1])
-			shared_line_sleep_until(&is_over);
-	}
-	munmap(lines, PAGE);
 }

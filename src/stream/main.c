@@ -109,7 +109,7 @@ int main(int argc, char **argv)
 	if (!run.options.ntimes) /* of a rank that gave up, another one is missing */
 		run.options.ntimes =
 			run.measurement.complete + (run.measurement.ended > ENDED_TIME);
-	if (!(floors_seconds() > 0))
+	if (!(floors_seconds() > 0) || floors_want_read())
 		looks_take(&run.looks, &run.measurement, &run.arrays, run.options.explain);
 	began = clock_now();
 	arrays_place(&run.after, &run.arrays, "after the runs");

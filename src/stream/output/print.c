@@ -165,5 +165,6 @@ int report(const struct run *run)
 	}
 	verdict_print(stdout);
 	free(text);
-	return floors_judge(&run->measurement, recorded ? verdict_status() : EXIT_INVALID);
+	return floors_judge(&run->measurement, &run->looks.of[LOOK_read].rate,
+			    recorded ? verdict_status() : EXIT_INVALID);
 }

@@ -222,6 +222,10 @@ static void say_metrics(const struct run *run)
 		if (!(f->overhead.median > 0))
 			continue;
 		metric(o->name, f->overhead.median, "us", LOWER);
+		metric_at(o->name, o->construct->name, AT_THREADS, o->threads);
+		if (o->construct->bytes)
+			metric_at(o->name, o->construct->name, AT_BYTES,
+				  (double)o->construct->bytes);
 		if (figure_is_steady(f, o) && !interference_is_loud())
 			metric_interval(o->name, f->overhead.low - LAUNCH_SPREAD * f->with,
 					f->overhead.high + LAUNCH_SPREAD * f->with);

@@ -153,6 +153,12 @@ static const char *time_name(const struct exchange *e)
 	return metric_name("mpi_%d_%d_%zu", e->pair.cpu[0], e->pair.cpu[1], e->size);
 }
 
+static void place_metric(const struct exchange *e, const char *name, const char *series)
+{
+	metric_of_cpus(&e->pair, name, series);
+	metric_at(name, series, AT_BYTES, (double)e->size);
+}
+
 void place_judge(const struct exchange *e, int side, int rank)
 {
 	char who[32];
@@ -281,6 +287,7 @@ static void conclude_pair(int pair, int class)
 {
 	const struct exchange *const of_pair = &exchanges[pair * message_sizes_count];
 	const struct exchange *const last = &of_pair[message_sizes_count - 1];
+	const char *name;
 	int size, moved;
 
 	class_judge(&of_pair->pair, class);
@@ -288,16 +295,17 @@ static void conclude_pair(int pair, int class)
 	moved = judge_moved(&memory[pair], &memory_later[pair]);
 	for (size = 0; size < message_sizes_count; size++) {
 		const struct exchange *const e = &of_pair[size];
-		const char *const name = time_name(e);
 
+		name = time_name(e);
 		judge_exchange(e, name);
 		time_metric(e, name, !moved && blocks_have_interval(&e->blocks));
+		place_metric(e, name, "mpi");
 	}
-	if (last->size)
-		bandwidth_metric(
-			last,
-			metric_name("mpi_%d_%d_bandwidth", last->pair.cpu[0], last->pair.cpu[1]),
-			!moved && blocks_have_interval(&last->blocks));
+	if (!last->size)
+		return;
+	name = metric_name("mpi_%d_%d_bandwidth", last->pair.cpu[0], last->pair.cpu[1]);
+	bandwidth_metric(last, name, !moved && blocks_have_interval(&last->blocks));
+	place_metric(last, name, "mpi_bandwidth");
 }
 
 void exchanges_conclude(int class)

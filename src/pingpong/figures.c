@@ -23,6 +23,18 @@ const char *figure_name(const struct meeting *m, int together)
 			   m->home ? "_home_b" : "", together ? "_together" : "");
 }
 
+const char *series_name(const struct meeting *m, int together)
+{
+	return metric_name("%s%s%s", method_names[m->method], m->home ? "_home_b" : "",
+			   together ? "_together" : "");
+}
+
+void metric_of_cpus(const struct pair *pair, const char *name, const char *series)
+{
+	metric_at(name, series, AT_CPU, pair->cpu[0]);
+	metric_at(name, series, AT_OTHER_CPU, pair->cpu[1]);
+}
+
 const char *class_figure_name(const struct meeting *m, int together, const char *what)
 {
 	return metric_name("%s_%s%s%s%s", method_names[m->method], pair_class_names[m->pair.class],

@@ -307,6 +307,7 @@ static void metric_of_pair(const struct meeting *m, const char *name)
 	const struct order_statistics *const s = &m->blocks.round_trip;
 
 	metric(name, one_way_ns(s->median), "ns", LOWER);
+	metric_of_cpus(&m->pair, name, series_name(m, requested.together));
 	if (blocks_have_interval(&m->blocks))
 		metric_interval(name, one_way_ns(s->low), one_way_ns(s->high));
 	else

@@ -103,7 +103,8 @@ def test_what_a_store_costs_is_told_on_a_saturated_memory_alone(
 
 @pytest.mark.parametrize('element', ['double', 'float'])
 @pytest.mark.parametrize('compiler, flags, cpu', [
-    ('gcc', '-O3 -march=native', []), (shutil.which('clang-19') or 'clang', '-O2', []), ('gcc', '-O0', []),
+    ('gcc', '-O3 -march=native', []), ('gcc', '-O0', []),
+    (shutil.which('clang-19') or 'clang', '-O2', []),
     ('aarch64-linux-gnu-gcc', '-O2 -static', ['qemu-aarch64', '-cpu', 'cortex-a57']),
 ])  # fmt: skip
 def test_both_kinds_of_stores_are_right_at_awkward_sizes_and_addresses(

@@ -1,5 +1,6 @@
 #include "floors.h"
 
+#include "../../harness/elementary.h"
 #include "../../harness/error.h"
 #include "../../harness/options.h"
 #include "../../harness/verdict.h"
@@ -132,7 +133,7 @@ static const char *const words[] = { "PASS", "UNDECIDED", "FAIL" };
 
 static enum word word_of(const struct rate *rate, double floor)
 {
-	if (rate->is_upper)
+	if (rate->is_upper || !is_number(rate->value))
 		return UNDECIDED;
 	if (1e-9 * rate->value >= floor)
 		return PASS;

@@ -36,7 +36,6 @@
 #include "machine/memory_available.c"
 #include "machine/memory_policy.c"
 #include "machine/memory_side_cache.c"
-#include "machine/time_stamp.c"
 #include "machine/topology.c"
 #include "memory/chase.c"
 #include "memory/hugepages.c"

@@ -3,7 +3,6 @@
 #include "constructs.h"
 #include "delay.h"
 #include "figures.h"
-#include "fits.h"
 #include "measure.h"
 #include "reasons.h"
 #include "runtime.h"
@@ -109,7 +108,6 @@ static void write_run(const void *data)
 	for (i = 0; i < run->count; i++)
 		figure_write(&run->figures[i], &run->overheads[i]);
 	json_close(']');
-	fits_write(run->overheads, run->figures, run->count);
 }
 
 static const struct program program = {
@@ -207,7 +205,6 @@ static void print_tables(const struct run *run)
 		figure_print(&run->figures[i], o);
 	}
 	printf("*: no interval, it is too wide\n");
-	fits_print(run->overheads, run->figures, run->count);
 }
 
 /* What costs nothing that can be measured has none: a metric is above 0. */

@@ -45,7 +45,7 @@ enum patience { UNTIL_SETTLED, WHOLE_BUDGET };
 
 /* Runs blocks of RUN for so many seconds at most.  Threads may do so at the same time. */
 void blocks_measure(struct blocks *blocks, block_run *run, void *side, double budget,
-			  enum patience patience);
+		    enum patience patience);
 
 /* The interval becomes wide enough to hold the median of another look. */
 void blocks_widen(struct blocks *blocks, double median);

@@ -17,16 +17,15 @@ double one_way_ns(double round_trip)
 	return round_trip / 2 * 1e9;
 }
 
-const char *figure_name(const struct meeting *m, int together)
+const char *figure_name(const struct meeting *m)
 {
-	return metric_name("%s_%d_%d%s%s", method_names[m->method], m->pair.cpu[0], m->pair.cpu[1],
-			   m->home ? "_home_b" : "", together ? "_together" : "");
+	return metric_name("%s_%d_%d%s", method_names[m->method], m->pair.cpu[0], m->pair.cpu[1],
+			   m->home ? "_home_b" : "");
 }
 
-const char *series_name(const struct meeting *m, int together)
+const char *series_name(const struct meeting *m)
 {
-	return metric_name("%s%s%s", method_names[m->method], m->home ? "_home_b" : "",
-			   together ? "_together" : "");
+	return metric_name("%s%s", method_names[m->method], m->home ? "_home_b" : "");
 }
 
 void metric_of_cpus(const struct pair *pair, const char *name, const char *series)
@@ -35,10 +34,10 @@ void metric_of_cpus(const struct pair *pair, const char *name, const char *serie
 	metric_at(name, series, AT_OTHER_CPU, pair->cpu[1]);
 }
 
-const char *class_figure_name(const struct meeting *m, int together, const char *what)
+const char *class_figure_name(const struct meeting *m, const char *what)
 {
-	return metric_name("%s_%s%s%s%s", method_names[m->method], pair_class_names[m->pair.class],
-			   m->home ? "_home_b" : "", together ? "_together" : "", what);
+	return metric_name("%s_%s%s%s", method_names[m->method], pair_class_names[m->pair.class],
+			   m->home ? "_home_b" : "", what);
 }
 
 void class_judge(const struct pair *pair, int class)

@@ -44,9 +44,6 @@ void messages_exchange(struct exchange *exchange, int other, double budget,
  * after a long look. */
 void messages_look_again(struct exchange *exchange, int other, double budget);
 
-/* Leads: the other sleeps until there is another order. */
-void messages_pause(int other);
-
 /* Leads: the other may go. */
 void messages_end(int other);
 

@@ -127,23 +127,15 @@ int pairs_partner(int count, int round, int one)
 	return other < count ? other : -1;
 }
 
-int pairs_all(struct pairs *pairs, const struct cpuset *cpus, int *first)
+void pairs_all(struct pairs *pairs, const struct cpuset *cpus)
 {
-	static int cores[CPUS_MAX + 1];
-	const int count = pair_one_per_core(cores, cpus), rounds = pairs_rounds(count);
-	int round, one;
+	static int cores[CPUS_MAX];
+	const int count = pair_one_per_core(cores, cpus);
+	int one, other;
 
-	for (round = 0; round < rounds; round++) {
-		first[round] = pairs->count;
-		for (one = 0; one < count; one++) {
-			const int other = pairs_partner(count, round, one);
-
-			if (other > one)
-				pair_add(pairs, cores[one], cores[other]);
-		}
-	}
-	first[rounds > 0 ? rounds : 0] = pairs->count;
-	return rounds;
+	for (one = 0; one < count; one++)
+		for (other = one + 1; other < count; other++)
+			pair_add(pairs, cores[one], cores[other]);
 }
 
 static void pair_refuse_cpu(long cpu, const char *option, const char *text,

@@ -45,13 +45,12 @@ void pairs_default(struct pairs *pairs, const struct cpuset *cpus);
 int pairs_rounds(int count);
 int pairs_partner(int count, int round, int one);
 
-/* Every pair of cores, in such rounds of disjoint pairs; round r holds pairs first[r] .. first[r +
- * 1] - 1.  Returns how many rounds. */
-int pairs_all(struct pairs *pairs, const struct cpuset *cpus, int *first);
+/* Every pair of cores. */
+void pairs_all(struct pairs *pairs, const struct cpuset *cpus);
 
 /* Reads "0-1,0-13"; dies of a CPU that is not among these, of a pair named twice, of no pair. */
 void pairs_read(struct pairs *pairs, const char *option, const char *text,
-		      const struct cpuset *cpus);
+		const struct cpuset *cpus);
 
 /* Dies of a pair with itself, and of 1-0 after 0-1: between two CPUs of one node the way is the
  * same from either side.  Between two nodes both are pairs. */

@@ -12,12 +12,10 @@
 #include "../harness/harness.c"
 
 #include "blocks.c"
-#include "curve.c"
 #include "exchanges.c"
 #include "figures.c"
 #include "links.c"
 #include "main.c"
-#include "matrix_time.c"
 #include "messages.c"
 #include "pairs.c"
 #include "shared_line.c"

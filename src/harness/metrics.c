@@ -9,7 +9,7 @@
 #include <fnmatch.h>
 #include <stdarg.h>
 
-static const char *const axis_names[AXES] = {
+static const char *const metric_axes[AXES] = {
 	[AT_BYTES] = "bytes",
 	[AT_THREADS] = "threads",
 	[AT_CPU] = "cpu",
@@ -200,7 +200,7 @@ static void metric_write(const struct metric *m)
 			json_text("level", m->level);
 		for (axis = 0; axis < AXES; axis++)
 			if (m->is_at >> axis & 1)
-				json_number(axis_names[axis], m->at[axis]);
+				json_number(metric_axes[axis], m->at[axis]);
 		json_close('}');
 	}
 	json_number("value", m->value);

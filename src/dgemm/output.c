@@ -71,12 +71,18 @@ void output_print(const struct run *run)
 		print_shape(run, &run->shapes[i]);
 }
 
-static const char *const gflops_names[SHAPES] = { "square", "k192" };
 static const char *const percent_names[SHAPES] = { "square_share", "k192_share" };
 
 /* No interval is narrower: a minute later the memory of a host may be another one, as of STREAM.
  */
 static const double WITHIN = 0.02;
+
+static void shape_at(const struct shape *s, const char *name, const char *series)
+{
+	metric_at(name, series, AT_M, (double)s->m);
+	metric_at(name, series, AT_N, (double)s->n);
+	metric_at(name, series, AT_K, (double)s->k);
+}
 
 static void shape_metrics(const struct shape *s)
 {
@@ -91,8 +97,8 @@ static void shape_metrics(const struct shape *s)
 		percent[i] = s->repetitions[i].percent;
 	}
 	repetitions_rate(&rate, s);
-	metric_rate(gflops_names[s->kind], &rate, 1, "GFlop/s");
-	metric_samples(gflops_names[s->kind], gflops, s->count);
+	metric_rate(shape_names[s->kind], &rate, 1, "GFlop/s");
+	metric_samples(shape_names[s->kind], gflops, s->count);
 	repetitions_share(&share, s);
 	least = (1 - WITHIN) * share.median;
 	most = (1 + WITHIN) * share.median;
@@ -101,6 +107,8 @@ static void shape_metrics(const struct shape *s)
 		metric_interval(percent_names[s->kind], share.low < least ? share.low : least,
 				share.high > most ? share.high : most);
 	metric_samples(percent_names[s->kind], percent, s->count);
+	shape_at(s, shape_names[s->kind], "gflops");
+	shape_at(s, percent_names[s->kind], "share");
 }
 
 void output_metrics(const struct run *run)

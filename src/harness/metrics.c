@@ -9,8 +9,23 @@
 #include <fnmatch.h>
 #include <stdarg.h>
 
+static const char *const metric_axes[AXES] = {
+	[AT_BYTES] = "bytes",
+	[AT_THREADS] = "threads",
+	[AT_CPU] = "cpu",
+	[AT_OTHER_CPU] = "other_cpu",
+	[AT_CPU_DOMAIN] = "cpu_domain",
+	[AT_MEMORY_DOMAIN] = "memory_domain",
+	[AT_READ_SHARE] = "read_share",
+	[AT_M] = "m",
+	[AT_N] = "n",
+	[AT_K] = "k",
+};
+
 struct metric {
-	const char *name, *unit;
+	const char *name, *unit, *series, *level;
+	double at[AXES];
+	unsigned is_at; /* a bit per axis */
 	double value, *samples;
 	double low, high;
 	int has_interval, count;
@@ -100,6 +115,23 @@ void metric_rate(const char *name, const struct rate *rate, double scale, const 
 						     : "upper";
 }
 
+void metric_at(const char *name, const char *series, enum axis axis, double value)
+{
+	struct metric *m = metric_named(name);
+
+	m->series = series;
+	m->at[axis] = value;
+	m->is_at |= 1U << axis;
+}
+
+void metric_at_level(const char *name, const char *series, const char *level)
+{
+	struct metric *m = metric_named(name);
+
+	m->series = series;
+	m->level = level;
+}
+
 void metric_samples(const char *name, const double *samples, int count)
 {
 	struct metric *m = metric_named(name);
@@ -158,7 +190,19 @@ void metrics_print(FILE *out)
 
 static void metric_write(const struct metric *m)
 {
+	int axis;
+
 	json_open(m->name, '{');
+	if (m->series) {
+		json_text("series", m->series);
+		json_open("at", '{');
+		if (m->level)
+			json_text("level", m->level);
+		for (axis = 0; axis < AXES; axis++)
+			if (m->is_at >> axis & 1)
+				json_number(metric_axes[axis], m->at[axis]);
+		json_close('}');
+	}
 	json_number("value", m->value);
 	if (m->has_interval) {
 		json_number("low", m->low);

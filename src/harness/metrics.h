@@ -32,6 +32,28 @@ LOCAL void metric_unknown(const char *name);
  * as a lower bound. */
 LOCAL void metric_rate(const char *name, const struct rate *rate, double scale, const char *unit);
 
+/* What a point of a curve or of a map is at, as the record names it. */
+enum axis {
+	AT_BYTES, /* of a message, of private data, or of a working set */
+	AT_THREADS,
+	AT_CPU,
+	AT_OTHER_CPU,
+	AT_CPU_DOMAIN, /* NUMA domains: of the CPUs, of the memory */
+	AT_MEMORY_DOMAIN,
+	AT_READ_SHARE, /* of the bytes that a program counts, 0 to 1 */
+	AT_M,          /* of a product of m x k and k x n */
+	AT_N,
+	AT_K,
+	AXES
+};
+
+/* The metric is a point of SERIES, there: each of what it is at by a call. */
+LOCAL void metric_at(const char *name, const char *series, enum axis axis, double value);
+
+/* The same of a level of the memory hierarchy: "L1", "memory"; the text lives as long as the
+ * program. */
+LOCAL void metric_at_level(const char *name, const char *series, const char *level);
+
 /* Every measurement that its value was made from, in its unit; copied. */
 LOCAL void metric_samples(const char *name, const double *samples, int count);
 

@@ -142,34 +142,6 @@ double order_statistics_spread(const struct order_statistics *s)
 	return (above > below ? above : below) / s->median;
 }
 
-void regimes_find(struct regimes *regimes, const double *sorted, int count, double gap)
-{
-	const int least = (count + 4) / 5;
-	double widest = 0;
-	int i, split = 0;
-
-	for (i = least; i <= count - least && i > 0; i++)
-		if (sorted[i] - sorted[i - 1] > widest) {
-			widest = sorted[i] - sorted[i - 1];
-			split = i;
-		}
-	regimes->count = 1;
-	regimes->median[0] = regimes->median[1] = order_statistics_middle(sorted, count);
-	regimes->share_upper = 0;
-	if (!split || order_statistics_middle(sorted + split, count - split) <
-			      gap * order_statistics_middle(sorted, split))
-		return;
-	/* a slope is no gap: the step must be most of the way from one part to the other */
-	if (widest < (order_statistics_middle(sorted + split, count - split) -
-		      order_statistics_middle(sorted, split)) /
-			     2)
-		return;
-	regimes->count = 2;
-	regimes->median[0] = order_statistics_middle(sorted, split);
-	regimes->median[1] = order_statistics_middle(sorted + split, count - split);
-	regimes->share_upper = (double)(count - split) / count;
-}
-
 double deviation(const double *values, int count)
 {
 	double mean = 0, squares = 0;

@@ -44,16 +44,6 @@ LOCAL void order_statistics_write(const struct order_statistics *s, double scale
 /* Half of the interval's width in parts of the median; 1 where there is none. */
 LOCAL double order_statistics_spread(const struct order_statistics *s);
 
-/* Two regimes: a part of at least a fifth of the samples on either side of a gap. */
-struct regimes {
-	int count;          /* 1 or 2 */
-	double median[2];   /* the lower first */
-	double share_upper; /* of the samples */
-};
-
-/* Of sorted values; GAP is what the upper part's median must be of the lower one's, above 1. */
-LOCAL void regimes_find(struct regimes *regimes, const double *sorted, int count, double gap);
-
 /* The standard deviation of a sample of COUNT values, by COUNT - 1; 0 of fewer than two. */
 LOCAL double deviation(const double *values, int count);
 

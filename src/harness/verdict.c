@@ -134,18 +134,22 @@ unsigned verdict_set(enum finding finding)
 	return set;
 }
 
-/* "INVALID" where a reason that was found is WRONG. */
-static const char *verdict_word(void)
+const char *verdict_word(unsigned found)
 {
-	int r, undecided = 0;
+	int r;
 
 	for (r = 0; r < verdict_total; r++)
-		if (verdict_found[r].finding == FOUND) {
-			if (verdict_table[r].is != UNPROVEN)
-				return "INVALID";
-			undecided = 1;
-		}
-	return undecided ? "UNDECIDED" : "VALID";
+		if (found >> r & 1 && verdict_table[r].is != UNPROVEN)
+			return "INVALID";
+	return found ? "UNDECIDED" : "VALID";
+}
+
+const char *finding_word(enum finding finding, int reason)
+{
+	static const char *const words[] = { "", "warning", "invalid", "allowed" };
+
+	return finding == FOUND && verdict_table[reason].is == UNPROVEN ? "undecided"
+									: words[finding];
 }
 
 int verdict_is_valid(void)
@@ -168,22 +172,17 @@ void reasons_print(FILE *out, unsigned set)
 
 void verdict_print(FILE *out)
 {
-	static const char *const word[] = { "", "warning", "invalid", "allowed" };
 	int r;
 
 	for (r = 0; r < verdict_total; r++)
 		if (verdict_found[r].finding != NOT_FOUND)
-			fprintf(out, "%s: %s: %s\n",
-				verdict_found[r].finding == FOUND &&
-						verdict_table[r].is == UNPROVEN
-					? "undecided"
-					: word[verdict_found[r].finding],
+			fprintf(out, "%s: %s: %s\n", finding_word(verdict_found[r].finding, r),
 				reason_name(r), verdict_found[r].detail);
 	if (verdict_is_valid()) {
 		fprintf(out, "Verdict: VALID\n");
 		return;
 	}
-	fprintf(out, "Verdict: %s (", verdict_word());
+	fprintf(out, "Verdict: %s (", verdict_word(verdict_set(FOUND)));
 	reasons_print(out, verdict_set(FOUND));
 	fprintf(out, ")\n");
 }
@@ -215,7 +214,7 @@ static void verdict_findings(const char *key, int warnings)
 
 void verdict_write(void)
 {
-	json_text("verdict", verdict_word());
+	json_text("verdict", verdict_word(verdict_set(FOUND)));
 	json_count("exit_status", (unsigned)verdict_status());
 	verdict_findings("reasons", 0);
 	verdict_findings("warnings", 1);

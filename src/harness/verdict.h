@@ -68,6 +68,12 @@ LOCAL void reasons_print(FILE *out, unsigned set);
 
 LOCAL int verdict_is_valid(void);
 
+/* What these reasons make of a run that they were found in: VALID, INVALID or UNDECIDED. */
+LOCAL const char *verdict_word(unsigned found);
+
+/* "warning", "invalid", "undecided" or "allowed": how a line that says so begins. */
+LOCAL const char *finding_word(enum finding finding, int reason);
+
 /* The findings, one per line, then "Verdict: ..." */
 LOCAL void verdict_print(FILE *out);
 

@@ -104,15 +104,20 @@ static void find_residency(struct run *run)
 	triads_find(&run->residency, &request);
 }
 
-static void give_metric(const char *level, const char *what, double value, double low, double high,
-			const char *unit, enum better better)
+/* WHAT, by so many threads: a point of series WHAT without "_one" and "_all". */
+static void give_metric(const char *level, const char *what, int threads, double value, double low,
+			double high, const char *unit, enum better better)
 {
-	const char *const name = metric_name("%s_%s", level, what);
+	const char first = (char)(level[0] == 'L' ? 'l' : level[0]);
+	const char *const name = metric_name("%c%s_%s", first, level + 1, what);
+	const char *const series = metric_name("%.*s", (int)strcspn(what, "_"), what);
 
 	if (!(value > 0))
 		return;
 	metric(name, value, unit, better);
 	metric_interval(name, low, high);
+	metric_at_level(name, series, level);
+	metric_at(name, series, AT_THREADS, threads);
 }
 
 static int is_in_memory(const struct run *run)
@@ -172,18 +177,17 @@ static void give_metrics(const struct run *run)
 
 	for (i = 0; i < run->levels_count; i++) {
 		const struct level *const level = &run->levels[i];
-		char name[16];
+		const char *const name = level_name(run->levels, i, &run->declared);
 
-		snprintf(name, sizeof(name), "%s", level_name(run->levels, i, &run->declared));
-		name[0] = (char)(name[0] == 'L' ? 'l' : name[0]);
 		if (!level->is_memory)
-			give_metric(name, "size", level->bytes / 1024, level->low_bytes / 1024,
+			give_metric(name, "size", 1, level->bytes / 1024, level->low_bytes / 1024,
 				    level->high_bytes / 1024, "KiB", HIGHER);
-		give_metric(name, "latency", level->ns, level->low_ns, level->high_ns, "ns",
+		give_metric(name, "latency", 1, level->ns, level->low_ns, level->high_ns, "ns",
 			    LOWER);
 		for (p = READ_ONE; p < POINTS; p++)
-			give_metric(name, rates[p], level->gbs[p], level->low_gbs[p],
-				    level->high_gbs[p], "GB/s", HIGHER);
+			give_metric(name, rates[p], p < READ_ALL ? 1 : run->ladder.threads,
+				    level->gbs[p], level->low_gbs[p], level->high_gbs[p], "GB/s",
+				    HIGHER);
 		if (!level->is_memory)
 			continue;
 		if (level->ns > 0)

@@ -65,13 +65,16 @@ void output_print(const struct sweep *sweep)
 }
 
 /* Where other processes used the node a rate is a lower bound, and a latency has no interval. */
-static void output_metric(const char *what, const char *mix, const struct sweep_figure *f,
+static void output_metric(const char *what, const struct mix *mix, const struct sweep_figure *f,
 			  const char *unit, enum better better)
 {
-	const char *const name = mix ? metric_name("%s_%s", what, mix) : what;
+	const char *const name = mix ? metric_name("%s_%s", what, mix->name) : what;
 
 	if (!(f->median > 0))
 		return;
+	if (mix)
+		metric_at(name, mix->nontemporal ? metric_name("%s_nt", what) : what,
+			  AT_READ_SHARE, (double)mix->reads / (mix->reads + mix->writes));
 	if (better == HIGHER) {
 		const struct rate rate = { .value = f->median,
 					   .low = f->low,
@@ -101,7 +104,7 @@ void output_metrics(const struct sweep *sweep)
 
 	output_metric("unloaded_ns", NULL, &idle, "ns", LOWER);
 	for (i = 0; i < sweep->mix_count; i++) {
-		const char *const mix = mixes[sweep->mixes[i]].name;
+		const struct mix *const mix = &mixes[sweep->mixes[i]];
 
 		sweep_figures(sweep, sweep->mixes[i], &f);
 		output_metric("max_gbs", mix, &f.max_gbs, "GB/s", HIGHER);

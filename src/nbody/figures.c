@@ -121,8 +121,13 @@ static int figure_is_undisturbed(const struct figure *f, const struct crew *crew
 
 static const char *name_of(const char *what, const struct crew *crew)
 {
-	return crew->threads ? metric_name("%s_%d", what, crew->threads)
-			     : metric_name("%s_device", what);
+	const char *name;
+
+	if (!crew->threads)
+		return metric_name("%s_device", what);
+	name = metric_name("%s_%d", what, crew->threads);
+	metric_at(name, what, AT_THREADS, crew->threads);
+	return name;
 }
 
 /* The rate of the median: what other processes take can only make it less. */
@@ -139,15 +144,16 @@ static void rate_of_figure(struct rate *rate, const struct figure *f, int is_und
 void figure_metrics(const struct figure *f, const struct crew *crew, const struct figure *baseline,
 		    const struct crew *baseline_crew)
 {
-	const char *const name = name_of("speedup", crew);
 	const int is_undisturbed =
 		figure_is_undisturbed(f, crew, baseline) && !interference_is_loud();
+	const char *name;
 	struct rate rate;
 
 	rate_of_figure(&rate, f, is_undisturbed);
 	metric_rate(name_of("gflops", crew), &rate, 1, "GFlop/s");
 	if (crew->threads == 1)
 		return;
+	name = name_of("speedup", crew);
 	metric(name, f->speed_up.median, "x", HIGHER);
 	if (is_undisturbed && figure_is_undisturbed(baseline, baseline_crew, baseline) &&
 	    order_statistics_spread(&f->speed_up) <= UNSTABLE_SPREAD)

@@ -3,14 +3,12 @@
 #include "constructs.h"
 #include "delay.h"
 #include "figures.h"
-#include "fits.h"
 #include "measure.h"
 #include "reasons.h"
 #include "runtime.h"
 #include "team.h"
 
 #include "../harness/error.h"
-#include "../harness/evidence/core_pair.h"
 #include "../harness/evidence/interference.h"
 #include "../harness/evidence/pinning.h"
 #include "../harness/evidence/threads.h"
@@ -47,7 +45,6 @@ struct run {
 	struct overhead *overheads; /* team by team, construct by construct */
 	struct figure *figures;
 	int count;
-	struct core_pair before, after;
 };
 
 static void set_threads(const char *option, const char *text)
@@ -106,14 +103,11 @@ static void write_run(const void *data)
 	json_count("steps", (unsigned long long)delay_steps());
 	json_number("doubled", delay_doubled());
 	json_close('}');
-	core_pair_write("core_pair", &run->before);
-	core_pair_write("core_pair_after", &run->after);
 	json_positive("additions_per_cycle", overheads_additions(run->overheads, run->count));
 	json_open("overheads", '[');
 	for (i = 0; i < run->count; i++)
 		figure_write(&run->figures[i], &run->overheads[i]);
 	json_close(']');
-	fits_write(run->overheads, run->figures, run->count);
 }
 
 static const struct program program = {
@@ -211,7 +205,6 @@ static void print_tables(const struct run *run)
 		figure_print(&run->figures[i], o);
 	}
 	printf("*: no interval, it is too wide\n");
-	fits_print(run->overheads, run->figures, run->count);
 }
 
 /* What costs nothing that can be measured has none: a metric is above 0. */
@@ -226,6 +219,10 @@ static void say_metrics(const struct run *run)
 		if (!(f->overhead.median > 0))
 			continue;
 		metric(o->name, f->overhead.median, "us", LOWER);
+		metric_at(o->name, o->construct->name, AT_THREADS, o->threads);
+		if (o->construct->bytes)
+			metric_at(o->name, o->construct->name, AT_BYTES,
+				  (double)o->construct->bytes);
 		if (figure_is_steady(f, o) && !interference_is_loud())
 			metric_interval(o->name, f->overhead.low - LAUNCH_SPREAD * f->with,
 					f->overhead.high + LAUNCH_SPREAD * f->with);
@@ -264,13 +261,11 @@ int main(int argc, char **argv)
 	       runtime_version(),
 	       getenv("OMP_WAIT_POLICY") ? getenv("OMP_WAIT_POLICY") : "default",
 	       1e6 * DELAY_SECONDS);
-	core_pair_measure(&run.before);
 	program_measuring();
 	for (t = 0; t < requested.teams.count; t++)
 		measure_team(&run.overheads[t * (run.count / requested.teams.count)],
 			     run.count / requested.teams.count);
 	program_measured();
-	core_pair_measure(&run.after);
 	conclude(&run);
 	leave(program_end(&run));
 }

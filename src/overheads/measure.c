@@ -3,9 +3,9 @@
 #include "../harness/clock.h"
 #include "../harness/error.h"
 #include "../harness/evidence/cpu_clock.h"
+#include "../harness/evidence/lost_time.h"
 #include "../harness/job/watchdog.h"
 #include "../harness/order_statistics.h"
-#include "../harness/pairs/blocks.h"
 #include "../harness/room.h"
 #include "team.h"
 
@@ -71,7 +71,7 @@ static struct moment moment_now(void)
 #pragma omp parallel reduction(+ : left) reduction(min : additions)
 	{
 		additions = cpu_additions_per_cycle();
-		left = thread_times_left();
+		left = lost_time_switches();
 	}
 	return (struct moment){ left, additions };
 }

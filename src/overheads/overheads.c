@@ -13,7 +13,6 @@
 #include "constructs.c"
 #include "delay.c"
 #include "figures.c"
-#include "fits.c"
 #include "main.c"
 #include "measure.c"
 #include "runtime.c"

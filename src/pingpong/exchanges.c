@@ -2,7 +2,6 @@
 
 #ifdef MEMBW_MPI
 
-#include "curve.h"
 #include "figures.h"
 #include "messages.h"
 
@@ -17,12 +16,9 @@ static const double SLOW_TRANSPORT = 10;
 static const double MEMORY_SECONDS = 0.05;
 /* Of the time of a size, for the second look. */
 static const double AGAIN_SHARE = 0.4;
-/* Lines that take half as long again as before: the host has moved the CPUs meanwhile. */
-static const double MOVED = 1.5;
 
 static struct exchange *exchanges; /* pair by pair, size by size */
 static struct meeting *memory;     /* of each pair of one node, by lines */
-static struct meeting *memory_later;
 static int pairs_count;
 
 static const char *const units_of_size[] = { "", "Ki", "Mi", "Gi" };
@@ -55,7 +51,7 @@ static void measure_memory(struct meeting *m, const struct pair *pair)
 	m->pair = *pair;
 	m->method = METHOD_LINES;
 	if (pair->class != PAIR_REMOTE)
-		shared_lines_meet(&m, 1, MEMORY_SECONDS);
+		shared_line_meet(m, MEMORY_SECONDS);
 }
 
 /* All sizes, and those once more of which both looks have no figure: a machine that was one and
@@ -92,14 +88,10 @@ void exchanges_run(const struct pairs *pairs, double budget)
 	exchanges = room_for((size_t)(pairs_count * message_sizes_count), sizeof(*exchanges),
 			     "messages", "ask for fewer with '--sizes'");
 	memory = room_for((size_t)pairs_count, sizeof(*memory), "pairs", hint);
-	memory_later = room_for((size_t)pairs_count, sizeof(*memory_later), "pairs", hint);
 	for (pair = 0; pair < pairs_count; pair++) /* the other rank sleeps */
 		measure_memory(&memory[pair], &pairs->list[pair]);
 	for (pair = 0; pair < pairs_count; pair++)
 		measure_pair(pair, &pairs->list[pair], budget);
-	messages_pause(1);
-	for (pair = 0; pair < pairs_count; pair++)
-		measure_memory(&memory_later[pair], &pairs->list[pair]);
 	messages_end(1);
 }
 
@@ -153,6 +145,12 @@ static const char *time_name(const struct exchange *e)
 	return metric_name("mpi_%d_%d_%zu", e->pair.cpu[0], e->pair.cpu[1], e->size);
 }
 
+static void place_metric(const struct exchange *e, const char *name, const char *series)
+{
+	metric_of_cpus(&e->pair, name, series);
+	metric_at(name, series, AT_BYTES, (double)e->size);
+}
+
 void place_judge(const struct exchange *e, int side, int rank)
 {
 	char who[32];
@@ -188,21 +186,6 @@ static void judge_transport(const struct exchange *first, const struct meeting *
 		     one_way_us(lines));
 }
 
-/* Which machine the messages went through is not known, or it was two: no interval. */
-static int judge_moved(const struct meeting *before, const struct meeting *after)
-{
-	const double one = before->blocks.round_trip.median;
-	const double other = after->blocks.round_trip.median;
-
-	if (before->pair.class == PAIR_REMOTE || (one < MOVED * other && other < MOVED * one))
-		return 0;
-	verdict_warn(UNSTABLE,
-		     "CPUs %d and %d: no interval: a line took %.3g ns before the messages and "
-		     "%.3g after: the host moved the CPUs",
-		     before->pair.cpu[0], before->pair.cpu[1], one_way_ns(one), one_way_ns(other));
-	return 1;
-}
-
 static void print_size(size_t size)
 {
 	int unit = 0;
@@ -212,43 +195,6 @@ static void print_size(size_t size)
 		unit++;
 	}
 	printf("%5zu %-3s", size, *units_of_size[unit] ? units_of_size[unit] : "");
-}
-
-/* Of one pair, in us and bytes. */
-static void fit(struct curve *curve, int pair)
-{
-	double times[SIZES_MAX];
-	int i;
-
-	for (i = 0; i < message_sizes_count; i++)
-		times[i] = exchange_us(&exchanges[pair * message_sizes_count + i]);
-	curve_fit(curve, message_sizes, times, message_sizes_count);
-}
-
-static void print_knees(const struct curve *c)
-{
-	int i;
-
-	for (i = 0; i < c->knees_count; i++)
-		printf("%s%zu", i ? ", " : "; another protocol from ", c->knees[i]);
-	printf("%s\n", c->knees_count ? " B" : "");
-}
-
-static void print_fits(void)
-{
-	int pair;
-
-	for (pair = 0; pair < pairs_count; pair++) {
-		const struct pair *const p = &exchanges[pair * message_sizes_count].pair;
-		struct curve c;
-
-		fit(&c, pair);
-		if (!(c.bandwidth > 0))
-			continue;
-		printf("%d - %d: %.2f us, asymptotic %.4g MB/s, half of it at %.0f B", p->cpu[0],
-		       p->cpu[1], c.latency, c.bandwidth, c.n_half);
-		print_knees(&c);
-	}
 }
 
 /* A line per size, a column per pair. */
@@ -281,23 +227,24 @@ static void conclude_pair(int pair, int class)
 {
 	const struct exchange *const of_pair = &exchanges[pair * message_sizes_count];
 	const struct exchange *const last = &of_pair[message_sizes_count - 1];
-	int size, moved;
+	const char *name;
+	int size;
 
 	class_judge(&of_pair->pair, class);
 	judge_transport(of_pair, &memory[pair]);
-	moved = judge_moved(&memory[pair], &memory_later[pair]);
 	for (size = 0; size < message_sizes_count; size++) {
 		const struct exchange *const e = &of_pair[size];
-		const char *const name = time_name(e);
 
+		name = time_name(e);
 		judge_exchange(e, name);
-		time_metric(e, name, !moved && blocks_have_interval(&e->blocks));
+		time_metric(e, name, blocks_have_interval(&e->blocks));
+		place_metric(e, name, "mpi");
 	}
-	if (last->size)
-		bandwidth_metric(
-			last,
-			metric_name("mpi_%d_%d_bandwidth", last->pair.cpu[0], last->pair.cpu[1]),
-			!moved && blocks_have_interval(&last->blocks));
+	if (!last->size)
+		return;
+	name = metric_name("mpi_%d_%d_bandwidth", last->pair.cpu[0], last->pair.cpu[1]);
+	bandwidth_metric(last, name, blocks_have_interval(&last->blocks));
+	place_metric(last, name, "mpi_bandwidth");
 }
 
 void exchanges_conclude(int class)
@@ -307,7 +254,6 @@ void exchanges_conclude(int class)
 	for (pair = 0; pair < pairs_count; pair++)
 		conclude_pair(pair, class);
 	print_table();
-	print_fits();
 }
 
 void exchange_write(const struct exchange *e)
@@ -330,37 +276,6 @@ static void write_named(const struct exchange *e)
 	json_close('}');
 }
 
-static void write_fit(int pair)
-{
-	const struct pair *const p = &exchanges[pair * message_sizes_count].pair;
-	struct curve c;
-	int i;
-
-	fit(&c, pair);
-	json_open(NULL, '{');
-	json_count("cpu_a", (unsigned long long)p->cpu[0]);
-	json_count("cpu_b", (unsigned long long)p->cpu[1]);
-	json_number("latency_us", c.latency);
-	json_positive("asymptotic_mb_s", c.bandwidth);
-	json_positive("half_bytes", c.n_half);
-	json_open("knees_bytes", '[');
-	for (i = 0; i < c.knees_count; i++)
-		json_count(NULL, c.knees[i]);
-	json_close(']');
-	json_close('}');
-}
-
-static void write_memory(const char *name, const struct meeting *of_pairs)
-{
-	int i;
-
-	json_open(name, '[');
-	for (i = 0; i < pairs_count; i++)
-		if (of_pairs[i].pair.class != PAIR_REMOTE)
-			meeting_write(&of_pairs[i], figure_name(&of_pairs[i], 0));
-	json_close(']');
-}
-
 void exchanges_write(void)
 {
 	int i;
@@ -368,11 +283,10 @@ void exchanges_write(void)
 	json_text("mpi_library", ranks_library());
 	json_text("node_a", ranks_node());
 	json_text("node_b", ranks_node_of(1));
-	write_memory("memory", memory);
-	write_memory("memory_later", memory_later);
-	json_open("fits", '[');
+	json_open("memory", '[');
 	for (i = 0; i < pairs_count; i++)
-		write_fit(i);
+		if (memory[i].pair.class != PAIR_REMOTE)
+			meeting_write(&memory[i], figure_name(&memory[i]));
 	json_close(']');
 	json_open("messages", '[');
 	for (i = 0; i < pairs_count * message_sizes_count; i++)

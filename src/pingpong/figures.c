@@ -17,16 +17,27 @@ double one_way_ns(double round_trip)
 	return round_trip / 2 * 1e9;
 }
 
-const char *figure_name(const struct meeting *m, int together)
+const char *figure_name(const struct meeting *m)
 {
-	return metric_name("%s_%d_%d%s%s", method_names[m->method], m->pair.cpu[0], m->pair.cpu[1],
-			   m->home ? "_home_b" : "", together ? "_together" : "");
+	return metric_name("%s_%d_%d%s", method_names[m->method], m->pair.cpu[0], m->pair.cpu[1],
+			   m->home ? "_home_b" : "");
 }
 
-const char *class_figure_name(const struct meeting *m, int together, const char *what)
+const char *series_name(const struct meeting *m)
 {
-	return metric_name("%s_%s%s%s%s", method_names[m->method], pair_class_names[m->pair.class],
-			   m->home ? "_home_b" : "", together ? "_together" : "", what);
+	return metric_name("%s%s", method_names[m->method], m->home ? "_home_b" : "");
+}
+
+void metric_of_cpus(const struct pair *pair, const char *name, const char *series)
+{
+	metric_at(name, series, AT_CPU, pair->cpu[0]);
+	metric_at(name, series, AT_OTHER_CPU, pair->cpu[1]);
+}
+
+const char *class_figure_name(const struct meeting *m, const char *what)
+{
+	return metric_name("%s_%s%s%s", method_names[m->method], pair_class_names[m->pair.class],
+			   m->home ? "_home_b" : "", what);
 }
 
 void class_judge(const struct pair *pair, int class)
@@ -175,13 +186,6 @@ void meeting_write(const struct meeting *m, const char *name)
 	order_statistics_write(&b->round_trip, one_way_ns(1), "ns");
 	json_number("mean_ns", one_way_ns(b->mean));
 	blocks_write(b);
-	if (b->regimes.count == 2) {
-		json_open("regimes", '{');
-		json_number("lower_ns", one_way_ns(b->regimes.median[0]));
-		json_number("upper_ns", one_way_ns(b->regimes.median[1]));
-		json_number("share_upper", b->regimes.share_upper);
-		json_close('}');
-	}
 	json_close('}');
 }
 
@@ -218,16 +222,8 @@ void meetings_print_notes(const struct meeting *all, int count)
 {
 	int i, restless = 0;
 
-	for (i = 0; i < count; i++) {
-		const struct blocks *const b = &all[i].blocks;
-
-		restless += !b->settled;
-		if (b->regimes.count == 2)
-			printf("%d - %d, %s, home %c: two regimes, %.1f and %.1f ns\n",
-			       all[i].pair.cpu[0], all[i].pair.cpu[1], method_names[all[i].method],
-			       all[i].home ? 'B' : 'A', one_way_ns(b->regimes.median[0]),
-			       one_way_ns(b->regimes.median[1]));
-	}
+	for (i = 0; i < count; i++)
+		restless += !all[i].blocks.settled;
 	if (restless)
 		printf("*: the 95 %% interval of the median is wider than 2 %% (%d of %d)\n",
 		       restless, count);

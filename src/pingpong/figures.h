@@ -3,19 +3,23 @@
  */
 #pragma once
 
-#include "../harness/pairs/shared_line.h"
 #include "../harness/verdict.h"
+#include "shared_line.h"
 
 /* Own reasons of this program, in the order of their names in main.c. */
 enum { SAME_CORE = REASONS, SLOW_TRANSPORT_FOUND };
 
 double one_way_ns(double round_trip);
 
-/* "cas_0_13_home_b", "lines_0_13_together"; lives as long as the program. */
-const char *figure_name(const struct meeting *m, int together);
+/* "cas_0_13_home_b"; lives as long as the program. */
+const char *figure_name(const struct meeting *m);
+
+/* The same of all pairs, "cas_home_b"; which of them a metric is of. */
+const char *series_name(const struct meeting *m);
+void metric_of_cpus(const struct pair *pair, const char *name, const char *series);
 
 /* "cas_llc", "cas_node_home_b_most": WHAT is "" or "_most". */
-const char *class_figure_name(const struct meeting *m, int together, const char *what);
+const char *class_figure_name(const struct meeting *m, const char *what);
 
 /* Finds wrong-pinning: WHO, a thread or a rank for that CPU, might run on these, and was
  * SEEN on another (-1: it was not). */

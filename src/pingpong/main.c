@@ -3,7 +3,6 @@
 #include "exchanges.h"
 #include "figures.h"
 #include "links.h"
-#include "matrix_time.h"
 #include "messages.h"
 
 #include "../harness/clock.h"
@@ -27,9 +26,12 @@ static const struct reason reasons[] = {
 	{ 0 },
 };
 
-/* Seconds per pair: of a few; of a round of pairs together, which all go on to the end; of links
+/* Seconds per pair: of a few; the least that a figure needs; of links
  * between nodes likewise. */
-static const double BUDGET = 0.1, BUDGET_TOGETHER = 0.02;
+static const double BUDGET = 0.1, BUDGET_LEAST = 0.02;
+/* Of a matrix, which has 110,016 figures of 192 cores: 2 s in all, or half a millisecond for each,
+ * eleven blocks of 20 us and as many to warm up; at most 3 ms, when most pairs have settled. */
+static const double MATRIX_LEAST = 2, MATRIX_EACH = 0.0005, MATRIX_EACH_MOST = 0.003;
 #ifdef MEMBW_MPI
 static const double BUDGET_NODES = 0.05, MEMORY_SHARE_MOST = 0.95;
 /* Of a large message, how often the fewest blocks of two looks send, fill and check it; the same
@@ -40,22 +42,15 @@ static const double PASSES_LEAST = 800, PASSES_LONG = 150, SLOWEST = 1e9;
 static struct {
 	const char *pairs; /* as requested, NULL: the nearest and farthest of each class */
 	double budget;
-	int methods; /* a bit for each, 0: all that this machine has */
-	int class;   /* PAIR_CLASSES: whatever they are */
-	int together;
+	int methods;       /* a bit for each, 0: all that this machine has */
+	int class;         /* PAIR_CLASSES: whatever they are */
 	const char *sizes; /* as requested, NULL: IMB's, between nodes two */
 	int nodes;
-} requested = { NULL, 0, 0, PAIR_CLASSES, 0, NULL, 0 };
+} requested = { NULL, 0, 0, PAIR_CLASSES, NULL, 0 };
 
 static void set_method(const char *option, const char *text)
 {
-	const int method = option_word(option, text, method_names, METHODS);
-
-	if (!method_is_possible((enum method)method))
-		die("'%s %s': this CPU has no cycle counter of constant rate (constant_tsc, "
-		    "nonstop_tsc)",
-		    "use cas or lines", option, text);
-	requested.methods = 1 << method;
+	requested.methods = 1 << option_word(option, text, method_names, METHODS);
 }
 
 /* Each rank keeps its own links, and its own record. */
@@ -75,16 +70,11 @@ static const struct option_row rows[] = {
 	  "the pairs must be of this class, or the run is INVALID: smt, llc, domain,\n"
 	  "socket, node or remote: the innermost level that both CPUs share",
 	  .word = &requested.class, .words = pair_class_names, .most = PAIR_CLASSES },
-	{ 0, "together", NULL,
-	  "pairs without a common CPU at the same time: those of --pairs, or all pairs\n"
-	  "of cores in rounds (default: one pair at a time, other cores asleep)",
-	  .flag = &requested.together },
-	{ 0, "method", "NAME", "only cas, lines or oneway (default: all; oneway on x86 only)",
-	  .set = set_method },
+	{ 0, "method", "NAME", "only cas or lines (default: both)", .set = set_method },
 	{ 0, "seconds", "S",
 	  "at most S seconds for a pair, a method and a home\n"
-	  "(default: 0.1; --together: 0.02; --nodes: 0.05; 'all': 2 s for all pairs\n"
-	  "together, or 0.5 ms for each if that is more)",
+	  "(default: 0.1; --nodes: 0.05; 'all': 2 s for all pairs together, or\n"
+	  "0.5 ms for each if that is more)",
 	  .number = &requested.budget, .most = 3600, .hint = "give seconds, as in 0.1" },
 	{ 0, "sizes", "LIST",
 	  "bytes of a message between two MPI ranks, as in '0,8,4194304'\n"
@@ -100,8 +90,6 @@ static const struct option_row *const tables[] = { rows, NULL };
 
 struct run {
 	struct pairs pairs;
-	int first[CPUS_MAX + 1]; /* of each round of disjoint pairs */
-	int rounds;
 	struct meeting *meetings; /* pair by pair, method by method, home by home */
 	const char **names;       /* of their figures */
 	int width;                /* meetings of a pair */
@@ -123,7 +111,6 @@ static void write_run(const void *data)
 		return;
 	}
 #endif
-	json_truth("together", requested.together);
 	json_open("pairs", '[');
 	for (i = 0; i < run->count; i++)
 		meeting_write(&run->meetings[i], run->names[i]);
@@ -142,34 +129,13 @@ static const struct program program = {
 	.headline = NULL, /* the first: latency of the smallest message, of the nearest pair */
 };
 
-/* Requested pairs are one round. */
-static void refuse_shared_cpus(struct run *run)
-{
-	struct cpuset taken;
-	int i, side;
-
-	cpuset_clear(&taken);
-	for (i = 0; i < run->pairs.count; i++)
-		for (side = 0; side < 2; side++) {
-			const int cpu = run->pairs.list[i].cpu[side];
-
-			if (cpuset_has(&taken, cpu))
-				die("'--together' and '--pairs %s': CPU %d is in two pairs",
-				    "give pairs without a common CPU, or leave out --pairs",
-				    requested.pairs, cpu);
-			cpuset_add(&taken, cpu);
-		}
-	run->rounds = 1;
-	run->first[1] = run->pairs.count;
-}
-
 static void choose_pairs(struct run *run, const struct cpuset *cpus)
 {
-	const int all = requested.pairs ? strcmp(requested.pairs, "all") == 0 : requested.together;
+	const int all = requested.pairs && strcmp(requested.pairs, "all") == 0;
 
 	run->is_matrix = all;
 	if (all)
-		run->rounds = pairs_all(&run->pairs, cpus, run->first);
+		pairs_all(&run->pairs, cpus);
 	else if (requested.pairs)
 		pairs_read(&run->pairs, "--pairs", requested.pairs, cpus);
 	else
@@ -177,13 +143,9 @@ static void choose_pairs(struct run *run, const struct cpuset *cpus)
 	if (!run->pairs.count)
 		die("this process may use only one CPU, but a pair needs two",
 		    "'taskset -pc $$' prints its CPUs; OMP_PROC_BIND and OMP_PLACES limit them");
-	if (requested.together && !all)
-		refuse_shared_cpus(run);
 	if (!all && !ranks_together())
 		pairs_within_a_node(&run->pairs, "--pairs", requested.pairs);
-	if (!(requested.budget > 0) && requested.together)
-		requested.budget = BUDGET_TOGETHER;
-	else if (!(requested.budget > 0) && !all)
+	if (!(requested.budget > 0) && !all)
 		requested.budget = BUDGET;
 }
 
@@ -203,13 +165,12 @@ static void prepare_meetings(struct run *run)
 			for (home = 0; home < 2; home++) {
 				struct meeting *const m = &run->meetings[run->count];
 
-				if (requested.methods ? !(requested.methods & 1 << method)
-						      : !method_is_possible((enum method)method))
+				if (requested.methods && !(requested.methods & 1 << method))
 					continue;
 				m->pair = run->pairs.list[pair];
 				m->method = (enum method)method;
 				m->home = home;
-				run->names[run->count] = figure_name(m, requested.together);
+				run->names[run->count] = figure_name(m);
 				run->count++;
 			}
 	run->width = run->count / run->pairs.count;
@@ -218,54 +179,22 @@ static void prepare_meetings(struct run *run)
 /* Of a run that is to end, the pairs that are left take no longer than a figure needs. */
 static double seconds_now(double seconds)
 {
-	return watchdog_signalled() && seconds > BUDGET_TOGETHER ? BUDGET_TOGETHER : seconds;
-}
-
-/* The same column of all pairs of a round. */
-static void meet_round(struct run *run, int round, int column)
-{
-	static struct meeting *at_once[CPUS_MAX];
-	int pair, count = 0;
-
-	for (pair = run->first[round]; pair < run->first[round + 1]; pair++)
-		at_once[count++] = &run->meetings[pair * run->width + column];
-	shared_lines_meet(at_once, count, seconds_now(requested.budget));
-}
-
-/* Threads at work at once. */
-static int busiest(const struct run *run)
-{
-	int round, most = 2;
-
-	for (round = 0; requested.together && round < run->rounds; round++)
-		if (2 * (run->first[round + 1] - run->first[round]) > most)
-			most = 2 * (run->first[round + 1] - run->first[round]);
-	return most;
-}
-
-static void meet_alone(struct run *run)
-{
-	const double end = clock_now() + matrix_seconds(run->count);
-	int i;
-
-	for (i = 0; i < run->count; i++) {
-		struct meeting *const alone = &run->meetings[i];
-		const double share = matrix_share(end - clock_now(), run->count - i);
-
-		shared_lines_meet(&alone, 1,
-				  seconds_now(requested.budget > 0 ? requested.budget : share));
-	}
+	return watchdog_signalled() && seconds > BUDGET_LEAST ? BUDGET_LEAST : seconds;
 }
 
 static void meet(struct run *run)
 {
-	int round, column;
+	const double all = MATRIX_EACH * run->count,
+		     end = clock_now() + (all > MATRIX_LEAST ? all : MATRIX_LEAST);
+	int i;
 
-	if (!requested.together)
-		meet_alone(run);
-	for (round = 0; requested.together && round < run->rounds; round++)
-		for (column = 0; column < run->width; column++)
-			meet_round(run, round, column);
+	for (i = 0; i < run->count; i++) {
+		const double share = (end - clock_now()) / (run->count - i);
+		const double most = share < MATRIX_EACH_MOST ? share : MATRIX_EACH_MOST;
+
+		shared_line_meet(&run->meetings[i],
+				  seconds_now(requested.budget > 0 ? requested.budget : most));
+	}
 }
 
 /* A matrix has thousands of figures: the median pair of each class, and
@@ -285,10 +214,8 @@ static void metrics_of_class(const struct run *run, int column, enum pair_class 
 		ns[count++] = one_way_ns(m->blocks.round_trip.median);
 	}
 	if (any) {
-		metric(class_figure_name(any, requested.together, ""), median(ns, count), "ns",
-		       LOWER);
-		metric(class_figure_name(any, requested.together, "_most"), ns[count - 1], "ns",
-		       LOWER);
+		metric(class_figure_name(any, ""), median(ns, count), "ns", LOWER);
+		metric(class_figure_name(any, "_most"), ns[count - 1], "ns", LOWER);
 	}
 	free(ns);
 }
@@ -307,6 +234,7 @@ static void metric_of_pair(const struct meeting *m, const char *name)
 	const struct order_statistics *const s = &m->blocks.round_trip;
 
 	metric(name, one_way_ns(s->median), "ns", LOWER);
+	metric_of_cpus(&m->pair, name, series_name(m));
 	if (blocks_have_interval(&m->blocks))
 		metric_interval(name, one_way_ns(s->low), one_way_ns(s->high));
 	else
@@ -341,7 +269,7 @@ static void measure_lines(struct run *run)
 	program_measuring();
 	meet(run);
 	program_measured();
-	pinning_judge_quota(busiest(run));
+	pinning_judge_quota(2);
 	conclude(run);
 }
 
@@ -356,9 +284,9 @@ static void refuse_for_ranks(void)
 	if (!requested.nodes && ranks_count() != 2)
 		die("a pair needs two ranks, but there are %d",
 		    "mpirun -n 2 ...; '--nodes' needs one rank per node", ranks_count());
-	if (requested.together || requested.methods)
-		die("'--together' and '--method' are for threads, but this is an MPI job",
-		    "leave them out, or start the program without mpirun");
+	if (requested.methods)
+		die("'--method' is for threads, but this is an MPI job",
+		    "leave it out, or start the program without mpirun");
 }
 
 /* Each rank has a message to send and one to receive; MPI's own memory comes to that. */

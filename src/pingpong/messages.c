@@ -64,7 +64,7 @@ enum { TRIPS_CHECKED = 4 };
  * time does it no harm. */
 static const double LOST_SHARE = 0.01;
 
-enum kind { BLOCK, CHECK_FIRST, CHECK_LAST, PAUSE, END };
+enum kind { BLOCK, CHECK_FIRST, CHECK_LAST, END };
 
 /* From the rank that leads to the one that follows. */
 struct order {
@@ -194,7 +194,7 @@ static double play_block(const struct order *order, int me)
 
 	fill(order, me, 0);
 	trip(order->size, me);
-	left = thread_times_left();
+	left = lost_time_switches();
 	if (is_large)
 		lost_too_much();
 	trip(order->size, me);
@@ -202,7 +202,7 @@ static double play_block(const struct order *order, int me)
 	for (i = 0; i < order->trips; i++)
 		trip(order->size, me);
 	start = clock_now() - start;
-	own.report.left = thread_times_left() != left && (!is_large || lost_too_much());
+	own.report.left = lost_time_switches() != left && (!is_large || lost_too_much());
 	check(order, me, 0);
 	return start;
 }
@@ -306,23 +306,13 @@ void messages_look_again(struct exchange *e, int other, double budget)
 	blocks_widen(&e->blocks, e->again);
 }
 
-static void tell(enum kind kind, int other)
+void messages_end(int other)
 {
 	struct order order;
 
 	memset(&order, 0, sizeof(order));
-	order.kind = kind;
+	order.kind = END;
 	ranks_send(&order, sizeof(order), other);
-}
-
-void messages_pause(int other)
-{
-	tell(PAUSE, other);
-}
-
-void messages_end(int other)
-{
-	tell(END, other);
 }
 
 void messages_follow(int other)
@@ -332,13 +322,10 @@ void messages_follow(int other)
 	own.other = other;
 	ranks_receive(&order, sizeof(order), other, ASLEEP);
 	while (order.kind != END) {
-		if (order.kind != PAUSE) {
-			clear_report();
-			play(&order, 1);
-			ranks_send(&own.report, sizeof(own.report), other);
-		}
-		ranks_receive(&order, sizeof(order), other,
-			      order.kind == PAUSE ? ASLEEP : POLLING);
+		clear_report();
+		play(&order, 1);
+		ranks_send(&own.report, sizeof(own.report), other);
+		ranks_receive(&order, sizeof(order), other, POLLING);
 	}
 }
 

@@ -11,8 +11,8 @@
  */
 #pragma once
 
-#include "../harness/pairs/blocks.h"
-#include "../harness/pairs/pairs.h"
+#include "blocks.h"
+#include "pairs.h"
 
 struct exchange {
 	struct pair pair;
@@ -43,9 +43,6 @@ void messages_exchange(struct exchange *exchange, int other, double budget,
 /* Leads: once more, later, with fresh memory; the interval gets as wide as both together.  Not
  * after a long look. */
 void messages_look_again(struct exchange *exchange, int other, double budget);
-
-/* Leads: the other sleeps until there is another order. */
-void messages_pause(int other);
 
 /* Leads: the other may go. */
 void messages_end(int other);

@@ -11,10 +11,11 @@
 #define RANKS_THREADS MPI_THREAD_SINGLE
 #include "../harness/harness.c"
 
-#include "curve.c"
+#include "blocks.c"
 #include "exchanges.c"
 #include "figures.c"
 #include "links.c"
 #include "main.c"
-#include "matrix_time.c"
 #include "messages.c"
+#include "pairs.c"
+#include "shared_line.c"

@@ -20,24 +20,11 @@
 #include "kernels/start_values.h"
 #include "output/print.h"
 #include "output/record.h"
-#include "search/tune.h"
 
-static const double REGIME_RATIO = 1.5;
 /* From start to end; ranks of a job, which wait for each other, repeat for so long. */
 static const double SECONDS_BY_HAND = 10;
 
 static struct run run;
-
-/* Tuning leaves anything in the arrays. */
-static void choose_kernels(void)
-{
-	if (run.options.tuned.seconds > 0) {
-		tune(&run.choice, &run.arrays, run.llc_bytes, run.options.tuned.seconds);
-		kernels_first_touch(&run.arrays);
-	}
-	choice_save(&run.choice);
-	table_kernels(&run.choice);
-}
 
 static void find_caches(void)
 {
@@ -56,8 +43,7 @@ static void find_caches(void)
 
 static double seconds_of_all(void)
 {
-	return (floors_seconds() > 0 ? floors_seconds() : SECONDS_BY_HAND) +
-	       run.options.tuned.seconds;
+	return floors_seconds() > 0 ? floors_seconds() : SECONDS_BY_HAND;
 }
 
 /* What is left for the repetitions: the check of the arrays takes about as long as their first
@@ -79,14 +65,11 @@ static double prepare(int argc, char **argv)
 
 	run.options = stream_options(&stream_program, argc, argv);
 	watchdog_heed_ends();
-	choice_read(&run.choice, run.options.tuned.kernels);
 	threads_start();
 	cluster_start(&run);
-	core_pair_measure(&run.pair_before);
 	threads_look();
 	find_caches();
 	record_file_open(run.options.json);
-	choice_open(run.options.tuned.save);
 	size_choose(&run.options, &run.residency, run.llc_bytes, run.llc.from, seconds_of_all(),
 		    note);
 	ranks_barrier(0); /* each has read what memory is free before the first takes some */
@@ -98,27 +81,9 @@ static double prepare(int argc, char **argv)
 	hugepages_read(&run.pages, run.arrays.of[0],
 		       arrays_bytes(run.options.size, run.options.offset), run.options.pages);
 	arrays_place(&run.before, &run.arrays, "before the runs");
-	choose_kernels();
+	table_kernels();
 	ranks_barrier(clock_now() - began);
 	return touched;
-}
-
-/* The pair answered in 27 and in 107 ns in the two states that were seen. */
-static void judge_regime(void)
-{
-	const struct core_pair_between *const between = &run.measurement.nearest;
-	char text[64] = "";
-
-	if (core_pair_ratio(&run.pair_before, &run.pair_after, between) < REGIME_RATIO)
-		return;
-	if (between->looks)
-		snprintf(text, sizeof(text), ", %.0f to %.0f between", between->least_ns,
-			 between->most_ns);
-	verdict_warn(REGIME_CHANGED,
-		     "CPUs %d and %d were %.0f ns apart before the repetitions and %.0f after "
-		     "them%s",
-		     run.pair_before.cpus[0], run.pair_before.cpus[1], run.pair_before.ns,
-		     run.pair_after.ns, text);
 }
 
 int main(int argc, char **argv)
@@ -137,14 +102,14 @@ int main(int argc, char **argv)
 					? REPETITIONS_LEAST
 					: REPETITIONS_OF_INTERVAL;
 	run.measurement.caches = run.llc_bytes;
-	measure(&run.measurement, &run.choice, &run.arrays);
+	measure(&run.measurement, &run.arrays);
 	interference_run_stop(ranks_sum_on_host, ranks_count());
 	measure_summarize(&run.measurement, run.arrays.size, 1);
 	interference_judge();
 	if (!run.options.ntimes) /* of a rank that gave up, another one is missing */
 		run.options.ntimes =
 			run.measurement.complete + (run.measurement.ended > ENDED_TIME);
-	if (!(floors_seconds() > 0))
+	if (!(floors_seconds() > 0) || floors_want_read())
 		looks_take(&run.looks, &run.measurement, &run.arrays, run.options.explain);
 	began = clock_now();
 	arrays_place(&run.after, &run.arrays, "after the runs");
@@ -154,7 +119,5 @@ int main(int argc, char **argv)
 	pinning_judge();
 	cluster_measured(&run);
 	validate_arrays(&run.validation, &run.arrays, run.measurement.passed);
-	core_pair_measure(&run.pair_after);
-	judge_regime();
 	leave(cluster_report(&run, clock_now() - began));
 }

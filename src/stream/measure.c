@@ -16,7 +16,7 @@
 
 enum { CAPACITY_FIRST = 64, BLOCK_REPETITIONS = 3, BLOCKS_ALIKE = 3 };
 
-static const double BLOCK_LASTS = 0.25, PAIR_EVERY = 1, SETTLED_LASTS = 1, SETTLED_WITHIN = 0.02;
+static const double BLOCK_LASTS = 0.25, SETTLED_LASTS = 1, SETTLED_WITHIN = 0.02;
 static const double WAKE_SECONDS = 50e-6, STEAL_EVERY = 0.02, INTERVAL_WIDE = 0.05;
 
 /* The three best blocks of a kernel, the shortest time first. */
@@ -29,7 +29,6 @@ struct progress {
 	int block_first; /* the repetition that the block begins with */
 	int looked_for;  /* the run of a kernel, all counted on, up to which steal was read */
 	double looked_at;
-	double paired_at; /* when the nearest cores were looked at */
 	struct best_blocks best[KERNELS];
 };
 
@@ -52,8 +51,7 @@ static void note_steal(struct measurement *m, struct progress *p, int done)
 }
 
 /* Returns how many kernels were timed.  A signal ends a run that has a figure. */
-static int iterate(struct measurement *m, struct progress *p, const struct kernel_choice *choice,
-		   const struct arrays *arrays, int i)
+static int iterate(struct measurement *m, struct progress *p, const struct arrays *arrays, int i)
 {
 	int k;
 
@@ -67,7 +65,7 @@ static int iterate(struct measurement *m, struct progress *p, const struct kerne
 		if (k == 0 || ranks_together())
 			threads_sample();
 		start = clock_now();
-		choice_run(choice, k, arrays);
+		kernels[k].run(arrays);
 		t->times[i] = clock_now() - start;
 		threads_sample();
 		t->lost[i] = threads_lost_seconds();
@@ -295,15 +293,6 @@ static void end_block(struct measurement *m, struct progress *p)
 	p->block_start = now;
 }
 
-/* The host of a virtual machine may move a core and move it back within a run. */
-static void look_at_pair(struct measurement *m, struct progress *p)
-{
-	if (clock_now() - p->paired_at < PAIR_EVERY)
-		return;
-	core_pair_look(&m->nearest);
-	p->paired_at = clock_now();
-}
-
 static int has_settled(const struct progress *p)
 {
 	int k;
@@ -326,7 +315,6 @@ static int is_the_end(struct measurement *m, struct progress *p)
 	size_t of_all[2]; /* settled; in time */
 
 	note_steal(m, p, m->complete * KERNELS);
-	look_at_pair(m, p);
 	end_block(m, p);
 	m->ended = ENDED_COUNT;
 	if (m->ntimes && m->complete == m->ntimes)
@@ -346,13 +334,12 @@ static int is_the_end(struct measurement *m, struct progress *p)
 static void progress_start(struct progress *p)
 {
 	memset(p, 0, sizeof(*p));
-	p->start = p->block_start = p->looked_at = p->paired_at = clock_now();
+	p->start = p->block_start = p->looked_at = clock_now();
 	p->block_first = 1;
 	p->stolen = interference_stolen();
 }
 
-void measure(struct measurement *m, const struct kernel_choice *choice,
-	     const struct arrays *arrays)
+void measure(struct measurement *m, const struct arrays *arrays)
 {
 	const int reset_every = expect_reset_every();
 	struct progress progress;
@@ -366,7 +353,7 @@ void measure(struct measurement *m, const struct kernel_choice *choice,
 			measure_reserve(m, 2 * m->capacity);
 		if (i > 0 && i % reset_every == 0)
 			kernels_reset(arrays);
-		k = iterate(m, &progress, choice, arrays, i);
+		k = iterate(m, &progress, arrays, i);
 		m->passed = i + 1;
 		if (k < KERNELS)
 			break;
@@ -377,5 +364,5 @@ void measure(struct measurement *m, const struct kernel_choice *choice,
 	if (k < KERNELS)
 		m->ended = watchdog_signalled() ? ENDED_SIGNAL : ENDED_BY_RANK;
 	for (; k < KERNELS; k++)
-		choice_run(choice, k, arrays);
+		kernels[k].run(arrays);
 }

@@ -16,9 +16,8 @@
  */
 #pragma once
 
-#include "../harness/evidence/core_pair.h"
 #include "../harness/rate.h"
-#include "search/kernel_choice.h"
+#include "kernels/kernels.h"
 
 enum { TICKS_AT_LEAST = 20 };
 
@@ -51,7 +50,6 @@ struct measurement {
 	enum ended ended;
 	double tick; /* seconds, the clock's granularity */
 	struct timing kernel[KERNELS];
-	struct core_pair_between nearest; /* about once a second */
 };
 
 /* Room for so many times, those that are there kept; dies where there is no memory. */
@@ -59,8 +57,7 @@ void measure_reserve(struct measurement *measurement, int capacity);
 
 /* Runs and times.  In an MPI job every kernel begins with a barrier; a rank
  * that gives up ends the iteration untimed, so that the arrays can be checked. */
-void measure(struct measurement *measurement, const struct kernel_choice *choice,
-	     const struct arrays *arrays);
+void measure(struct measurement *measurement, const struct arrays *arrays);
 
 /* The rate, best, average and worst time of the complete repetitions, each of so many bytes; all 0
  * where fewer than two are complete. */

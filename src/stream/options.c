@@ -4,9 +4,8 @@
 #include "../harness/options.h"
 #include "health/floors.h"
 #include "kernels/kernels.h"
-#include "tuned/variants.h"
 
-enum { NTIMES_MAX = 1000000, TUNE_SECONDS = 15, SECONDS_MOST = 86400 };
+enum { NTIMES_MAX = 1000000, SECONDS_MOST = 86400 };
 
 static const size_t COUNT_MAX = (size_t)-1 / 1024;
 
@@ -44,26 +43,11 @@ static void set_offset(const char *option, const char *text)
 	options.offset = option_count(option, text, 0, COUNT_MAX);
 }
 
-static void set_tune(const char *option, const char *text)
-{
-	options.tuned.seconds =
-		text ? option_number(option, text, SECONDS_MOST, "give seconds, as in --tune=15")
-		     : TUNE_SECONDS;
-}
-
 static void set_explain(const char *option, const char *text)
 {
 	(void)option;
 	(void)text;
 	options.explain = 1;
-}
-
-static void list_variants(const char *option, const char *text)
-{
-	(void)option;
-	(void)text;
-	variants_list();
-	leave(EXIT_VALID);
 }
 
 static const struct option_row OWN[] = {
@@ -90,21 +74,10 @@ static const struct option_row OWN[] = {
 	  "also Triad by half of the threads, by one, and by both kinds of\n"
 	  "stores: what limits it, what a store costs (some 0.5 s)",
 	  .set = set_explain },
-	{ 0, "kernels", "WHICH",
-	  "standard (default), tuned (what --tune finds), the name of a\n"
-	  "variant, or a FILE of --save-kernels",
-	  .text = &options.tuned.kernels },
-	{ 0, "tune", "[SECONDS]",
-	  "first try all variants of the kernels, then use the best (default: 15 s)",
-	  .set = set_tune },
-	{ 0, "save-kernels", "FILE", "save the choice, for --kernels FILE",
-	  .text = &options.tuned.save },
-	{ 0, "list-variants", NULL, "print the names for --kernels, and which run on this CPU",
-	  .set = list_variants },
 #ifndef MEMBW_MPI
 	{ 0, "at-least", "FLOORS",
 	  "health check: print one line, PASS, FAIL, UNDECIDED or INVALID;\n"
-	  "FLOORS: GB/s per kernel, as in triad=150,copy=140, or a file",
+	  "FLOORS: GB/s per kernel, as in triad=150,read=180, or a file",
 	  .set = floors_set },
 	{ 0, "seconds", "S", "end after S seconds, measured or not (exit status 1)",
 	  .set = floors_set_seconds },
@@ -152,27 +125,6 @@ static void check_macros(void)
 		    "compile with -DSTREAM_TYPE=float or double");
 }
 
-static int kernels_are(const char *set)
-{
-	return options.tuned.kernels && strcmp(options.tuned.kernels, set) == 0;
-}
-
-static void check_tuned(void)
-{
-	const double seconds = options.tuned.seconds;
-
-	if (options.tuned.kernels && seconds > 0 && !kernels_are("tuned"))
-		die("'--kernels %s' and '--tune' contradict each other",
-		    "give one of them: '--tune' searches, '--kernels' names",
-		    options.tuned.kernels);
-	if (kernels_are("tuned") && !(seconds > 0))
-		options.tuned.seconds = TUNE_SECONDS;
-	if (options.tuned.save && !(options.tuned.seconds > 0) &&
-	    (!options.tuned.kernels || kernels_are("standard")))
-		die("'--save-kernels %s' has nothing to save: the Standard kernels run",
-		    "give '--tune', or '--kernels' with a variant", options.tuned.save);
-}
-
 struct options stream_options(const struct program *program, int argc, char **argv)
 {
 	options.size = (size_t)ARRAY_SIZE_MACRO;
@@ -182,6 +134,5 @@ struct options stream_options(const struct program *program, int argc, char **ar
 	options_read(program, argc, argv);
 	options.json = options_json();
 	check_macros();
-	check_tuned();
 	return options;
 }

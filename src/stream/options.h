@@ -17,12 +17,7 @@ struct options {
 	const char *json;   /* file of the record, NULL for none */
 	int pages;          /* enum pages */
 	int explain;        /* what limits Triad, looks/looks.h */
-	struct {
-		const char *kernels; /* standard, tuned, a variant or a file; NULL: standard */
-		double seconds;      /* of the search, 0 for none */
-		const char *save;    /* file of the choice, NULL for none */
-	} tuned;
-	double limit; /* of an MPI job: seconds to wait for other ranks, 0 for the default */
+	double limit;       /* of an MPI job: seconds to wait for other ranks, 0 for the default */
 };
 
 struct program;

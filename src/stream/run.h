@@ -3,7 +3,6 @@
  */
 #pragma once
 
-#include "../harness/evidence/core_pair.h"
 #include "../harness/machine/llc.h"
 #include "../harness/memory/hugepages.h"
 #include "../harness/memory/placement.h"
@@ -18,13 +17,11 @@ struct run {
 	struct llc llc;
 	size_t llc_bytes, memory_side_bytes; /* the larger of both caches; bytes of the second */
 	struct residency_found residency;
-	struct kernel_choice choice;
 	struct arrays arrays;
 	struct measurement measurement;
 	struct measurement node, job; /* slowest times, of an MPI job; times NULL if not known */
 	struct looks looks;
 	struct validation validation;
 	struct hugepages pages;
-	struct placement before, after;           /* the measurement */
-	struct core_pair pair_before, pair_after; /* the measurement, too */
+	struct placement before, after; /* the measurement */
 };

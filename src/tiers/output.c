@@ -146,6 +146,8 @@ void output_metrics(const struct matrix *matrix)
 
 			if (!name)
 				continue;
+			metric_at(name, figure_names[figure], AT_CPU_DOMAIN, p->cpus);
+			metric_at(name, figure_names[figure], AT_MEMORY_DOMAIN, p->memory);
 			if (figure) {
 				metric_rate(name, f, 1, "GB/s");
 				continue;

@@ -10,9 +10,7 @@ from checkout_copy import copy_checkout, variables
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
-ALLOWED = (
-    'array-too-small,too-short,disturbed,unstable,oversubscribed,wrong-pinning,regime-changed'
-)
+ALLOWED = 'array-too-small,too-short,disturbed,unstable,oversubscribed,wrong-pinning'
 
 
 @pytest.fixture

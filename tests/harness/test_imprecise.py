@@ -27,10 +27,8 @@ def spread(name):
 
 
 UNSETTLED = ('stream/measure.c', 'if (!m->ntimes && m->ended != ENDED_SETTLED)', 'if (k)')
-MOVED = ('stream/main.c', 'between) < REGIME_RATIO)', 'between) < 0)')
 PLANTED = [
     ('stream', STREAM, UNSETTLED, 'unstable', 'triad'),
-    ('stream', STREAM, MOVED, 'regime-changed', 'triad'),
     ('pingpong', ['--seconds', '0.01'], spread('pingpong'), 'unstable', ''),
     ('nbody', ['--bodies', '500', '--rounds', '6'], spread('nbody'), 'unstable', ''),
     ('tiers', ['--array-mib', '8', '--rounds', '3'], None, 'declared-differs', 'ns_0_0'),

@@ -1,5 +1,6 @@
 """What a record says of itself, by whatever way its program was started."""
 
+import fnmatch
 import json
 import os
 import pathlib
@@ -44,14 +45,51 @@ def test_the_metric_that_stands_for_a_run_is_its_programs_not_the_last(
     assert record['headline'] == headline
 
 
-def test_of_programs_with_metrics_named_at_run_time_the_first_or_last_of_a_kind_stands(
-    build_program, tmp_path
+CPUS = sorted(os.sched_getaffinity(0))
+ONE, OTHER = CPUS[0], CPUS[-1]
+PAIR = {'cpu': ONE, 'other_cpu': OTHER}
+FLAGS = {'dgemm': ['-O0', str(ROOT / 'tests/data/plain_dgemm.c')]}
+# where each pair is disturbed there is no figure
+QUIET = {'overheads': [('overheads/measure.c', 'if (after.left != before.left)', 'if (0)')]}
+QUICK_LOADED = '--mixes 1r0w,2r1w --rounds 3 --window 0.005 --chain-mib 8'
+# program, options, the headline, a point of each series, as far as noise
+# leaves one
+PROGRAMS = [
+    ('stream', '-n 1e5 -t 5', 'triad', {}),
+    ('ladder', '--quick', '*_latency', {'l1_latency': ('latency', {'level': 'L1', 'threads': 1})}),
+    ('loaded', QUICK_LOADED, '*',
+     {'max_gbs_2r1w': ('max_gbs', {'read_share': pytest.approx(2 / 3)})}),
+    ('tiers', '--array-mib 8 --rounds 3', 'triad_gbs_*',
+     {'read_gbs_0_0': ('read_gbs', {'cpu_domain': 0, 'memory_domain': 0})}),
+    ('pingpong', f'--seconds 0.01 --pairs {ONE}-{OTHER}', f'cas_{ONE}_{OTHER}',
+     {f'cas_{ONE}_{OTHER}_home_b': ('cas_home_b', PAIR)}),
+    ('dgemm', '-n 50 -t 1', 'square',
+     {'k192': ('gflops', {'m': 50, 'n': 50, 'k': 192})}),
+    ('nbody', '--threads 1,2 --bodies 500 --rounds 6', 'speedup_*',
+     {'gflops_2': ('gflops', {'threads': 2})}),
+    ('overheads', '--threads 2 --constructs barrier,copyprivate --pairs 31', 'barrier_t2',
+     {'copyprivate_72_t2': ('copyprivate', {'threads': 2, 'bytes': 72})}),
+]  # fmt: skip
+
+
+@pytest.mark.skipif(len(CPUS) < 2, reason='a pair takes two CPUs')
+@pytest.mark.parametrize('program, options, headline, points', PROGRAMS)
+def test_a_metric_whose_name_ends_in_a_number_says_of_which_series_and_at_what(
+    build_program, tmp_path, program, options, headline, points
 ):
-    record = record_of(tmp_path / 'p', build_program('pingpong'), '--seconds', '0.01')
-    assert record['headline'] == next(iter(record['metrics']))
-    few = ['--array-mib', '8', '--rounds', '3']
-    record = record_of(tmp_path / 't', build_program('tiers'), *few)
-    assert record['headline'] == [n for n in record['metrics'] if n.startswith('triad_')][-1]
+    """Whoever draws a curve or a map takes no name apart."""
+    built = build_program(program, *FLAGS.get(program, []), changes=QUIET.get(program, ()))
+    record = record_of(tmp_path / 'r', built, *options.split())
+    metrics = record['metrics']
+    assert {name for name, m in metrics.items() if name[-1].isdigit() and 'at' not in m} == set()
+    for name, (series, at) in points.items():
+        assert (metrics[name]['series'], metrics[name]['at']) == (series, at)
+    places = [(m['series'], *sorted(m['at'].items())) for m in metrics.values() if 'at' in m]
+    assert len(set(places)) == len(places)
+    assert (
+        record['headline']
+        == [n for n in metrics if fnmatch.fnmatch(n, headline)][0 if headline == '*' else -1]
+    )
 
 
 # --- what it was built by ------------------------------------------------------------------------

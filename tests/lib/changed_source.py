@@ -53,14 +53,3 @@ def flipped_bit(array, index, bit, rank=None):
     before = 'expect_after(v->expected, iterations);'
     planted = line if rank is None else on_rank(rank, line)
     return (('stream/kernels/validate.c', before, f'{before}\n\t{planted}'),)
-
-
-def narrow_registers(bits):
-    """A CPU whose registers have so many bits."""
-    named = 'int cpu_width(void)\n{\n\tenum'
-    avx = 'int cpu_has_avx(void)\n{\n\tenum'
-    name = 'harness/machine/cpu_width.c'
-    return (
-        (name, named, named.replace('\tenum', f'\treturn {bits};\n\tenum', 1)),
-        (name, avx, avx.replace('\tenum', f'\treturn {int(bits >= 256)};\n\tenum', 1)),
-    )

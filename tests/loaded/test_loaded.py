@@ -54,10 +54,9 @@ def test_every_point_has_its_rate_latency_and_evidence(loaded):
         assert f' {record["metrics"][f"max_gbs_{mix}"]["value"]:.1f}  ' in row
 
 
-def test_a_chain_that_fits_in_the_cache_is_invalid(loaded):
+def test_a_chain_that_a_cache_may_hold_is_undecided(loaded):
     status, output, _ = loaded(*QUICK, '--mixes', '1r0w')
-    assert status == 1
-    assert 'array-too-small' in output
+    assert status == 1 and 'not-proven' in output
 
 
 def test_a_log_is_told_how_far_it_is(build_program):

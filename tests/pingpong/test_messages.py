@@ -148,7 +148,7 @@ def test_a_flipped_bit_of_a_message_is_found(run):
     'options, nodes, said',
     [
         (('--sizes', '8,x'), 2, "invalid value for '--sizes': 'x'"),
-        (('--method', 'cas'), 2, "'--together' and '--method' are for threads"),
+        (('--method', 'cas'), 2, "'--method' is for threads"),
         ((), 3, 'a pair needs two ranks, but there are 3'),
         (('--sizes', '8'), 1, "'--sizes 8': without MPI a message is always one line"),
     ],

@@ -2,15 +2,12 @@
 
 import json
 import os
-import pathlib
-import re
 import statistics
 import subprocess
 from functools import partial
 
 import pytest
 import silent_kernel
-from changed_source import other_machine
 from one_cpu import one_cpu
 from places import ROOT
 from record_schema import check
@@ -46,10 +43,7 @@ def run(build, tmp_path):
     return start
 
 
-CPU_FLAGS = re.search(r'^flags\s*:(.*)$', pathlib.Path('/proc/cpuinfo').read_text(), re.M)
 METHODS = ['cas', 'lines']
-if CPU_FLAGS and {'constant_tsc', 'nonstop_tsc'} <= set(CPU_FLAGS[1].split()):
-    METHODS += ['oneway']
 
 
 def test_a_pair_is_measured_by_every_method_and_with_both_homes(run):
@@ -85,17 +79,6 @@ def test_a_pair_of_another_class_than_requested_is_invalid(run):
 
 
 SHORT = ('--pairs', PAIR, '--seconds', '0.005')
-
-
-@pytest.mark.shared
-def test_without_a_counter_of_one_rate_there_is_no_oneway(run, tmp_path):
-    (tmp_path / 'root/proc').mkdir(parents=True)
-    (tmp_path / 'root/proc/cpuinfo').write_text('flags\t\t: fpu tsc constant_tsc_x\n')
-    changes = other_machine(tmp_path / 'root')
-    status, said, record = run(*SHORT, changes=changes)
-    assert {pair['method'] for pair in record['pairs']} == {'cas', 'lines'}
-    status, said, record = run(*SHORT, '--method', 'oneway', changes=changes)
-    assert status == 2 and 'no cycle counter of constant rate' in said
 
 
 @pytest.mark.shared
@@ -135,12 +118,6 @@ def test_on_busy_cpus_every_latency_is_shown_and_no_wide_interval(build, tmp_pat
         assert metric.get('bound') == ('upper' if wide or lost else None)
 
 
-def test_pairs_together_say_so_in_their_names(run):
-    record = run('--together', '--method', 'cas')[2]
-    assert record['together'] is True
-    assert all('_together' in name for name in record['metrics'])
-
-
 def test_the_metrics_of_a_matrix_are_its_classes_and_the_record_has_every_pair(run):
     record = run('--pairs', 'all', '--method', 'cas')[2]
     times = {}
@@ -154,7 +131,7 @@ def test_the_metrics_of_a_matrix_are_its_classes_and_the_record_has_every_pair(r
     }
 
 
-SHARED_LINE = 'harness/pairs/shared_line.c'
+SHARED_LINE = 'pingpong/shared_line.c'
 WRONG = {
     'cas': (SHARED_LINE, 'place, turn, turn + 1)', 'place, turn, turn + (turn == 100 ? 3 : 1))'),
     'lines': (
@@ -181,7 +158,6 @@ def test_one_flipped_bit_of_a_message_is_found(run, method):
         (('--pairs', f'{TWO[0]}-8000'), 'this process may not run on CPU 8000'),
         (('--pairs', '0-1,'), "invalid value for '--pairs': '0-1,'"),
         (('--pairs', f'{PAIR},{TWO[-1]}-{TWO[0]}'), f'is the same pair as {PAIR}'),
-        (('--together', '--pairs', f'{PAIR},{TWO[-1]}-{TWO[0]}'), 'is in two pairs'),
         (('--method', 'tcp'), "invalid value for '--method': 'tcp'"),
     ],
 )

@@ -65,15 +65,6 @@ def test_it_stands_in_table_and_record_and_validates(program, tmp_path, ntimes):
     assert figures['best_mbs'] == pytest.approx(1e-6 * BYTES * 100003 / best)
 
 
-def test_it_runs_as_standard_among_tuned_kernels(program, tmp_path):
-    path = tmp_path / 'record.json'
-    done = run(program, *OPTIONS, '--json', path, '--tune=0.5')
-    record = check(json.loads(path.read_text()))
-    assert record['validation']['ok'] and record['kernels']['triad']['variant'], done.stdout
-    assert record['kernels'][NAME]['variant'] is None
-    assert f'tuned {NAME} ' not in done.stderr
-
-
 @pytest.mark.parametrize('element', ['double', 'float'])
 def test_no_flipped_bit_is_lost_but_the_lowest_of_what_becomes_twice_as_large(
     source, element, tmp_path

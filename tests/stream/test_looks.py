@@ -2,10 +2,13 @@
 
 import json
 import os
+import platform
+import shutil
 import subprocess
 
 import pytest
 from changed_source import other_machine
+from places import ROOT
 from record_schema import check
 
 pytestmark = pytest.mark.shared  # the rates that are looked at are planted
@@ -63,7 +66,8 @@ def test_explain_looks_at_triad_by_fewer_threads_and_leaves_the_arrays_right(
     program, tmp_path, threads, looks
 ):
     record, done = measured(program, tmp_path, '--explain', threads=threads)
-    expected = looks if os.uname().machine == 'x86_64' else looks - {'nontemporal'}
+    both = platform.machine() in ('x86_64', 'aarch64')
+    expected = looks if both else looks - {'nontemporal'}
     assert (
         expected
         <= set(record['looks'])
@@ -95,6 +99,25 @@ def test_what_a_store_costs_is_told_on_a_saturated_memory_alone(
     record, _ = measured(planted, tmp_path, '--explain')
     told = record['looks'].get('write_allocate_avoided')
     assert told == (avoided if avoided is None else pytest.approx(avoided, abs=1e-3))
+
+
+@pytest.mark.parametrize('element', ['double', 'float'])
+@pytest.mark.parametrize('compiler, flags, cpu', [
+    ('gcc', '-O3 -march=native', []), ('gcc', '-O0', []),
+    (shutil.which('clang-19') or 'clang', '-O2', []),
+    ('aarch64-linux-gnu-gcc', '-O2 -static', ['qemu-aarch64', '-cpu', 'cortex-a57']),
+])  # fmt: skip
+def test_both_kinds_of_stores_are_right_at_awkward_sizes_and_addresses(
+    compiler, flags, cpu, element, tmp_path, need
+):
+    line = [need(compiler), *flags.split(), '-Wall', '-Wextra', '-Werror']
+    line += [f'-DSTREAM_TYPE={element}', ROOT / 'tests/probes/stores.c', '-o', tmp_path / 'stores']
+    subprocess.run(line, check=True)
+    for word in cpu[:1]:
+        need(word)
+    done = subprocess.run([*cpu, tmp_path / 'stores'], capture_output=True, text=True)
+    both = bool(cpu) or platform.machine() in ('x86_64', 'aarch64')
+    assert done.stdout == f'{1 + both} 0\n'
 
 
 def two_domains(root):

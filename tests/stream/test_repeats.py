@@ -303,26 +303,3 @@ def test_every_metric_has_an_interval_or_is_a_bound_in_record_and_table(stream, 
             half = max(metric['high'] - metric['value'], metric['value'] - metric['low'])
             said = f'{metric["value"]:.1f} ±{half:.1f}'
         assert f'{name} {said}' in done.stdout
-
-
-@pytest.mark.alone
-@pytest.mark.skipif(len(CPUS) < 2, reason='a pair takes two CPUs')
-def test_the_nearest_pair_of_cores_is_in_the_record_before_and_after(stream, tmp_path):
-    run(stream, '-t', '3', '--json', tmp_path / 'r', *SMALL, OMP_NUM_THREADS='2')
-    record = record_of(tmp_path / 'r')
-    for pair in (record['core_pair'], record['core_pair_after']):
-        assert pair['low_ns'] <= pair['ns'] <= pair['high_ns'] and len(set(pair['cpus'])) == 2
-
-
-@pytest.mark.alone
-@pytest.mark.skipif(len(CPUS) < 2, reason='a pair takes two CPUs')
-def test_threads_have_their_cpus_back_after_the_pair(stream, tmp_path):
-    places = f'{{{CPUS[1]}}},{{{CPUS[0]}}}'
-    pinned = {'OMP_NUM_THREADS': '2', 'OMP_PROC_BIND': 'true', 'OMP_PLACES': places}
-    run(stream, '-t', '3', '--json', tmp_path / 'r', *SMALL, **pinned)
-    record = record_of(tmp_path / 'r')
-    assert record['core_pair'] is not None and record['core_pair_between'] is None
-    assert [(t['affinity'], t['cpus_seen']) for t in record['threads_on']] == [
-        (str(CPUS[1]), str(CPUS[1])),
-        (str(CPUS[0]), str(CPUS[0])),
-    ]

@@ -198,6 +198,6 @@ def test_here_arrays_of_8_mib_are_untimed_and_the_automatic_ones_are_not_in_a_ca
 
     small, output = run('-n', str(MIB))
     assert (small['residency']['known'], small['residency']['largest_bytes']) == ('unknown', 0)
-    assert 'invalid: array-too-small: arrays of 8.0 MiB are not proven' in output
+    assert 'undecided: not-proven: arrays of 8.0 MiB are not proven' in output
     large, _ = run()
     assert large['residency']['known'] in ('proven', 'declared', 'not proven')

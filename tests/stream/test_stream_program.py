@@ -286,7 +286,7 @@ def test_the_help_names_every_option(stream):
     own = (ROOT / 'src/stream/options.c').read_text().split('#ifdef MEMBW_MPI')[0]
     common = (ROOT / 'src/harness/options.c').read_text()
     rows = re.findall(r"\{ (?:0|'\w'), \"([a-z-]+)\",", own + common)
-    assert done.returncode == 0 and len(rows) >= 16
+    assert done.returncode == 0 and len(rows) >= 12
     assert [name for name in rows if f'--{name}' not in done.stdout] == []
     assert '2 usage error' in done.stdout
     assert max(map(len, done.stdout.splitlines())) < 100

@@ -52,6 +52,13 @@ void lost_time_note(struct lost_time *l)
 	l->faults = usage.ru_majflt;
 }
 
+long lost_time_switches(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
+}
+
 const char *lost_time_basis(void)
 {
 	return lost_time_is_counted ? "schedstat" : "switches";

@@ -29,5 +29,9 @@ struct lost_time {
 LOCAL void lost_time_start(struct lost_time *lost_time);
 LOCAL void lost_time_note(struct lost_time *lost_time);
 
+/* How often this thread has lost its CPU to other processes: for what is too short to be counted
+ * in time. */
+LOCAL long lost_time_switches(void);
+
 /* "schedstat" or "switches": what the answer rests on here. */
 LOCAL const char *lost_time_basis(void);

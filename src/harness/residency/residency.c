@@ -47,7 +47,7 @@ int residency_still_falls(const struct residency_curve *c, int at)
 {
 	const int last = c->count - 1, before = at < last - 1 ? at : last - 1;
 
-	return at <= last && !residency_agrees(c->gbs[before], c->gbs[last]);
+	return at <= last && c->gbs[last] < RESIDENCY_AGREES * c->gbs[before];
 }
 
 enum residency residency_at(const struct residency_curve *c, int at, size_t reach)
@@ -56,7 +56,8 @@ enum residency residency_at(const struct residency_curve *c, int at, size_t reac
 
 	at = at < last ? at : last; /* what is larger lies in memory where this does */
 	/* two larger ones: one alone may be what other processes left of it */
-	if (at + 1 < last && c->gbs[last - 1] < RESIDENCY_FALLS * c->gbs[at])
+	if (at + 1 < last && c->gbs[last - 1] < RESIDENCY_FALLS * c->gbs[at] &&
+	    c->gbs[last] < RESIDENCY_FALLS * c->gbs[at])
 		return RESIDENCY_CONTRADICTED;
 	if (plateau < 0 || at <= plateau)
 		return RESIDENCY_UNKNOWN;

@@ -175,24 +175,18 @@ static int triads_sizes(struct residency_curve *curve, size_t anchor, size_t rea
 	return below;
 }
 
-/* A larger size cannot be faster, so the best of a size is at least that of each larger one: what
- * it reads less is what other processes took.  Too few undisturbed windows end the row. */
-static void triads_correct(struct residency_curve *curve)
+/* Too few undisturbed windows end the row. */
+static void triads_shorten(struct residency_curve *curve)
 {
-	int i;
-
 	while (curve->count && triads.windows[curve->count - 1] < TRIADS_WINDOWS_LEAST)
 		curve->count--;
-	for (i = curve->count - 2; i >= 0; i--)
-		if (curve->gbs[i] < curve->gbs[i + 1])
-			curve->gbs[i] = curve->gbs[i + 1];
 }
 
 static int triads_has_plateau(void)
 {
 	struct residency_curve curve = triads.curve;
 
-	triads_correct(&curve);
+	triads_shorten(&curve);
 	return residency_plateau(&curve) >= 0;
 }
 
@@ -247,7 +241,7 @@ static void triads_grow(const struct residency_request *r, size_t reach)
 		curve->bytes[curve->count++] = next;
 		triads_measure(reach, TRIADS_MEASURE * r->seconds);
 	}
-	triads_correct(curve);
+	triads_shorten(curve);
 	triads_unmap();
 }
 
@@ -346,6 +340,9 @@ void triads_judge(const struct residency_found *found, const struct residency_re
 		  const char *what)
 {
 	const double largest = (double)found->largest / MIB;
+	const double proven = (double)(found->largest ? found->largest : found->bytes) / MIB;
+	/* whoever allows arrays in caches has nothing timed */
+	const int unknown = verdict_allows(ARRAY_TOO_SMALL) ? ARRAY_TOO_SMALL : NOT_PROVEN;
 
 	if (found->known == RESIDENCY_CONTRADICTED)
 		verdict_invalid(ARRAY_TOO_SMALL,
@@ -356,19 +353,19 @@ void triads_judge(const struct residency_found *found, const struct residency_re
 		verdict_invalid(NOT_PROVEN,
 				"%s are not proven to lie in memory beyond %.0f MiB, where memory "
 				"or time ended: a larger cache can only make the figures too high",
-				what, (double)(largest > 0 ? found->largest : found->bytes) / MIB);
+				what, proven);
 	else if (found->known == RESIDENCY_UNKNOWN && !r->declared)
-		verdict_invalid(ARRAY_TOO_SMALL,
+		verdict_invalid(unknown,
 				"%s are not proven to lie in memory, and the size of the "
 				"last-level caches is not known",
 				what);
 	else if (found->known == RESIDENCY_UNKNOWN && found->largest && !found->begins)
-		verdict_invalid(ARRAY_TOO_SMALL,
+		verdict_invalid(unknown,
 				"%s are not proven to lie in memory: Triad still falls at three "
 				"arrays of %.0f MiB together",
 				what, largest);
 	else if (found->known == RESIDENCY_UNKNOWN)
-		verdict_invalid(ARRAY_TOO_SMALL,
+		verdict_invalid(unknown,
 				"%s are not proven to lie in memory, and the last-level caches "
 				"used hold %.1f MiB",
 				what, (double)r->declared / MIB);
@@ -376,22 +373,21 @@ void triads_judge(const struct residency_found *found, const struct residency_re
 
 const char *triads_text(const struct residency_found *found)
 {
-	static char text[160];
-	int length = snprintf(text, sizeof(text), "%s", residency_word(found->known));
+	static char text[80];
 
+	snprintf(text, sizeof(text), "%s", residency_word(found->known));
 	if (found->known == RESIDENCY_NOT_PROVEN)
-		length += snprintf(text + length, sizeof(text) - (size_t)length,
-				   " beyond %.0f MiB, the figures can only be too high",
-				   (double)(found->largest ? found->largest : found->bytes) / MIB);
-	if (found->largest && found->gbs > 0)
-		snprintf(text + length, sizeof(text) - (size_t)length,
-			 "; Triad %.1f GB/s, and %.1f at %.0f MiB together", found->gbs,
-			 found->largest_gbs, (double)found->largest / MIB);
+		snprintf(text, sizeof(text),
+			 "%s beyond %.0f MiB, the figures can only be too high",
+			 residency_word(found->known),
+			 (double)(found->largest ? found->largest : found->bytes) / MIB);
 	return text;
 }
 
 void triads_write(const struct residency_found *found)
 {
+	int i;
+
 	json_open("residency", '{');
 	json_text("known", residency_word(found->known));
 	json_count("bytes", found->bytes);
@@ -399,6 +395,14 @@ void triads_write(const struct residency_found *found)
 	json_count("largest_bytes", found->largest);
 	json_positive("triad_gbs", found->gbs);
 	json_positive("largest_triad_gbs", found->largest_gbs);
+	json_open("readings", '[');
+	for (i = 0; i < triads.curve.count; i++) {
+		json_open(NULL, '{');
+		json_count("bytes", triads.curve.bytes[i]);
+		json_positive("triad_gbs", triads.curve.gbs[i]);
+		json_close('}');
+	}
+	json_close(']');
 	json_number("seconds", found->seconds);
 	json_close('}');
 }

@@ -37,7 +37,7 @@ LOCAL void triads_find(struct residency_found *found, const struct residency_req
 LOCAL void triads_judge(const struct residency_found *found,
 			const struct residency_request *request, const char *what);
 
-/* "proven; Triad 26.1 GB/s, and 25.9 with three arrays of 1536 MiB"; good for one call. */
+/* "proven", "not proven beyond 360 MiB, the figures can only be too high"; good for one call. */
 LOCAL const char *triads_text(const struct residency_found *found);
 
 /* Writes "residency" of the record. */

@@ -131,7 +131,7 @@ static void print_unit(const struct unit *u, int by_rank)
 	else if (u->ranks > 1)
 		printf("\t%d ranks", u->ranks);
 	if (u->invalid) {
-		printf("\tINVALID: ");
+		printf("\t%s: ", verdict_word(u->invalid));
 		reasons_print(stdout, u->invalid);
 	}
 	putchar('\n');
@@ -220,7 +220,6 @@ static const char *detail_of(const struct summary *summaries, int count, int rea
 static void print_finding(enum finding kind, int reason, const struct summary *summaries,
 			  int count)
 {
-	static const char *const word[] = { "", "warning", "invalid", "allowed" };
 	int i, ranks = 0, first = 0;
 
 	for (i = count - 1; i >= 0; i--) {
@@ -231,7 +230,7 @@ static void print_finding(enum finding kind, int reason, const struct summary *s
 	}
 	if (!ranks)
 		return;
-	printf("%s: %s: ", word[kind], reason_name(reason));
+	printf("%s: %s: ", finding_word(kind, reason), reason_name(reason));
 	if (ranks > 1)
 		printf("%d of %d ranks, first ", ranks, count);
 	printf("%s (rank %d): %s\n", summaries[first].node, first,
@@ -283,7 +282,7 @@ int summary_verdict(const struct summary *summaries, int count)
 		printf("Verdict: VALID\n");
 		return 1;
 	}
-	printf("Verdict: INVALID (");
+	printf("Verdict: %s (", verdict_word(invalid));
 	reasons_print(stdout, invalid);
 	printf(") on %d of %d ranks, first %s\n", bad, count, summaries[first].node);
 	return 0;

@@ -1,5 +1,6 @@
 #include "floors.h"
 
+#include "../../harness/elementary.h"
 #include "../../harness/error.h"
 #include "../../harness/options.h"
 #include "../../harness/verdict.h"
@@ -14,7 +15,10 @@ static const char HINT[] =
 	"give GB/s of kernels, as in triad=150,copy=140, or a file of such lines";
 static const char BETWEEN[] = ", \t\r\n";
 
-static double floors[KERNELS];
+/* The kernels, and read (looks/looks.h). */
+enum { FLOOR_read = KERNELS, FLOORS };
+
+static double floors[FLOORS];
 static FILE *line; /* where the one line goes; NULL: no floors were given */
 static char late[64];
 static double seconds_given;
@@ -36,7 +40,7 @@ void floors_set_seconds(const char *option, const char *text)
 	struct itimerval timer;
 
 	seconds_given = seconds;
-	snprintf(late, sizeof(late), "membw: NOT MEASURED within %g s\n", seconds);
+	snprintf(late, sizeof(late), "membw: MISSING not measured within %g s\n", seconds);
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = on_time_over;
 	sigaction(SIGALRM, &action, NULL);
@@ -52,17 +56,26 @@ double floors_seconds(void)
 	return seconds_given;
 }
 
+int floors_want_read(void)
+{
+	return floors[FLOOR_read] > 0;
+}
+
+static const char *floor_name(int k)
+{
+	return k == FLOOR_read ? "read" : kernels[k].name;
+}
+
 /* ENTRY is "triad=150". */
 static void take_floor(const char *option, const char *entry)
 {
 	const size_t length = strcspn(entry, "=");
 	int k;
 
-	for (k = 0; k < KERNELS; k++)
-		if (strlen(kernels[k].name) == length &&
-		    strncmp(kernels[k].name, entry, length) == 0)
+	for (k = 0; k < FLOORS; k++)
+		if (strlen(floor_name(k)) == length && strncmp(floor_name(k), entry, length) == 0)
 			break;
-	if (k == KERNELS || entry[length] != '=' || floors[k] > 0)
+	if (k == FLOORS || entry[length] != '=' || floors[k] > 0)
 		die("invalid value for '%s': '%s'", HINT, option, entry);
 	floors[k] = option_number(option, entry + length + 1, 1e9, HINT);
 }
@@ -112,12 +125,67 @@ void floors_set(const char *option, const char *text)
 		keep_quiet();
 }
 
-static int tell_invalid(void)
+/* --- the words --- */
+
+enum word { PASS, UNDECIDED, FAIL };
+
+static const char *const words[] = { "PASS", "UNDECIDED", "FAIL" };
+
+static enum word word_of(const struct rate *rate, double floor)
+{
+	if (rate->is_upper || !is_number(rate->value))
+		return UNDECIDED;
+	if (1e-9 * rate->value >= floor)
+		return PASS;
+	return rate->is_bound || 1e-9 * rate->high >= floor ? UNDECIDED : FAIL;
+}
+
+static void tell_figure(const struct rate *rate, const char *name, double floor)
+{
+	fprintf(line, "%s %s%.1f GB/s", name,
+		rate->is_upper   ? "<= "
+		: rate->is_bound ? ">= "
+				 : "",
+		1e-9 * rate->value);
+	if (!rate->is_upper && !rate->is_bound && word_of(rate, floor) == UNDECIDED)
+		fprintf(line, " (%.1f to %.1f)", 1e-9 * rate->low, 1e-9 * rate->high);
+	fprintf(line, ", at least %g", floor);
+}
+
+/* The worst word, and the figures that have it. */
+static int tell_figures(const struct rate *const rates[FLOORS])
+{
+	enum word worst = PASS;
+	const char *before = " ", *why = "measure again";
+	int k;
+
+	for (k = 0; k < FLOORS; k++)
+		if (floors[k] > 0 && word_of(rates[k], floors[k]) > worst)
+			worst = word_of(rates[k], floors[k]);
+	fprintf(line, "membw: %s", words[worst]);
+	for (k = 0; k < FLOORS; k++) {
+		if (!(floors[k] > 0) || word_of(rates[k], floors[k]) != worst)
+			continue;
+		fprintf(line, "%s", before);
+		tell_figure(rates[k], floor_name(k), floors[k]);
+		why = rates[k]->is_upper   ? "a cache may hold the arrays"
+		      : rates[k]->is_bound ? "disturbed, measure again"
+					   : why;
+		before = "; ";
+	}
+	if (worst == UNDECIDED)
+		fprintf(line, ": %s", why);
+	fprintf(line, "\n");
+	return worst == PASS ? EXIT_VALID : EXIT_INVALID;
+}
+
+/* INVALID, or UNDECIDED: what is not known of a run is not known of its figures. */
+static int tell_findings(void)
 {
 	const char *before = "";
 	int r;
 
-	fprintf(line, "membw: INVALID ");
+	fprintf(line, "membw: %s ", verdict_word(verdict_set(FOUND)));
 	for (r = 0; r < verdict_reasons(); r++) {
 		if (verdict_finding(r) != FOUND)
 			continue;
@@ -128,41 +196,16 @@ static int tell_invalid(void)
 	return EXIT_INVALID;
 }
 
-static int is_missed(const struct measurement *m, int k)
+int floors_judge(const struct measurement *m, const struct rate *read, int status)
 {
-	return floors[k] > 0 && !(1e-3 * m->kernel[k].best_mbs >= floors[k]);
-}
-
-/* A bound that meets its floor passes; of one that does not the true figure may. */
-static int tell_figures(const struct measurement *m)
-{
-	const char *before = "";
-	int missed = 0, failed = 0, k;
-
-	for (k = 0; k < KERNELS; k++) {
-		missed += is_missed(m, k);
-		failed += is_missed(m, k) && !m->kernel[k].rate.is_bound;
-	}
-	fprintf(line, "membw: %s ", failed ? "FAIL" : missed ? "UNDECIDED" : "PASS");
-	for (k = 0; k < KERNELS; k++) {
-		if (!(floors[k] > 0) || (missed && !is_missed(m, k)))
-			continue;
-		fprintf(line, "%s%s %s%.1f GB/s, at least %g", before, kernels[k].name,
-			m->kernel[k].rate.is_bound ? ">= " : "", 1e-3 * m->kernel[k].best_mbs,
-			floors[k]);
-		before = "; ";
-	}
-	fprintf(line, "%s\n", missed && !failed ? ": disturbed, measure again" : "");
-	return missed ? EXIT_INVALID : EXIT_VALID;
-}
-
-int floors_judge(const struct measurement *measurement, int status)
-{
-	int judged;
+	const struct rate *rates[FLOORS];
+	int k, judged;
 
 	if (!line)
 		return status;
-	judged = verdict_is_valid() ? tell_figures(measurement) : tell_invalid();
+	for (k = 0; k < FLOORS; k++)
+		rates[k] = k < KERNELS ? &m->kernel[k].rate : read;
+	judged = verdict_is_valid() ? tell_figures(rates) : tell_findings();
 	if (fclose(line) != 0)
 		judged = EXIT_INVALID; /* the line could not be written */
 	line = NULL;

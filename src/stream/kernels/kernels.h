@@ -1,5 +1,5 @@
 /*
- * kernels: STREAM's four loops, as plain as they are published ("Standard").
+ * kernels: STREAM's four loops, as plain as they are published.
  *
  * kernel  formula            loads/stores  counted bytes  moved with write-allocate
  * copy    c[i] = a[i]             1/1            16                 24
@@ -9,9 +9,9 @@
  *
  * A kernel is a loop, its formula and a descriptor, all in kernels.c, and its name in the list
  * below; a further array is a name in the list of arrays.h.  The bytes, the expected values
- * (expect.h), the validation, the table and the record follow from the descriptor.  A tuned
- * variant is a choice (tuned/variants.h), as is a loop in Fortran (stream.f90, fortran_<name>):
- * without one the loop in C is measured, and the program says so.
+ * (expect.h), the validation, the table and the record follow from the descriptor.  A loop in
+ * Fortran (stream.f90, fortran_<name>) is a choice: without one the loop in C is measured, and the
+ * program says so.
  *
  * Each is one function of its own name, never inlined, so that a disassembly
  * of the binary finds it (OpenMP compilers append a suffix to the loop's part).

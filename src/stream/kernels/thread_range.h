@@ -16,27 +16,18 @@ struct share {
 	size_t size;
 };
 
-/* Part `me` of `threads` of a range, in whole lines but for the last. */
-static __inline__ struct share share_within(struct share range, size_t me, size_t threads)
+/* Part `me` of `threads` of so many elements, in whole lines but for the last. */
+static __inline__ struct share share_of(size_t size, size_t me, size_t threads)
 {
-	const size_t lines = (range.size + share_unit - 1) / share_unit;
+	const size_t lines = (size + share_unit - 1) / share_unit;
 	const size_t even = lines / threads, rest = lines % threads;
 	const size_t from = (me * even + (me < rest ? me : rest)) * share_unit;
 	const size_t to = from + (even + (me < rest)) * share_unit;
 	struct share share;
 
-	share.first = range.first + (from < range.size ? from : range.size);
-	share.size = (to < range.size ? to : range.size) - (share.first - range.first);
+	share.first = from < size ? from : size;
+	share.size = (to < size ? to : size) - share.first;
 	return share;
-}
-
-static __inline__ struct share share_of(size_t size, size_t me, size_t threads)
-{
-	struct share all;
-
-	all.first = 0;
-	all.size = size;
-	return share_within(all, me, threads);
 }
 
 /* To be called inside a parallel region, by the thread itself. */

@@ -14,7 +14,7 @@
 #include "../../harness/verdict.h"
 #include "../kernels/expect.h"
 #include "../kernels/thread_range.h"
-#include "../tuned/variants.h"
+#include "stores.h"
 
 enum { REPETITIONS_MOST = 4096, REPETITIONS_FEW = REPETITIONS_OF_INTERVAL };
 
@@ -76,38 +76,21 @@ static unsigned long long read_arrays(const struct arrays *arrays, const element
 
 /* --- Triad --- */
 
-/* The widest loop of that kind that runs here, one stream, no prefetch; NULL: none. */
-static const struct tuned_kernel *loop_of(enum store store)
-{
-	const struct tuned_kernel *best = NULL, *at;
-	int i;
-
-	for (i = 0; (at = variants_compiled(i)) != NULL; i++)
-		if (at->store == store && at->prefetch == PREFETCHED_none && at->streams == 1 &&
-		    at->run[KERNEL_triad] && variants_runs_here(at) &&
-		    (!best || at->width > best->width))
-			best = at;
-	return best;
-}
-
 /* Of the shares of STEP threads each, by every STEP-th thread of the first COUNT. */
-static void triad_by(const struct tuned_kernel *loop, const struct arrays *arrays, size_t size,
-		     int step, int count)
+static void triad_by(enum store store, const struct arrays *arrays, size_t size, int step,
+		     int count)
 {
-	const struct variant variant = { loop, 0 };
-
 #pragma omp parallel
 	{
 		const int me = omp_get_thread_num();
 		const size_t groups = (size_t)((count + step - 1) / step);
-		struct share mine;
 
 		if (me < count && me % step == 0) {
-			mine = share_of(size, (size_t)(me / step), groups);
-			variants_span(&variant, KERNEL_triad, arrays->of[ARRAY_a] + mine.first,
-				      arrays->of[ARRAY_b] + mine.first,
-				      arrays->of[ARRAY_c] + mine.first, arrays->scalar, mine.size);
-			variants_fence(&variant);
+			const struct share mine = share_of(size, (size_t)(me / step), groups);
+
+			stores_triad(store, arrays->of[ARRAY_a] + mine.first,
+				     arrays->of[ARRAY_b] + mine.first,
+				     arrays->of[ARRAY_c] + mine.first, arrays->scalar, mine.size);
 		}
 	}
 }
@@ -147,7 +130,6 @@ static void find_domains(struct looks *l, const struct arrays *arrays)
 
 struct plan {
 	const struct arrays *arrays;
-	const struct tuned_kernel *loops[STORES];
 	element expected[ARRAYS];
 	size_t part;  /* elements that one thread takes alone */
 	double *done; /* of each thread, the latest read */
@@ -156,15 +138,14 @@ struct plan {
 static void look_once(struct looks *l, const struct plan *p, enum look look)
 {
 	const struct arrays *const arrays = p->arrays;
-	const struct tuned_kernel *const ordinary = p->loops[STORE_ordinary];
 	const int threads = threads_count();
 
 	if (look == LOOK_read)
 		l->wrong_sums += read_arrays(arrays, p->expected, p->done);
 	else if (look == LOOK_one)
-		triad_by(ordinary, arrays, p->part, 1, 1);
+		triad_by(STORE_ordinary, arrays, p->part, 1, 1);
 	else
-		triad_by(look == LOOK_nt ? p->loops[STORE_nt] : ordinary, arrays, arrays->size,
+		triad_by(look == LOOK_nt ? STORE_nt : STORE_ordinary, arrays, arrays->size,
 			 look == LOOK_half ? 2 : 1, threads);
 }
 
@@ -244,14 +225,12 @@ static void plan_looks(struct looks *l, struct plan *p, const struct measurement
 	const double all = (double)p->arrays->size;
 
 	l->bytes[LOOK_read] = ARRAYS * sizeof(element) * all;
-	p->loops[STORE_ordinary] = loop_of(STORE_ordinary);
-	p->loops[STORE_nt] = loop_of(STORE_nt);
 	p->part = part_of_one(m, p->arrays);
 	l->half_threads = (threads_count() + 1) / 2;
-	if (!explain || !p->loops[STORE_ordinary])
+	if (!explain)
 		return;
 	l->bytes[LOOK_ordinary] = triad * all;
-	l->bytes[LOOK_nt] = p->loops[STORE_nt] ? triad * all : 0;
+	l->bytes[LOOK_nt] = stores_has(STORE_nt) ? triad * all : 0;
 	l->bytes[LOOK_half] = threads_count() > 1 ? triad * all : 0;
 	l->bytes[LOOK_one] = threads_count() > 2 ? triad * (double)p->part : 0;
 }
@@ -265,7 +244,7 @@ static void give_room(struct timing *t)
 void looks_take(struct looks *l, const struct measurement *m, const struct arrays *arrays,
 		int explain)
 {
-	struct plan plan = { arrays, { NULL, NULL }, { 0 }, 0, NULL };
+	struct plan plan = { arrays, { 0 }, 0, NULL };
 	int k;
 
 	memset(l, 0, sizeof(*l));

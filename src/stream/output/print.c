@@ -16,21 +16,12 @@
 
 static const char RULE[] = "-------------------------------------------------------------\n";
 
-static const char *set_of(const struct options *o)
-{
-	return o->tuned.seconds > 0 ||
-			       (o->tuned.kernels && strcmp(o->tuned.kernels, "standard") != 0)
-		       ? "Tuned"
-		       : "Standard";
-}
-
 void table_banner(const struct options *o, const struct residency_found *residency,
 		  const char *note)
 {
 	char list[CPU_LIST_MAX];
 
-	printf("membw stream %s, a STREAM-compatible program; %s kernels\n", MEMBW_VERSION,
-	       set_of(o));
+	printf("membw stream %s, a STREAM-compatible program\n", MEMBW_VERSION);
 	printf("%d arrays of %.1f MiB, %d thread%s on CPUs %s, ", ARRAYS,
 	       (double)o->size * sizeof(element) / MIB, threads_count(), plural(threads_count()),
 	       cpuset_format(threads_cpus(), list));
@@ -59,17 +50,14 @@ static void table_arrays(const struct options *o, const struct arrays *arrays, s
 	       arrays_alignment(arrays, 2));
 }
 
-void table_kernels(const struct kernel_choice *choice)
+void table_kernels(void)
 {
-	char name[VARIANT_NAME_MAX];
 	int k;
 
 	for (k = 0; k < KERNELS; k++)
 		if (strcmp(kernels_language_of(k), kernels_language) != 0)
 			printf("%s: no loop in Fortran (fortran_%s), measured in C\n",
 			       kernels[k].name, kernels[k].name);
-	for (k = 0; k < KERNELS && choice->tuned; k++)
-		printf("Tuned %-5s = %s\n", kernels[k].name, variants_name(&choice->of[k], name));
 }
 
 void table_print(const struct measurement *m)
@@ -177,5 +165,6 @@ int report(const struct run *run)
 	}
 	verdict_print(stdout);
 	free(text);
-	return floors_judge(&run->measurement, recorded ? verdict_status() : EXIT_INVALID);
+	return floors_judge(&run->measurement, &run->looks.of[LOOK_read].rate,
+			    recorded ? verdict_status() : EXIT_INVALID);
 }

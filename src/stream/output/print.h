@@ -9,8 +9,8 @@
 void table_banner(const struct options *options, const struct residency_found *residency,
 		  const char *note);
 
-/* The variant of each kernel, if they are Tuned ones. */
-void table_kernels(const struct kernel_choice *choice);
+/* Kernels that Fortran has no loop of. */
+void table_kernels(void);
 void table_print(const struct measurement *measurement);
 
 /* How near the best kernel comes to the theoretical peak, where one is known. */

@@ -36,13 +36,6 @@ static double total_of(const struct timing *t, int complete)
 	return sum;
 }
 
-static void write_kernels_of(const struct run *run)
-{
-	json_text("kernels_set", run->choice.tuned ? "tuned" : "standard");
-	json_text("kernels_from", run->choice.from);
-	json_text("language", kernels_language);
-}
-
 static void write_repetitions(const struct measurement *m)
 {
 	json_count("ntimes", (unsigned)m->ntimes);
@@ -90,11 +83,8 @@ static void write_requested(const struct run *run)
 static void write_kernel(const struct run *run, int k)
 {
 	const struct timing *t = &run->measurement.kernel[k];
-	char name[VARIANT_NAME_MAX];
 
 	json_open(kernels[k].name, '{');
-	json_text("variant",
-		  run->choice.of[k].compiled ? variants_name(&run->choice.of[k], name) : NULL);
 	json_text("language", kernels_language_of(k));
 	json_count("bytes_per_element", kernels_bytes(&kernels[k]));
 	json_number("best_mbs", t->best_mbs);
@@ -151,7 +141,7 @@ static void write_own(const void *data)
 	const struct run *run = data;
 	int k;
 
-	write_kernels_of(run);
+	json_text("language", kernels_language);
 	write_requested(run);
 	json_open("kernels", '{');
 	for (k = 0; k < KERNELS; k++)
@@ -162,23 +152,13 @@ static void write_own(const void *data)
 	hugepages_write(&run->pages, run->options.pages);
 	placement_write("placement_before", &run->before);
 	placement_write("placement_after", &run->after);
-	core_pair_write("core_pair", &run->pair_before);
-	core_pair_write_between("core_pair_between", &run->measurement.nearest);
-	core_pair_write("core_pair_after", &run->pair_after);
 }
-
-static const struct reason stream_reasons[] = {
-	[REGIME_CHANGED - REASONS] = { "regime-changed", IMPRECISE,
-				       "the host moved the cores of a virtual machine" },
-	{ 0 },
-};
 
 const struct program stream_program = {
 	"stream",
-	"Measures sustainable memory bandwidth with STREAM's kernels, in their plain form\n"
-	"(Standard) or in the fastest variant on this machine (Tuned).\n",
+	"Measures sustainable memory bandwidth with STREAM's kernels.\n",
 	stream_option_tables,
-	stream_reasons,
+	NULL,
 	"GB/s",
 	write_own,
 	.headline = "triad",

@@ -4,11 +4,7 @@
  */
 #pragma once
 
-#include "../../harness/verdict.h"
 #include "../run.h"
-
-/* Reasons of its own. */
-enum { REGIME_CHANGED = REASONS };
 
 struct program;
 extern const struct program stream_program;

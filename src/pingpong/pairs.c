@@ -1,8 +1,8 @@
 #include "pairs.h"
 
-#include "../error.h"
-#include "../machine/llc.h"
-#include "../machine/topology.h"
+#include "../harness/error.h"
+#include "../harness/machine/llc.h"
+#include "../harness/machine/topology.h"
 
 const char *const pair_class_names[PAIR_CLASSES] = { "smt",    "llc",  "domain",
 						     "socket", "node", "remote" };
@@ -102,24 +102,6 @@ void pairs_default(struct pairs *pairs, const struct cpuset *cpus)
 	}
 }
 
-int pairs_nearest(struct pair *pair, const struct cpuset *cpus)
-{
-	static int cores[CPUS_MAX];
-	const int count = pair_one_per_core(cores, cpus);
-	int i;
-
-	for (i = 1; i < count; i++) {
-		const enum pair_class class = pair_class_of(cores[0], cores[i]);
-
-		if (i > 1 && class >= pair->class)
-			continue;
-		pair->cpu[0] = cores[0];
-		pair->cpu[1] = cores[i];
-		pair->class = class;
-	}
-	return count > 1;
-}
-
 static int pair_seats_of(int count)
 {
 	return (count + 1) / 2 * 2;
@@ -145,23 +127,15 @@ int pairs_partner(int count, int round, int one)
 	return other < count ? other : -1;
 }
 
-int pairs_all(struct pairs *pairs, const struct cpuset *cpus, int *first)
+void pairs_all(struct pairs *pairs, const struct cpuset *cpus)
 {
-	static int cores[CPUS_MAX + 1];
-	const int count = pair_one_per_core(cores, cpus), rounds = pairs_rounds(count);
-	int round, one;
+	static int cores[CPUS_MAX];
+	const int count = pair_one_per_core(cores, cpus);
+	int one, other;
 
-	for (round = 0; round < rounds; round++) {
-		first[round] = pairs->count;
-		for (one = 0; one < count; one++) {
-			const int other = pairs_partner(count, round, one);
-
-			if (other > one)
-				pair_add(pairs, cores[one], cores[other]);
-		}
-	}
-	first[rounds > 0 ? rounds : 0] = pairs->count;
-	return rounds;
+	for (one = 0; one < count; one++)
+		for (other = one + 1; other < count; other++)
+			pair_add(pairs, cores[one], cores[other]);
 }
 
 static void pair_refuse_cpu(long cpu, const char *option, const char *text,

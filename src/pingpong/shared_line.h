@@ -4,9 +4,6 @@
  * method  one round trip
  * cas     A and B take turns with compare-and-swap on one line
  * lines   A writes its line, B answers in its own: seven words of payload travel each way
- * oneway  as lines, but only the time between sending and receiving counts, by the cycle
- *         counter: the round trip of A less what B took to check and to answer.  Each side
- *         adds up its own counter, so that how far the two are apart falls out
  *
  * One way is half of a round trip.  Every turn writes the next number, so that a turn that was
  * lost, doubled or torn shows.  The lines are fresh pages for each pair, touched first by one
@@ -17,7 +14,7 @@
 #include "blocks.h"
 #include "pairs.h"
 
-enum method { METHOD_CAS, METHOD_LINES, METHOD_ONEWAY, METHODS };
+enum method { METHOD_CAS, METHOD_LINES, METHODS };
 
 extern const char *const method_names[METHODS];
 
@@ -34,14 +31,5 @@ struct meeting {
 	unsigned long long turns;    /* all */
 };
 
-/* Whether this machine has what the method needs. */
-LOCAL int method_is_possible(enum method method);
-
-/* Measures so many pairs at the same time, two threads each; of several none stops before its
- * time is over.  The calling thread is pinned, and stays so. */
-LOCAL void shared_lines_meet(struct meeting *const *meetings, int count, double budget);
-
-/* The same by two threads of an existing team: the other threads sleep, and the two get back the
- * CPUs that they might run on.  (A region of two threads would make some runtimes end the other
- * threads; a pinning tool counts those that come after as more.) */
-LOCAL void shared_line_meet_in_team(struct meeting *meeting, double budget, const int player[2]);
+/* Measures a pair by two threads, which are pinned; the calling one stays so. */
+void shared_line_meet(struct meeting *meeting, double budget);

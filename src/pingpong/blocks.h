@@ -16,7 +16,7 @@
  */
 #pragma once
 
-#include "../order_statistics.h"
+#include "../harness/order_statistics.h"
 
 enum { BLOCKS_MAX = 4000, BLOCKS_LEAST = 11, BLOCKS_FEWEST = 6 };
 
@@ -35,7 +35,6 @@ struct blocks {
 	double shortest; /* seconds of the shortest block as the clock read it */
 	struct order_statistics round_trip; /* seconds: block / trips */
 	double mean; /* of all blocks, disturbed ones too: what programs with one clock print */
-	struct regimes regimes;
 };
 
 /* One block of so many round trips; its seconds, and whether a side lost its CPU in it. */
@@ -45,14 +44,11 @@ typedef double block_run(void *side, long trips, int *interrupted);
 enum patience { UNTIL_SETTLED, WHOLE_BUDGET };
 
 /* Runs blocks of RUN for so many seconds at most.  Threads may do so at the same time. */
-LOCAL void blocks_measure(struct blocks *blocks, block_run *run, void *side, double budget,
-			  enum patience patience);
+void blocks_measure(struct blocks *blocks, block_run *run, void *side, double budget,
+		    enum patience patience);
 
 /* The interval becomes wide enough to hold the median of another look. */
-LOCAL void blocks_widen(struct blocks *blocks, double median);
+void blocks_widen(struct blocks *blocks, double median);
 
 /* Whether other processes used one of the two CPUs in most blocks. */
-LOCAL int blocks_lost(const struct blocks *blocks);
-
-/* How often this thread has lost its CPU to other processes. */
-LOCAL long thread_times_left(void);
+int blocks_lost(const struct blocks *blocks);

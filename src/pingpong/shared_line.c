@@ -1,18 +1,16 @@
 #include "shared_line.h"
 
-#include "../clock.h"
-#include "../error.h"
-#include "../machine/time_stamp.h"
-#include "../memory/placement.h"
-#include "../openmp.h"
-#include "../room.h"
+#include "../harness/clock.h"
+#include "../harness/error.h"
+#include "../harness/evidence/lost_time.h"
+#include "../harness/memory/placement.h"
+#include "../harness/openmp.h"
 
 #include <sched.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
-const char *const method_names[METHODS] = { "cas", "lines", "oneway" };
+const char *const method_names[METHODS] = { "cas", "lines" };
 
 typedef unsigned long long line_word;
 
@@ -36,7 +34,7 @@ struct lines {
 	line_word ball[2][WORDS_APART]; /* of A, of B */
 	line_word order[WORDS_APART];   /* of A to B: how many round trips; STOP ends */
 	line_word ready[WORDS_APART];   /* of B to A: it is in the loop */
-	line_word done[WORDS_APART];    /* of B to A: the block is over, ticks, interruptions */
+	line_word done[WORDS_APART];    /* of B to A: the block is over, interruptions */
 };
 
 static const line_word SHARED_LINE_STOP = ~(line_word)0;
@@ -45,13 +43,7 @@ struct side {
 	struct meeting *meeting;
 	struct lines *lines;
 	line_word turn, orders;
-	line_word ticks; /* counter at what came, less counter at what went */
 };
-
-int method_is_possible(enum method method)
-{
-	return method != METHOD_ONEWAY || time_stamp_invariant();
-}
 
 /* What word number w of a turn must hold: pair and turn, another value in each line_word. */
 static line_word shared_line_payload(const struct pair *pair, line_word turn, int w)
@@ -138,74 +130,20 @@ static void shared_line_turns_by_lines(struct side *s, int side, long trips)
 	}
 }
 
-/* As throw_ball() and catch_ball(), with the counter read next to the word that counts. */
-static void shared_line_throw_at(struct side *s, int side, line_word turn)
-{
-	line_word *const own = s->lines->ball[side];
-	int w;
-
-	for (w = 1; w < WORDS; w++)
-		own[w] = shared_line_payload(&s->meeting->pair, turn, w);
-	s->ticks -= time_stamp();
-	STORE_RELEASE(&own[0], turn);
-}
-
-static void shared_line_catch_at(struct side *s, int side, line_word turn)
-{
-	line_word *const other = s->lines->ball[!side];
-
-	while (LOAD_ACQUIRE(&other[0]) < turn)
-		continue;
-	s->ticks += time_stamp();
-	shared_line_catch_ball(s, side, turn);
-}
-
-static void shared_line_turns_by_oneway(struct side *s, int side, long trips)
-{
-	line_word turn = s->turn;
-	long i;
-
-	for (i = 0; i < trips; i++, turn += 2) {
-		if (side == 0) {
-			shared_line_throw_at(s, 0, turn + 1);
-			shared_line_catch_at(s, 0, turn + 2);
-		} else {
-			shared_line_catch_at(s, 1, turn + 1);
-			shared_line_throw_at(s, 1, turn + 2);
-		}
-	}
-}
-
 static void shared_line_take_turns(struct side *s, int side, long trips)
 {
-	switch (s->meeting->method) {
-	case METHOD_CAS:
+	if (s->meeting->method == METHOD_CAS)
 		shared_line_turns_by_cas(s, side, trips);
-		break;
-	case METHOD_ONEWAY:
-		shared_line_turns_by_oneway(s, side, trips);
-		break;
-	default:
+	else
 		shared_line_turns_by_lines(s, side, trips);
-	}
 	s->turn += 2 * (line_word)trips;
-}
-
-/* Of the time of a block that which the messages were under way. */
-static double shared_line_under_way(const struct side *s, double seconds, line_word block)
-{
-	const line_word both = s->ticks + s->lines->done[1];
-
-	return s->meeting->method == METHOD_ONEWAY ? seconds * (double)both / (double)block
-						   : seconds;
 }
 
 /* A's part: the order, two untimed round trips, then the block. */
 static double shared_line_run_block(void *data, long trips, int *interrupted)
 {
 	struct side *const s = data;
-	const long left = thread_times_left();
-	line_word ticks;
+	const long left = lost_time_switches();
 	double seconds;
 
 	shared_line_note_side(s->meeting, 0);
@@ -215,18 +153,15 @@ static double shared_line_run_block(void *data, long trips, int *interrupted)
 	while (LOAD_ACQUIRE(&s->lines->ready[0]) != s->orders)
 		continue;
 	shared_line_take_turns(s, 0, 2);
-	s->ticks = 0;
-	ticks = time_stamp();
 	seconds = clock_now();
 	shared_line_take_turns(s, 0, trips);
 	seconds = clock_now() - seconds;
-	ticks = time_stamp() - ticks;
 	shared_line_note_side(s->meeting, 0);
 	while (LOAD_ACQUIRE(&s->lines->done[0]) != s->orders)
 		continue;
-	*interrupted = thread_times_left() != left || s->lines->done[2];
+	*interrupted = lost_time_switches() != left || s->lines->done[1];
 	s->meeting->turns += 2 * (line_word)trips + 4;
-	return shared_line_under_way(s, seconds, ticks);
+	return seconds;
 }
 
 /* B's part: follows orders until the order to stop. */
@@ -241,15 +176,13 @@ static void shared_line_follow_orders(struct side *s)
 		if (s->lines->order[1] == SHARED_LINE_STOP)
 			return;
 		trips = (long)s->lines->order[1];
-		left = thread_times_left();
+		left = lost_time_switches();
 		shared_line_note_side(s->meeting, 1);
 		STORE_RELEASE(&s->lines->ready[0], s->orders);
 		shared_line_take_turns(s, 1, 2);
-		s->ticks = 0;
 		shared_line_take_turns(s, 1, trips);
 		shared_line_note_side(s->meeting, 1);
-		s->lines->done[1] = s->ticks;
-		s->lines->done[2] = (line_word)(thread_times_left() - left);
+		s->lines->done[1] = (line_word)(lost_time_switches() - left);
 		STORE_RELEASE(&s->lines->done[0], s->orders);
 	}
 }
@@ -269,99 +202,39 @@ static struct lines *shared_line_fresh_lines(void)
 	return page;
 }
 
-static void shared_line_play_side(struct meeting *m, struct lines *lines, int side, double budget,
-				  enum patience patience)
+static void shared_line_play_side(struct meeting *m, struct lines *lines, int side, double budget)
 {
-	struct side s = { m, lines, 0, 0, 0 };
+	struct side s = { m, lines, 0, 0 };
 
+	shared_line_pin_side(m, side);
+	if (side == m->home)
+		memset(lines, 0, PAGE);
+#pragma omp barrier
 	if (side == 0) {
-		blocks_measure(&m->blocks, shared_line_run_block, &s, budget, patience);
+		blocks_measure(&m->blocks, shared_line_run_block, &s, budget, UNTIL_SETTLED);
 		shared_line_end_game(&s);
 	} else {
 		shared_line_follow_orders(&s);
 	}
 }
 
-static void shared_line_begin(struct meeting *m)
-{
-	m->seen[0] = m->seen[1] = SEEN_AT_HOME;
-	m->wrong = m->turns = 0;
-}
-
-void shared_lines_meet(struct meeting *const *meetings, int count, double budget)
-{
-	const enum patience patience = count > 1 ? WHOLE_BUDGET : UNTIL_SETTLED;
-	struct lines **const lines = room_for((size_t)count, sizeof(*lines), "pairs at a time",
-					      "leave out '--together'");
-	int players = 0, i;
-
-	for (i = 0; i < count; i++) {
-		shared_line_begin(meetings[i]);
-		lines[i] = shared_line_fresh_lines();
-	}
-#pragma omp parallel num_threads(2 * count)
-	{
-		const int side = omp_get_thread_num() % 2, which = omp_get_thread_num() / 2;
-
-#pragma omp single
-		players = omp_get_num_threads();
-		if (players == 2 * count) {
-			shared_line_pin_side(meetings[which], side);
-			if (side == meetings[which]->home)
-				memset(lines[which], 0, PAGE);
-#pragma omp barrier
-			shared_line_play_side(meetings[which], lines[which], side, budget,
-					      patience);
-		}
-	}
-	if (players != 2 * count)
-		die("%d threads are needed, two per pair, but there is %d",
-		    "build it with OpenMP, and unset OMP_THREAD_LIMIT and OMP_DYNAMIC", 2 * count,
-		    players);
-	for (i = 0; i < count; i++) {
-		meetings[i]->domain = placement_domain(lines[i]);
-		munmap(lines[i], PAGE);
-	}
-	free(lines);
-}
-
-static void shared_line_sleep_until(volatile int *is_over)
-{
-	static const struct timespec nap = { 0, 1000000 };
-
-	while (!*is_over)
-		nanosleep(&nap, NULL);
-}
-
-static void shared_line_play_in_team(struct meeting *m, struct lines *lines, int side,
-				     double budget)
-{
-	struct cpuset before;
-
-	cpuset_of_thread(&before);
-	shared_line_pin_side(m, side);
-	if (side == m->home)
-		memset(lines, 0, PAGE);
-	shared_line_play_side(m, lines, side, budget, UNTIL_SETTLED);
-	cpuset_bind(&before);
-}
-
-void shared_line_meet_in_team(struct meeting *m, double budget, const int player[2])
+void shared_line_meet(struct meeting *m, double budget)
 {
 	struct lines *const lines = shared_line_fresh_lines();
-	volatile int is_over = 0;
+	int players = 0;
 
-	shared_line_begin(m);
-#pragma omp parallel
+	m->seen[0] = m->seen[1] = SEEN_AT_HOME;
+	m->wrong = m->turns = 0;
+#pragma omp parallel num_threads(2)
 	{
-		const int thread = omp_get_thread_num();
-
-		if (thread == player[0] || thread == player[1])
-			shared_line_play_in_team(m, lines, thread == player[1], budget);
-		if (thread == player[0])
-			is_over = 1;
-		if (thread != player[0] && thread != player[1])
-			shared_line_sleep_until(&is_over);
+#pragma omp single
+		players = omp_get_num_threads();
+		if (players == 2)
+			shared_line_play_side(m, lines, omp_get_thread_num(), budget);
 	}
+	if (players != 2)
+		die("2 threads are needed, but there is %d",
+		    "build it with OpenMP, and unset OMP_THREAD_LIMIT and OMP_DYNAMIC", players);
+	m->domain = placement_domain(lines);
 	munmap(lines, PAGE);
 }

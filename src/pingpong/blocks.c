@@ -1,12 +1,9 @@
 #include "blocks.h"
 
-#include "../clock.h"
+#include "../harness/clock.h"
 
-#include <sys/resource.h>
-
-/* A block: 20 us, and 20 ticks of the clock; the interval: 2 % of the median; two regimes: their
- * medians half as large again, one a fifth of the blocks at least. */
-static const double BLOCK_SECONDS = 20e-6, BLOCK_TICKS = 20, BLOCK_AGREE = 0.02, BLOCK_GAP = 1.5;
+/* A block: 20 us, and 20 ticks of the clock; the interval: 2 % of the median. */
+static const double BLOCK_SECONDS = 20e-6, BLOCK_TICKS = 20, BLOCK_AGREE = 0.02;
 /* Of the budget, what looking for the length of a block and warming up may take. */
 static const double BLOCK_WARM_SHARE = 0.3;
 /* Eleven blocks are a quarter of a millisecond: less than what a neighbour or a host takes. */
@@ -117,7 +114,6 @@ static void block_summarize(struct blocks *b)
 			block_chosen[count++] = block_samples[i];
 	}
 	order_statistics_in_turn(&b->round_trip, block_chosen, block_sorted, count);
-	regimes_find(&b->regimes, block_sorted, count, BLOCK_GAP);
 	b->settled = order_statistics_spread(&b->round_trip) <= BLOCK_AGREE;
 }
 
@@ -175,11 +171,4 @@ void blocks_widen(struct blocks *b, double median)
 	s->min = s->low < s->min ? s->low : s->min;
 	s->max = s->high > s->max ? s->high : s->max;
 	b->settled = order_statistics_spread(s) <= BLOCK_AGREE;
-}
-
-long thread_times_left(void)
-{
-	struct rusage usage;
-
-	return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
 }

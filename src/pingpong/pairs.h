@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "../machine/cpuset.h"
+#include "../harness/machine/cpuset.h"
 
 enum pair_class {
 	PAIR_SMT,
@@ -34,29 +34,24 @@ struct pairs {
 
 extern const char *const pair_class_names[PAIR_CLASSES];
 
-LOCAL enum pair_class pair_class_of(int one, int other);
+enum pair_class pair_class_of(int one, int other);
 
 /* The nearest and the farthest of each class of one node among these CPUs, one CPU per core but
  * for smt. */
-LOCAL void pairs_default(struct pairs *pairs, const struct cpuset *cpus);
-
-/* The nearest two cores among these: of the innermost class, next to the first; 0: there are not
- * two. */
-LOCAL int pairs_nearest(struct pair *pair, const struct cpuset *cpus);
+void pairs_default(struct pairs *pairs, const struct cpuset *cpus);
 
 /* COUNT players in rounds where each meets every other one once (the circle method of round-robin
  * tournaments): how many rounds, and the partner of ONE in a round, -1 for none. */
-LOCAL int pairs_rounds(int count);
-LOCAL int pairs_partner(int count, int round, int one);
+int pairs_rounds(int count);
+int pairs_partner(int count, int round, int one);
 
-/* Every pair of cores, in such rounds of disjoint pairs; round r holds pairs first[r] .. first[r +
- * 1] - 1.  Returns how many rounds. */
-LOCAL int pairs_all(struct pairs *pairs, const struct cpuset *cpus, int *first);
+/* Every pair of cores. */
+void pairs_all(struct pairs *pairs, const struct cpuset *cpus);
 
 /* Reads "0-1,0-13"; dies of a CPU that is not among these, of a pair named twice, of no pair. */
-LOCAL void pairs_read(struct pairs *pairs, const char *option, const char *text,
-		      const struct cpuset *cpus);
+void pairs_read(struct pairs *pairs, const char *option, const char *text,
+		const struct cpuset *cpus);
 
 /* Dies of a pair with itself, and of 1-0 after 0-1: between two CPUs of one node the way is the
  * same from either side.  Between two nodes both are pairs. */
-LOCAL void pairs_within_a_node(const struct pairs *pairs, const char *option, const char *text);
+void pairs_within_a_node(const struct pairs *pairs, const char *option, const char *text);

@@ -36,3 +36,19 @@ double absolute(double x)
 {
 	return x < 0 ? -x : x;
 }
+
+int is_number(double x)
+{
+	volatile union {
+		double number;
+		unsigned long long bits;
+	} of;
+
+	of.number = x;
+	return (of.bits >> 52 & 0x7ff) != 0x7ff;
+}
+
+int is_positive(double x)
+{
+	return is_number(x) && x > 0;
+}

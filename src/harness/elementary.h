@@ -10,3 +10,11 @@ LOCAL double square_root(double square);
 LOCAL double binary_logarithm(double x);
 
 LOCAL double absolute(double x);
+
+/*
+ * Neither NaN nor infinite; and above 0.  By the bits, out of sight of the compiler: with
+ * -ffast-math it takes no number to be NaN, so that !(x > 0) becomes x <= 0, which NaN
+ * passes.  What NaN may reach is guarded by these.
+ */
+LOCAL int is_number(double x);
+LOCAL int is_positive(double x);

@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include "elementary.h"
 #include "error.h"
 #include "streams.h"
 #include "verdict.h"
@@ -39,7 +40,7 @@ double option_number(const char *option, const char *text, double most, const ch
 	char *end;
 	const double value = strtod(text, &end);
 
-	if (*end || end == text || !(value > 0) || value > most)
+	if (*end || end == text || !is_positive(value) || value > most)
 		die("invalid value for '%s': '%s'", hint, option, text);
 	return value;
 }

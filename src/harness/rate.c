@@ -1,5 +1,6 @@
 #include "rate.h"
 
+#include "elementary.h"
 #include "evidence/interference.h"
 #include "order_statistics.h"
 #include "signs.h"
@@ -80,7 +81,7 @@ void rate_of(struct rate *rate, const double *rates, const double *lost_shares, 
 		rate_interval(rate, rates, lost_shares, count);
 	}
 	rate->best_of = rate->counted;
-	rate->is_bound = !(rate->high > 0) || interference_is_loud();
+	rate->is_bound = !is_positive(rate->high) || interference_is_loud();
 	if (!rate->is_bound || !count)
 		return;
 	rate->best = rate_best(rates, NULL, 0, count);

@@ -1,5 +1,6 @@
 #include "../harness/config.h"
 
+#include "../harness/elementary.h"
 #include "record.h"
 #include "staircase.h"
 
@@ -109,7 +110,7 @@ static void give_metric(const char *level, const char *what, double value, doubl
 {
 	const char *const name = metric_name("%s_%s", level, what);
 
-	if (!(value > 0))
+	if (!is_positive(value))
 		return;
 	metric(name, value, unit, better);
 	metric_interval(name, low, high);
@@ -131,7 +132,7 @@ static const char *not_memory(const struct run *run)
 	if (!is_in_memory(run))
 		return "a larger cache may hold the largest sizes";
 	for (p = READ_ONE; p < POINTS; p++)
-		if (!last || !last->is_memory || !(last->gbs[p] > 0))
+		if (!last || !last->is_memory || !is_positive(last->gbs[p]))
 			return "not all of the largest sizes were measured";
 	return NULL;
 }

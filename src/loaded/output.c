@@ -1,5 +1,6 @@
 #include "output.h"
 
+#include "../harness/elementary.h"
 #include "../harness/evidence/interference.h"
 #include "../harness/json.h"
 #include "../harness/metrics.h"
@@ -70,7 +71,7 @@ static void output_metric(const char *what, const char *mix, const struct sweep_
 {
 	const char *const name = mix ? metric_name("%s_%s", what, mix) : what;
 
-	if (!(f->median > 0))
+	if (!is_positive(f->median))
 		return;
 	if (better == HIGHER) {
 		const struct rate rate = { .value = f->median,

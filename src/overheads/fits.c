@@ -22,7 +22,7 @@ static void point_add(struct points *p, double x, const struct figure *f)
 	const double least = 0.02 * absolute(f->overhead.median);
 	const double sigma = half > least ? half : least;
 
-	if (p->count == 64 || !(sigma > 0))
+	if (p->count == 64 || !is_positive(sigma))
 		return;
 	p->x[p->count] = x;
 	p->y[p->count] = f->overhead.median;

@@ -1,5 +1,6 @@
 #include "../harness/config.h"
 
+#include "../harness/elementary.h"
 #include "constructs.h"
 #include "delay.h"
 #include "figures.h"
@@ -223,7 +224,7 @@ static void say_metrics(const struct run *run)
 		const struct overhead *const o = &run->overheads[i];
 		const struct figure *const f = &run->figures[i];
 
-		if (!(f->overhead.median > 0))
+		if (!is_positive(f->overhead.median))
 			continue;
 		metric(o->name, f->overhead.median, "us", LOWER);
 		if (figure_is_steady(f, o) && !interference_is_loud())

@@ -34,7 +34,7 @@ static double half_way(const size_t *sizes, const double *times, int count, doub
 
 		if (to / times[i] < half)
 			continue;
-		if (from / times[i - 1] >= half || !(slope * half < 1))
+		if (from / times[i - 1] >= half || slope * half >= 1)
 			return 0;
 		return half * (times[i - 1] - from * slope) / (1 - half * slope);
 	}
@@ -60,7 +60,7 @@ static void find_knees(struct curve *c, const size_t *sizes, const double *times
 		const double most = before > after ? before : after;
 		const double least = before < after ? before : after;
 
-		if (!(before > 0 && here > 0 && after > 0) || c->knees_count == KNEES_MAX)
+		if (before <= 0 || here <= 0 || after <= 0 || c->knees_count == KNEES_MAX)
 			continue;
 		if (here > OFF_BOTH * most || here * OFF_BOTH < least)
 			c->knees[c->knees_count++] = sizes[i + 1];

@@ -2,6 +2,7 @@
 
 #ifdef MEMBW_MPI
 
+#include "../harness/elementary.h"
 #include "curve.h"
 #include "figures.h"
 #include "messages.h"
@@ -243,7 +244,7 @@ static void print_fits(void)
 		struct curve c;
 
 		fit(&c, pair);
-		if (!(c.bandwidth > 0))
+		if (!is_positive(c.bandwidth))
 			continue;
 		printf("%d - %d: %.2f us, asymptotic %.4g MB/s, half of it at %.0f B", p->cpu[0],
 		       p->cpu[1], c.latency, c.bandwidth, c.n_half);

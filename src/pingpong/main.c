@@ -1,5 +1,6 @@
 #include "../harness/config.h"
 
+#include "../harness/elementary.h"
 #include "exchanges.h"
 #include "figures.h"
 #include "links.h"
@@ -181,9 +182,9 @@ static void choose_pairs(struct run *run, const struct cpuset *cpus)
 		refuse_shared_cpus(run);
 	if (!all && !ranks_together())
 		pairs_within_a_node(&run->pairs, "--pairs", requested.pairs);
-	if (!(requested.budget > 0) && requested.together)
+	if (!is_positive(requested.budget) && requested.together)
 		requested.budget = BUDGET_TOGETHER;
-	else if (!(requested.budget > 0) && !all)
+	else if (!is_positive(requested.budget) && !all)
 		requested.budget = BUDGET;
 }
 
@@ -418,7 +419,7 @@ static void measure_messages(struct run *run, const struct cpuset *cpus)
 
 static void measure_links(const struct cpuset *cpus)
 {
-	if (!(requested.budget > 0))
+	if (!is_positive(requested.budget))
 		requested.budget = BUDGET_NODES;
 	if (!requested.sizes)
 		links_default_sizes();

@@ -1,6 +1,7 @@
 #include "workers.h"
 
 #include "../clock.h"
+#include "../elementary.h"
 #include "../error.h"
 
 #include <dirent.h>
@@ -58,7 +59,7 @@ static void worker_read_task(struct tasks *tasks, const char *id)
 
 		task->id = atol(id);
 		task->cpu = worker_cpu_seconds(task->id);
-		if (!(task->cpu > 0))
+		if (!is_positive(task->cpu))
 			task->cpu = 1e-9 * (double)running;
 		task->ready = 1e-9 * (double)ready;
 	}
@@ -117,7 +118,7 @@ void workers_stop(struct workers *workers)
 			wanted = now.list[i].cpu + now.list[i].ready;
 	}
 	for (i = 0; i < now.count; i++) {
-		if (!(now.list[i].cpu + now.list[i].ready > wanted / 2))
+		if (now.list[i].cpu + now.list[i].ready <= wanted / 2)
 			continue;
 		workers->count++;
 		if (now.list[i].ready > workers->ready)

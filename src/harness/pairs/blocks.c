@@ -1,6 +1,7 @@
 #include "blocks.h"
 
 #include "../clock.h"
+#include "../elementary.h"
 
 #include <sys/resource.h>
 
@@ -33,7 +34,7 @@ static double block_shortest(void)
 {
 	static __thread double least;
 
-	if (!(least > 0)) {
+	if (!is_positive(least)) {
 		const double ticks = BLOCK_TICKS * clock_tick();
 
 		least = ticks > BLOCK_SECONDS ? ticks : BLOCK_SECONDS;
@@ -126,7 +127,7 @@ static int block_begin_again_longer(struct blocks *b)
 {
 	const double block = b->round_trip.median * (double)b->trips;
 
-	if (!(block > 0) || block >= block_shortest() / 2)
+	if (!is_positive(block) || block >= block_shortest() / 2)
 		return 0;
 	b->trips = (long)((double)b->trips * block_shortest() / block) + 1;
 	b->count = b->interrupted = 0;

@@ -1,5 +1,6 @@
 #include "floors.h"
 
+#include "../../harness/elementary.h"
 #include "../../harness/error.h"
 #include "../../harness/options.h"
 #include "../../harness/verdict.h"
@@ -32,6 +33,7 @@ void floors_set_seconds(const char *option, const char *text)
 {
 	const double seconds =
 		option_number(option, text, SECONDS_MAX, "give seconds, as in 25 or 0.5");
+	const long us = (long)(1e6 * seconds) + 1;
 	struct sigaction action;
 	struct itimerval timer;
 
@@ -41,10 +43,10 @@ void floors_set_seconds(const char *option, const char *text)
 	action.sa_handler = on_time_over;
 	sigaction(SIGALRM, &action, NULL);
 	memset(&timer, 0, sizeof(timer));
-	timer.it_value.tv_sec = (time_t)seconds;
-	timer.it_value.tv_usec =
-		(suseconds_t)(1e6 * (seconds - (double)timer.it_value.tv_sec)) + 1;
-	setitimer(ITIMER_REAL, &timer, NULL);
+	timer.it_value.tv_sec = us / 1000000;
+	timer.it_value.tv_usec = us % 1000000;
+	if (setitimer(ITIMER_REAL, &timer, NULL) != 0)
+		die("no limit of '%g' s can be set", "give seconds, as in 25 or 0.5", seconds);
 }
 
 double floors_seconds(void)
@@ -130,7 +132,9 @@ static int tell_invalid(void)
 
 static int is_missed(const struct measurement *m, int k)
 {
-	return floors[k] > 0 && !(1e-3 * m->kernel[k].best_mbs >= floors[k]);
+	const double gbs = 1e-3 * m->kernel[k].best_mbs;
+
+	return floors[k] > 0 && (!is_positive(gbs) || gbs < floors[k]);
 }
 
 /* A bound that meets its floor passes; of one that does not the true figure may. */
@@ -145,7 +149,7 @@ static int tell_figures(const struct measurement *m)
 	}
 	fprintf(line, "membw: %s ", failed ? "FAIL" : missed ? "UNDECIDED" : "PASS");
 	for (k = 0; k < KERNELS; k++) {
-		if (!(floors[k] > 0) || (missed && !is_missed(m, k)))
+		if (!is_positive(floors[k]) || (missed && !is_missed(m, k)))
 			continue;
 		fprintf(line, "%s%s %s%.1f GB/s, at least %g", before, kernels[k].name,
 			m->kernel[k].rate.is_bound ? ">= " : "", 1e-3 * m->kernel[k].best_mbs,

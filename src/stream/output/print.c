@@ -1,6 +1,7 @@
 #include "print.h"
 
 #include "../../harness/build/build.h"
+#include "../../harness/elementary.h"
 #include "../../harness/error.h"
 #include "../../harness/evidence/interference.h"
 #include "../../harness/evidence/threads.h"
@@ -124,7 +125,7 @@ void table_peak(const struct measurement *m)
 	const double peak = options_peak();
 	int k, best = 0;
 
-	if (!(peak > 0))
+	if (!is_positive(peak))
 		return;
 	for (k = 1; k < KERNELS; k++)
 		if (m->kernel[k].best_mbs > m->kernel[best].best_mbs)

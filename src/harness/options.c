@@ -3,6 +3,7 @@
 #include "elementary.h"
 #include "error.h"
 #include "streams.h"
+#include "sysfile.h"
 #include "verdict.h"
 
 #include <getopt.h>
@@ -289,6 +290,7 @@ void options_read(const struct program *of, int argc, char **argv)
 	int got;
 
 	streams_fill_closed();
+	sysfile_raise_limit();
 	option_program = of;
 	verdict_own_reasons(option_program->reasons);
 	option_add_tables();

@@ -4,6 +4,7 @@
 #include "../json.h"
 #include "../machine/cgroup.h"
 #include "../plural.h"
+#include "../sysfile.h"
 #include "../verdict.h"
 #include "neighbours.h"
 #include "threads.h"
@@ -26,7 +27,7 @@ enum { READ_BACK_ALLOWED = 100 };
 static void interference_read_cpus(struct interference *busy)
 {
 	const double hertz = (double)sysconf(_SC_CLK_TCK);
-	FILE *file = fopen("/proc/stat", "r");
+	FILE *file = sysfile_open("/proc/stat");
 	char line[1024];
 
 	busy->all = busy->steal = busy->node = 0;

@@ -1,9 +1,9 @@
 #include "neighbours.h"
 
 #include "../json.h"
+#include "../sysfile.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <unistd.h>
 
 enum { NEIGHBOURS = 3 };
@@ -33,7 +33,7 @@ static int neighbour_read(struct neighbour *process, const char *pid)
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%.16s/stat", pid);
-	file = fopen(path, "r");
+	file = sysfile_open(path);
 	if (file && fgets(text, sizeof(text), file)) {
 		name = strchr(text, '(');
 		end = strrchr(text, ')');
@@ -58,7 +58,7 @@ static int neighbour_read(struct neighbour *process, const char *pid)
 static struct neighbour_list neighbour_look(void)
 {
 	struct neighbour_list list = { NULL, 0 };
-	DIR *folder = opendir("/proc");
+	DIR *folder = sysfile_folder("/proc");
 	struct dirent *entry;
 
 	while (folder && (entry = readdir(folder)) != NULL) {

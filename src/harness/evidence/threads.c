@@ -128,10 +128,10 @@ void threads_start(void)
 	if (thread_stack_limit() < THREAD_STACK_LEAST)
 		die("a stack of '%zu' KiB is too small", "'ulimit -s 8192'",
 		    (size_t)thread_stack_limit() >> 10);
+	thread_keep_to_quota();
 	if (!watching++)
 		atexit(thread_refuse_without_team);
 	thread_total = 0;
-	thread_keep_to_quota();
 #pragma omp parallel
 	{
 #pragma omp master

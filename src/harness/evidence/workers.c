@@ -3,8 +3,8 @@
 #include "../clock.h"
 #include "../elementary.h"
 #include "../error.h"
+#include "../sysfile.h"
 
-#include <dirent.h>
 #include <time.h>
 
 /* A thread and what the kernel has counted of it so far. */
@@ -51,7 +51,7 @@ static void worker_read_task(struct tasks *tasks, const char *id)
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%.20s/schedstat", id);
-	file = fopen(path, "r");
+	file = sysfile_open(path);
 	if (!file)
 		return;
 	if (fscanf(file, "%llu %llu", &running, &ready) == 2) {
@@ -68,7 +68,7 @@ static void worker_read_task(struct tasks *tasks, const char *id)
 
 static void worker_read_tasks(struct tasks *tasks)
 {
-	DIR *folder = opendir("/proc/self/task");
+	DIR *folder = sysfile_folder("/proc/self/task");
 	struct dirent *entry;
 
 	tasks->count = 0;

@@ -90,6 +90,11 @@ void rate_of(struct rate *rate, const double *rates, const double *lost_shares, 
 	rate->best_of = count;
 }
 
+const char *rate_bound(const struct rate *rate)
+{
+	return rate->is_upper ? "a bound on neither side" : "a lower bound";
+}
+
 const char *rate_text(const struct rate *rate, double scale)
 {
 	static char text[4][64];

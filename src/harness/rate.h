@@ -32,6 +32,10 @@ LOCAL int rate_counts_alone(double lost_share);
  * nothing is known of that).  All 0 where there are none. */
 LOCAL void rate_of(struct rate *rate, const double *rates, const double *lost_shares, int count);
 
+/* What a rate is that is a bound: "a lower bound"; where a cache may hold the arrays, too, "a
+ * bound on neither side". */
+LOCAL const char *rate_bound(const struct rate *rate);
+
 /* "46.1 ±2.1", of a bound "≥ 37.2" or "≤ 46.1", of both "~ 37.2": values divided by SCALE.  Good
  * for four calls. */
 LOCAL const char *rate_text(const struct rate *rate, double scale);

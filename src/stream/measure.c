@@ -191,13 +191,14 @@ static void judge_bound(const struct measurement *m, int k)
 	if (!rate->counted)
 		verdict_warn(DISTURBED,
 			     "%s: in each of %d repetitions a thread lost more than 5 %% of its "
-			     "time: a lower bound%s",
-			     kernels[k].name, m->complete - 1, interference_by());
+			     "time: %s%s",
+			     kernels[k].name, m->complete - 1, rate_bound(rate),
+			     interference_by());
 	else if (rate->is_bound && !interference_is_loud())
 		verdict_warn(UNSTABLE,
-			     "%s: no interval, a lower bound: %d repetition%s, or they differ by "
-			     "more than 50 %%",
-			     kernels[k].name, rate->counted,
+			     "%s: no interval, %s: %d repetition%s, or they differ by more than "
+			     "50 %%",
+			     kernels[k].name, rate_bound(rate), rate->counted,
 			     rate->counted == 1 ? " counts" : "s count");
 }
 

@@ -152,3 +152,14 @@ def test_a_cpu_of_several_domains_has_the_memory_of_each(said, machine, home):
     """numa=fake, as kernels of the Raspberry Pi have it: each domain lists all CPUs."""
     for program in ('stream', 'pingpong'):
         assert said(program, calls='', domains=3, allowed='0-2', home=home) == (0, '')
+
+
+def test_cpus_that_the_kernel_does_not_say_are_those_of_proc(machine, refuse, build_program):
+    """A filter refuses the call: "2 threads on 0 CPUs ()", INVALID three times."""
+    program = build_program('stream', changes=other_machine(machine.root, 1 << 20), usual=USUAL)
+    machine(2, '0-1')
+    words = [refuse, 'EPERM', 'sched_getaffinity', program, *PROGRAMS['stream'], '--allow', ALLOW]
+    env = {**os.environ, 'OMP_NUM_THREADS': '2'}
+    done = subprocess.run(words, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert '2 threads on CPUs 0' in done.stdout and '()' not in done.stdout

@@ -186,6 +186,10 @@ void pinning_judge(void)
 	const int cpus = cpuset_count(threads_cpus());
 	char list[CPU_LIST_MAX];
 
+	if (!cpus) {
+		pinning_unknown();
+		return;
+	}
 	if (threads_count() > cpus)
 		verdict_invalid(OVERSUBSCRIBED, "%d thread%s on %d CPU%s (%s)", threads_count(),
 				plural(threads_count()), cpus, plural(cpus),

@@ -148,11 +148,11 @@ static void placement_look_at_page(struct placement *p, const void *address,
 	const int domain = placement_domain(address);
 
 	p->sampled++;
-	if (domain < 0)
+	if (domain < 0 || !cpuset_count(requested))
 		p->absent++;
 	else if (domain < DOMAINS_MAX)
 		p->on[domain]++;
-	if (domain >= 0 && !cpuset_has(requested, domain)) {
+	if (domain >= 0 && cpuset_count(requested) && !cpuset_has(requested, domain)) {
 		p->misplaced++;
 		p->requested = *requested;
 	}

@@ -1,6 +1,7 @@
 #include "lost_time.h"
 
 #include "../clock.h"
+#include "../openmp.h"
 #include "../sysfile.h"
 
 #include <fcntl.h>

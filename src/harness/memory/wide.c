@@ -1,6 +1,7 @@
 #include "wide.h"
 
 #include "../machine/cpu_width.h"
+#include "../openmp.h"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__MIC__) && !defined(__INTEL_COMPILER)
 /* Looked up once, by whichever threads come first: the instruction takes microseconds on a virtual

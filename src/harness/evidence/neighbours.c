@@ -50,8 +50,9 @@ static int neighbour_read(struct neighbour *process, const char *pid)
 			*letter = '?';
 	process->pid = atoi(pid);
 	snprintf(process->name, sizeof(process->name), "%.31s", name);
-	process->seconds = ((double)(user + system) + (double)(child_user + child_system)) /
-			   (double)sysconf(_SC_CLK_TCK);
+	process->seconds =
+		((double)user + (double)system + (double)child_user + (double)child_system) /
+		(double)sysconf(_SC_CLK_TCK);
 	return 1;
 }
 

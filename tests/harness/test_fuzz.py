@@ -1,4 +1,4 @@
-"""What reads other programs' syntax is fed mutated texts: nothing hangs, overflows or is invented."""
+"""Readers of the syntax of others get mutated texts: nothing hangs, overflows or is invented."""
 
 import re
 import subprocess

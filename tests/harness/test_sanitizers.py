@@ -3,6 +3,7 @@ ThreadSanitizer, which knows OpenMP by LLVM's libarcher."""
 
 import os
 import pathlib
+import shutil
 import subprocess
 
 import pytest
@@ -42,17 +43,13 @@ def test_no_program_does_what_is_undefined(build_program, tmp_path, program):
 
 
 def test_threads_write_nothing_without_an_order(build_program):
-    clang = next(iter(candidates('clang')), None)
+    clang = shutil.which(next(iter(candidates('clang')), 'clang'))
     folders = clang and pathlib.Path(os.path.realpath(clang)).parent.parent.glob('lib')
     archer = next(
         (f / 'libarcher.so' for f in folders or () if (f / 'libarcher.so').exists()), None
     )
-    runtime = (
-        clang
-        and subprocess.run(
-            [clang, '-print-file-name=libclang_rt.tsan-x86_64.a'], capture_output=True, text=True
-        ).stdout.strip()
-    )
+    words = [clang or 'false', '-print-file-name=libclang_rt.tsan-x86_64.a']
+    runtime = subprocess.run(words, capture_output=True, text=True).stdout
     if not archer or '/' not in runtime:
         pytest.skip("no clang with libarcher and ThreadSanitizer's library")
     path = build_program('stream', '-fsanitize=thread', cc=clang, usual=('-O1', '-w', '-fopenmp'))

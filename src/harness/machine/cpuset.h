@@ -25,8 +25,8 @@ LOCAL int cpuset_next(const struct cpuset *set, int after);
 
 LOCAL void cpuset_join(struct cpuset *set, const struct cpuset *more);
 
-/* The CPUs that the calling thread may run on: by the kernel, where a filter refuses that by /proc,
- * else all that are online. */
+/* The CPUs that the calling thread may run on: by the kernel, where a filter refuses that by
+ * /proc, else all that are online. */
 LOCAL void cpuset_of_thread(struct cpuset *set);
 
 /* From now on the calling thread may run on these alone; on this one alone. */

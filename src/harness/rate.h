@@ -3,7 +3,7 @@
  *
  * A repetition in which a thread lost at most 5 % of its time counts; the value is the best that
  * counts, and its interval reaches up by as much as that repetition lost.  Where none counts, no
- * interval is known, or other processes used more than 5 % of the node's CPUs, the value is the
+ * interval is known, or other processes used the node (evidence/interference.h), the value is the
  * best of all repetitions: a lower bound, since other processes can only slow one down.
  *
  * The interval is how far the same measurement, started again now, would read: parts of a run are

@@ -41,7 +41,7 @@ tools=(
 )
 wanted=$(missing_packages "${tools[@]}")
 if ! command -v clang-19 >/dev/null && ! command -v clang >/dev/null; then
-	wanted="$wanted clang-19 libomp-19-dev"
+	wanted="$wanted clang-19 libomp-19-dev libclang-rt-19-dev"
 fi
 stamp=.venv/.setup/test-tools-missing
 # of the tests' sshd no service is made: Debian's unit looks for this file

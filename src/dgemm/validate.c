@@ -56,12 +56,12 @@ static void multiply_vectors(validate_u64 *va, const validate_u64 *v, const stru
 	}
 }
 
-/* 0 where it is no whole number, or -0: no sum of these products is. */
+/* 0 where it is no whole number, or -0 or NaN: no sum of these products is. */
 static int whole(double value, long long *as_whole)
 {
 	double back;
 
-	if (!(value > -9007199254740992.0 && value < 9007199254740992.0))
+	if (value <= -9007199254740992.0 || value >= 9007199254740992.0)
 		return 0;
 	*as_whole = (long long)value;
 	back = (double)*as_whole;

@@ -1,5 +1,9 @@
 /*
  * clock: seconds of a clock that never jumps, and its granularity.
+ *
+ * CLOCK_MONOTONIC_RAW: chrony slews CLOCK_MONOTONIC by up to 8 %, and the CPU time of threads,
+ * with which it is compared, is not slewed.  Before Linux 5.3 on x86 it is a system call, of some
+ * 0.2 us.
  */
 #pragma once
 

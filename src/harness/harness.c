@@ -13,7 +13,6 @@
 #include "evidence/lost_time.c"
 #include "evidence/neighbours.c"
 #include "evidence/pinning.c"
-#include "evidence/places.c"
 #include "evidence/threads.c"
 #include "evidence/workers.c"
 #include "job/host_ranks.c"

@@ -1,5 +1,7 @@
 #include "json.h"
 
+#include "elementary.h"
+
 static FILE *json_out;
 static int json_first;
 
@@ -58,20 +60,10 @@ void json_text(const char *key, const char *value)
 		fputs("null", json_out);
 }
 
-/* By its bits: -ffast-math takes every comparison to say yes. */
-static int json_is_finite(double value)
-{
-	const unsigned long long exponent = 0x7ffULL << 52;
-	unsigned long long bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	return (bits & exponent) != exponent;
-}
-
 void json_number(const char *key, double value)
 {
 	json_key(key);
-	if (json_is_finite(value))
+	if (is_number(value))
 		fprintf(json_out, "%.17g", value);
 	else
 		fputs("null", json_out);
@@ -79,7 +71,7 @@ void json_number(const char *key, double value)
 
 void json_positive(const char *key, double value)
 {
-	if (value > 0)
+	if (is_positive(value))
 		json_number(key, value);
 	else
 		json_text(key, NULL);

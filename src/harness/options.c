@@ -1,7 +1,9 @@
 #include "options.h"
 
+#include "elementary.h"
 #include "error.h"
 #include "streams.h"
+#include "sysfile.h"
 #include "verdict.h"
 
 #include <getopt.h>
@@ -39,7 +41,7 @@ double option_number(const char *option, const char *text, double most, const ch
 	char *end;
 	const double value = strtod(text, &end);
 
-	if (*end || end == text || !(value > 0) || value > most)
+	if (*end || end == text || !is_positive(value) || value > most)
 		die("invalid value for '%s': '%s'", hint, option, text);
 	return value;
 }
@@ -288,6 +290,7 @@ void options_read(const struct program *of, int argc, char **argv)
 	int got;
 
 	streams_fill_closed();
+	sysfile_raise_limit();
 	option_program = of;
 	verdict_own_reasons(option_program->reasons);
 	option_add_tables();

@@ -137,7 +137,7 @@ double order_statistics_spread(const struct order_statistics *s)
 {
 	const double above = s->high - s->median, below = s->median - s->low;
 
-	if (s->count < INTERVAL_SAMPLES || !(s->median > 0))
+	if (s->count < INTERVAL_SAMPLES || !is_positive(s->median))
 		return 1;
 	return (above > below ? above : below) / s->median;
 }

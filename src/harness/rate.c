@@ -1,5 +1,6 @@
 #include "rate.h"
 
+#include "elementary.h"
 #include "evidence/interference.h"
 #include "order_statistics.h"
 #include "signs.h"
@@ -80,13 +81,18 @@ void rate_of(struct rate *rate, const double *rates, const double *lost_shares, 
 		rate_interval(rate, rates, lost_shares, count);
 	}
 	rate->best_of = rate->counted;
-	rate->is_bound = !(rate->high > 0) || interference_is_loud();
+	rate->is_bound = !is_positive(rate->high) || interference_is_loud();
 	if (!rate->is_bound || !count)
 		return;
 	rate->best = rate_best(rates, NULL, 0, count);
 	rate->value = rates[rate->best];
 	rate->low = rate->high = 0;
 	rate->best_of = count;
+}
+
+const char *rate_bound(const struct rate *rate)
+{
+	return rate->is_upper ? "a bound on neither side" : "a lower bound";
 }
 
 const char *rate_text(const struct rate *rate, double scale)

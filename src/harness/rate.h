@@ -3,7 +3,7 @@
  *
  * A repetition in which a thread lost at most 5 % of its time counts; the value is the best that
  * counts, and its interval reaches up by as much as that repetition lost.  Where none counts, no
- * interval is known, or other processes used more than 5 % of the node's CPUs, the value is the
+ * interval is known, or other processes used the node (evidence/interference.h), the value is the
  * best of all repetitions: a lower bound, since other processes can only slow one down.
  *
  * The interval is how far the same measurement, started again now, would read: parts of a run are
@@ -31,6 +31,10 @@ LOCAL int rate_counts_alone(double lost_share);
 /* Of the rates of COUNT repetitions, and the share of its time that a thread lost in each (NULL:
  * nothing is known of that).  All 0 where there are none. */
 LOCAL void rate_of(struct rate *rate, const double *rates, const double *lost_shares, int count);
+
+/* What a rate is that is a bound: "a lower bound"; where a cache may hold the arrays, too, "a
+ * bound on neither side". */
+LOCAL const char *rate_bound(const struct rate *rate);
 
 /* "46.1 ±2.1", of a bound "≥ 37.2" or "≤ 46.1", of both "~ 37.2": values divided by SCALE.  Good
  * for four calls. */

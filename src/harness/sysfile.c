@@ -1,10 +1,71 @@
 #include "sysfile.h"
 
+#include "error.h"
+
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
+#include <sys/resource.h>
+
+enum { SYSFILE_RESERVE = 32 };
+
+static FILE *sysfile_try(const char *path)
+{
+	return fopen(path, "r");
+}
+
+static void sysfile_not_opened(const char *path)
+{
+	const int error = errno;
+
+	if (error == EMFILE || error == ENFILE || error == ENOMEM)
+		die("cannot open '%s': %s", error == EMFILE ? "raise 'ulimit -n'" : "free some",
+		    path, strerror(error));
+}
 
 FILE *sysfile_open(const char *path)
 {
-	return fopen(path, "r");
+	FILE *file = sysfile_try(path);
+
+	if (!file)
+		sysfile_not_opened(path);
+	return file;
+}
+
+DIR *sysfile_folder(const char *path)
+{
+	DIR *folder = opendir(path);
+
+	if (!folder)
+		sysfile_not_opened(path);
+	return folder;
+}
+
+int sysfile_descriptor(const char *path)
+{
+	const int file = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (file < 0)
+		sysfile_not_opened(path);
+	return file;
+}
+
+void sysfile_raise_limit(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+		return;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+}
+
+int sysfile_may_keep(int file)
+{
+	struct rlimit files;
+
+	return file >= 0 && (getrlimit(RLIMIT_NOFILE, &files) != 0 ||
+			     (rlim_t)file + SYSFILE_RESERVE < files.rlim_cur);
 }
 
 int sysfile_line(char line[SYSLINE_MAX], const char *format, ...)

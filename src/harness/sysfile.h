@@ -1,14 +1,27 @@
 /*
  * sysfile: one line or one number out of a file of /sys or /proc.
+ *
+ * What could not be opened is not what is not there: whoever may not open another file, or has no
+ * memory for it, would see a machine without NUMA domains and caches.  Such a program ends.
  */
 #pragma once
 
 #include "config.h"
 
+#include <dirent.h>
+
 enum { SYSLINE_MAX = 16384 };
 
-/* To read; NULL where it cannot be. */
+/* To read; NULL (-1) where it is not there or may not be read. */
 LOCAL FILE *sysfile_open(const char *path);
+LOCAL DIR *sysfile_folder(const char *path);
+LOCAL int sysfile_descriptor(const char *path);
+
+/* Each thread keeps a file open, and the usual soft limit is 1024. */
+LOCAL void sysfile_raise_limit(void);
+
+/* Whether a file of this number leaves enough of them for all else. */
+LOCAL int sysfile_may_keep(int file);
 
 /* The first line of a file, without its newline; 0 where there is none. */
 LOCAL int sysfile_line(char line[SYSLINE_MAX], const char *format, ...) PRINTF_LIKE(2, 3);

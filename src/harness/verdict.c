@@ -24,7 +24,7 @@ static struct reason verdict_table[REASONS_MAX] = {
 	[CACHE_SIZE] = { "cache-size", IMPRECISE,
 			 "sysfs, CPUID and sysconf disagree on the caches" },
 	[NOT_PROVEN] = { "not-proven", UNPROVEN,
-			 "a cache may hold the arrays: figures can only be too high" },
+			 "a cache may hold the arrays, which makes figures too high" },
 	[INCOMPLETE] = { "incomplete", UNPROVEN,
 			 "the time was over before everything was measured" },
 };

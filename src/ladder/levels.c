@@ -1,5 +1,6 @@
 #include "levels.h"
 
+#include "../harness/elementary.h"
 #include "../harness/memory/chase.h"
 #include "../harness/order_statistics.h"
 
@@ -30,7 +31,7 @@ static void curve_of(struct curve *curve, const struct ladder *l, int round)
 	for (i = l->count - 1; i >= 0; i--) {
 		const double ns = l->of[LATENCY_2M][round][i];
 
-		if (ns > 0 && (ns < least || !(least > 0)))
+		if (ns > 0 && (ns < least || !is_positive(least)))
 			least = ns;
 		if (ns > 0 && !curve->count)
 			curve->count = i + 1;

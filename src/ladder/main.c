@@ -1,5 +1,6 @@
 #include "../harness/config.h"
 
+#include "../harness/elementary.h"
 #include "record.h"
 #include "staircase.h"
 
@@ -112,7 +113,7 @@ static void give_metric(const char *level, const char *what, int threads, double
 	const char *const name = metric_name("%c%s_%s", first, level + 1, what);
 	const char *const series = metric_name("%.*s", (int)strcspn(what, "_"), what);
 
-	if (!(value > 0))
+	if (!is_positive(value))
 		return;
 	metric(name, value, unit, better);
 	metric_interval(name, low, high);
@@ -136,7 +137,7 @@ static const char *not_memory(const struct run *run)
 	if (!is_in_memory(run))
 		return "a larger cache may hold the largest sizes";
 	for (p = READ_ONE; p < POINTS; p++)
-		if (!last || !last->is_memory || !(last->gbs[p] > 0))
+		if (!last || !last->is_memory || !is_positive(last->gbs[p]))
 			return "not all of the largest sizes were measured";
 	return NULL;
 }

@@ -1,6 +1,7 @@
 #include "measure.h"
 
 #include "../harness/clock.h"
+#include "../harness/elementary.h"
 #include "../harness/evidence/cpu_clock.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/job/watchdog.h"
@@ -257,8 +258,8 @@ static void visit(struct measuring *m, enum points points, int rung)
 	seconds = settle(points, bytes, group_seconds(m, points), &is_settled);
 	m->visits++;
 	m->unsettled += !is_settled;
-	m->lost += !(seconds > 0);
-	if (!(seconds > 0))
+	m->lost += !is_positive(seconds);
+	if (!is_positive(seconds))
 		return;
 	*value = is_chase(points)
 			 ? 1e9 * seconds / (double)chase.lines

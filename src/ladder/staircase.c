@@ -123,7 +123,7 @@ static void print_size(FILE *out, const struct level *level)
 	size_text(high, level->high_bytes);
 	if (level->is_memory)
 		snprintf(text, sizeof(text), "from %s", high);
-	else if (level->varies && !(level->low_bytes > 0))
+	else if (level->varies && !is_positive(level->low_bytes))
 		snprintf(text, sizeof(text), "0 to %s, varies", high);
 	else
 		snprintf(text, sizeof(text), "%s to %s%s", low, high,

@@ -1,3 +1,4 @@
+#include "../harness/elementary.h"
 #include "generators.h"
 #include "mixes.h"
 #include "output.h"
@@ -121,7 +122,7 @@ static void choose_time(double began)
 		/* the check of what was written takes a second or two */
 		sweep.until = began + (quick ? QUICK_SECONDS : SECONDS) * 0.9;
 	}
-	if (!(sweep.seconds > 0))
+	if (!is_positive(sweep.seconds))
 		sweep.seconds = quick ? 0.02 : 0.04;
 }
 

@@ -1,5 +1,6 @@
 #include "output.h"
 
+#include "../harness/elementary.h"
 #include "../harness/evidence/interference.h"
 #include "../harness/json.h"
 #include "../harness/metrics.h"
@@ -70,7 +71,7 @@ static void output_metric(const char *what, const struct mix *mix, const struct 
 {
 	const char *const name = mix ? metric_name("%s_%s", what, mix->name) : what;
 
-	if (!(f->median > 0))
+	if (!is_positive(f->median))
 		return;
 	if (mix)
 		metric_at(name, mix->nontemporal ? metric_name("%s_nt", what) : what,

@@ -149,7 +149,7 @@ double bodies_momentum(const struct bodies *b)
 		}
 		all += square_root(square);
 	}
-	if (!(all > 0))
+	if (!is_positive(all))
 		return 1;
 	return square_root(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) / all;
 }

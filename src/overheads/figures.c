@@ -1,6 +1,7 @@
 #include "figures.h"
 
 #include "../harness/clock.h"
+#include "../harness/elementary.h"
 #include "../harness/json.h"
 #include "../harness/metrics.h"
 #include "reasons.h"
@@ -59,7 +60,7 @@ static double spread_of(const struct figure *f)
 	const double above = f->overhead.high - f->overhead.median;
 	const double below = f->overhead.median - f->overhead.low;
 
-	if (f->overhead.count < INTERVAL_SAMPLES || !(f->with > 0))
+	if (f->overhead.count < INTERVAL_SAMPLES || !is_positive(f->with))
 		return 1;
 	return (above > below ? above : below) / f->with;
 }

@@ -1,5 +1,6 @@
 #include "../harness/config.h"
 
+#include "../harness/elementary.h"
 #include "constructs.h"
 #include "delay.h"
 #include "figures.h"
@@ -216,7 +217,7 @@ static void say_metrics(const struct run *run)
 		const struct overhead *const o = &run->overheads[i];
 		const struct figure *const f = &run->figures[i];
 
-		if (!(f->overhead.median > 0))
+		if (!is_positive(f->overhead.median))
 			continue;
 		metric(o->name, f->overhead.median, "us", LOWER);
 		metric_at(o->name, o->construct->name, AT_THREADS, o->threads);

@@ -63,7 +63,7 @@ const char *runtime_name(void)
 static char *read_whole(const char *path, size_t *size)
 {
 	struct stat facts;
-	FILE *const file = fopen(path, "rb");
+	FILE *const file = sysfile_open(path);
 	char *text = NULL;
 
 	if (file && fstat(fileno(file), &facts) == 0)

@@ -1,6 +1,7 @@
 #include "blocks.h"
 
 #include "../harness/clock.h"
+#include "../harness/elementary.h"
 
 /* A block: 20 us, and 20 ticks of the clock; the interval: 2 % of the median. */
 static const double BLOCK_SECONDS = 20e-6, BLOCK_TICKS = 20, BLOCK_AGREE = 0.02;
@@ -30,7 +31,7 @@ static double block_shortest(void)
 {
 	static __thread double least;
 
-	if (!(least > 0)) {
+	if (!is_positive(least)) {
 		const double ticks = BLOCK_TICKS * clock_tick();
 
 		least = ticks > BLOCK_SECONDS ? ticks : BLOCK_SECONDS;
@@ -122,7 +123,7 @@ static int block_begin_again_longer(struct blocks *b)
 {
 	const double block = b->round_trip.median * (double)b->trips;
 
-	if (!(block > 0) || block >= block_shortest() / 2)
+	if (!is_positive(block) || block >= block_shortest() / 2)
 		return 0;
 	b->trips = (long)((double)b->trips * block_shortest() / block) + 1;
 	b->count = b->interrupted = 0;

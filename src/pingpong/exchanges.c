@@ -2,6 +2,7 @@
 
 #ifdef MEMBW_MPI
 
+#include "../harness/elementary.h"
 #include "figures.h"
 #include "messages.h"
 

@@ -1,5 +1,6 @@
 #include "../harness/config.h"
 
+#include "../harness/elementary.h"
 #include "exchanges.h"
 #include "figures.h"
 #include "links.h"
@@ -145,7 +146,7 @@ static void choose_pairs(struct run *run, const struct cpuset *cpus)
 		    "'taskset -pc $$' prints its CPUs; OMP_PROC_BIND and OMP_PLACES limit them");
 	if (!all && !ranks_together())
 		pairs_within_a_node(&run->pairs, "--pairs", requested.pairs);
-	if (!(requested.budget > 0) && !all)
+	if (!is_positive(requested.budget) && !all)
 		requested.budget = BUDGET;
 }
 
@@ -346,7 +347,7 @@ static void measure_messages(struct run *run, const struct cpuset *cpus)
 
 static void measure_links(const struct cpuset *cpus)
 {
-	if (!(requested.budget > 0))
+	if (!is_positive(requested.budget))
 		requested.budget = BUDGET_NODES;
 	if (!requested.sizes)
 		links_default_sizes();

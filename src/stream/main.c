@@ -3,6 +3,7 @@
  * whether its figures are valid.
  */
 #include "../harness/clock.h"
+#include "../harness/elementary.h"
 #include "../harness/error.h"
 #include "../harness/evidence/interference.h"
 #include "../harness/evidence/pinning.h"
@@ -95,7 +96,7 @@ int main(int argc, char **argv)
 	interference_run_start();
 	run.measurement.ntimes = run.options.ntimes;
 	run.measurement.max_seconds = run.options.max_seconds;
-	if (!run.options.ntimes && !(run.options.max_seconds > 0))
+	if (!run.options.ntimes && !is_positive(run.options.max_seconds))
 		run.measurement.max_seconds = seconds_left(began, touched);
 	/* with a requested number or time the repetitions so far are used */
 	run.measurement.least = run.options.ntimes || floors_seconds() > 0
@@ -109,7 +110,7 @@ int main(int argc, char **argv)
 	if (!run.options.ntimes) /* of a rank that gave up, another one is missing */
 		run.options.ntimes =
 			run.measurement.complete + (run.measurement.ended > ENDED_TIME);
-	if (!(floors_seconds() > 0) || floors_want_read())
+	if (!is_positive(floors_seconds()) || floors_want_read())
 		looks_take(&run.looks, &run.measurement, &run.arrays, run.options.explain);
 	began = clock_now();
 	arrays_place(&run.after, &run.arrays, "after the runs");

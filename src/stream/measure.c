@@ -1,6 +1,7 @@
 #include "measure.h"
 
 #include "../harness/clock.h"
+#include "../harness/elementary.h"
 #include "../harness/evidence/interference.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/job/ranks.h"
@@ -118,7 +119,7 @@ static double shortest(const struct timing *t, int from, int to)
 	int i;
 
 	for (i = from; i < to; i++)
-		if (rate_counts(lost_share(t, i)) && (!(best > 0) || t->times[i] < best))
+		if (rate_counts(lost_share(t, i)) && (!is_positive(best) || t->times[i] < best))
 			best = t->times[i];
 	return best;
 }
@@ -188,13 +189,14 @@ static void judge_bound(const struct measurement *m, int k)
 	if (!rate->counted)
 		verdict_warn(DISTURBED,
 			     "%s: in each of %d repetitions a thread lost more than 5 %% of its "
-			     "time: a lower bound%s",
-			     kernels[k].name, m->complete - 1, interference_by());
+			     "time: %s%s",
+			     kernels[k].name, m->complete - 1, rate_bound(rate),
+			     interference_by());
 	else if (rate->is_bound && !interference_is_loud())
 		verdict_warn(UNSTABLE,
-			     "%s: no interval, a lower bound: %d repetition%s, or they differ by "
-			     "more than 50 %%",
-			     kernels[k].name, rate->counted,
+			     "%s: no interval, %s: %d repetition%s, or they differ by more than "
+			     "50 %%",
+			     kernels[k].name, rate_bound(rate), rate->counted,
 			     rate->counted == 1 ? " counts" : "s count");
 }
 
@@ -272,9 +274,9 @@ static void rank_block(struct best_blocks *best, double time)
 {
 	int b = BLOCKS_ALIKE - 1;
 
-	if (!(time > 0) || (best->of[b] > 0 && time >= best->of[b]))
+	if (!is_positive(time) || (best->of[b] > 0 && time >= best->of[b]))
 		return;
-	for (; b > 0 && (!(best->of[b - 1] > 0) || time < best->of[b - 1]); b--)
+	for (; b > 0 && (!is_positive(best->of[b - 1]) || time < best->of[b - 1]); b--)
 		best->of[b] = best->of[b - 1];
 	best->of[b] = time;
 }
@@ -300,7 +302,7 @@ static int has_settled(const struct progress *p)
 	for (k = 0; k < KERNELS; k++) {
 		const double *const best = p->best[k].of;
 
-		if (!(best[BLOCKS_ALIKE - 1] > 0) ||
+		if (!is_positive(best[BLOCKS_ALIKE - 1]) ||
 		    best[BLOCKS_ALIKE - 1] > best[0] * (1 + SETTLED_WITHIN))
 			return 0;
 	}
@@ -319,7 +321,7 @@ static int is_the_end(struct measurement *m, struct progress *p)
 	m->ended = ENDED_COUNT;
 	if (m->ntimes && m->complete == m->ntimes)
 		return 1;
-	if (m->ntimes && !(m->max_seconds > 0))
+	if (m->ntimes && !is_positive(m->max_seconds))
 		return 0;
 	of_all[0] = !m->ntimes && has_settled(p);
 	of_all[1] = !over;

@@ -112,8 +112,8 @@ static NOINLINE double cell_read(const double *v, size_t n)
 	return s0 + s1 + s2 + s3;
 }
 
-static NOINLINE void cell_triad(double *restrict a, const double *restrict b,
-				const double *restrict c, size_t n)
+static NOINLINE void cell_triad(double *__restrict a, const double *__restrict b,
+				const double *__restrict c, size_t n)
 {
 	size_t i;
 

@@ -18,7 +18,7 @@ void matrix_cpus(struct cpuset *of, int domain, const struct cpuset *cpus)
 
 	cpuset_clear(of);
 	EACH_OF_SET (cpu, cpus)
-		if (topology_domain(cpu) == domain)
+		if (topology_is_in(cpu, domain))
 			cpuset_add(of, cpu);
 }
 

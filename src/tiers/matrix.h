@@ -4,7 +4,7 @@
  *
  * A rate is what rate.h makes of all passes.  A latency is the median of the rounds, its interval
  * reaches from the least to the largest: of five rounds they contain the median of all rounds
- * with 94 %.  Where fewer than three rounds were undisturbed, other processes used more than 5 %
+ * with 94 %.  Where fewer than three rounds were undisturbed, other processes used too much
  * of the node, or the kernel moved many pages, a rate is a lower bound and a latency has no
  * interval.
  */

@@ -1,5 +1,6 @@
 #include "output.h"
 
+#include "../harness/elementary.h"
 #include "../harness/json.h"
 #include "../harness/metrics.h"
 #include "../harness/plural.h"
@@ -17,7 +18,7 @@ int output_differs(const struct tier *p, int figure)
 {
 	const double measured = p->figures[figure].value, declared = output_declared(p, figure);
 
-	if (!(measured > 0) || !(declared > 0))
+	if (!is_positive(measured) || !is_positive(declared))
 		return 0;
 	return measured > MUCH * declared ||
 	       (declared > MUCH * measured && !p->figures[figure].is_bound);
@@ -29,7 +30,7 @@ static double output_farther(const struct matrix *matrix, const struct tier *p, 
 {
 	const struct tier *const own = matrix_pair(matrix, p->cpus, p->cpus);
 
-	if (!own || own == p || !(own->figures[0].value > 0) || !p->declared.distance ||
+	if (!own || own == p || !is_positive(own->figures[0].value) || !p->declared.distance ||
 	    !p->declared.local)
 		return 0;
 	*declared = (double)p->declared.distance / p->declared.local;
@@ -48,7 +49,7 @@ static void output_distances(const struct matrix *matrix)
 		const double measured = output_farther(matrix, &matrix->pairs[i], &declared);
 		const double off = measured > declared ? measured / declared : declared / measured;
 
-		if (!(measured > 0) || off <= MUCH)
+		if (!is_positive(measured) || off <= MUCH)
 			continue;
 		count++;
 		if (off > most) {

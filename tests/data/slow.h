@@ -62,7 +62,7 @@ static int slow_gettime(clockid_t clock, struct timespec *t)
 	static __thread double last;
 	double now = slow_seconds(clock, t), wait = now - last;
 
-	if (clock != CLOCK_MONOTONIC)
+	if (clock != CLOCK_MONOTONIC_RAW)
 		return 0;
 	wait = (slow_times() - 1) * (last > 0 && wait < 0.1 / SLOW ? wait : 0);
 	while (wait > 0 && slow_seconds(clock, t) < now + wait)

@@ -56,3 +56,40 @@ def test_a_figure_that_is_only_imprecise_is_shown(
     if program == 'pingpong':  # what disturbs can only make a latency longer
         assert data['metrics'][shown]['bound'] == 'upper'
     assert data['metrics'][shown]['value'] > 0 and f'warning: {reason}: ' in done.stdout
+
+
+# what /proc/stat says of a node of so many CPUs, in CPUs kept busy, and what is made of it
+LOOKS = [
+    ('256', '12', '0', '0', '; other processes used 12.0 of 256 CPUs'),
+    ('256', '0.8', '0', '0', '; other processes used 0.8 of 256 CPUs'),
+    ('256', '0.3', '0', '0', None),  # a daemon of the system
+    ('256', '0', '1.5', '0', None),  # ticks of 256 busy CPUs
+    ('256', '20', '0', '0', '; other processes used 20.0 of 256 CPUs'),
+    ('256', '0', '0', '20', '; a hypervisor stole 20.0 of 256 CPUs'),
+    ('8', '0.3', '0', '0', None),
+    ('8', '0.45', '0', '0', '; other processes used 6 % of the CPUs'),
+    ('2', '0.2', '0', '0', '; other processes used 10 % of the CPUs'),
+    ('2', '0.01', '0', '0.2', '; a hypervisor stole 10 % of the CPUs'),
+    ('2', '1.2', '0', '0', '; other processes used 60 % of the CPUs: a weak bound'),
+]
+
+
+@pytest.mark.parametrize('cpus, others, interrupts, stolen, said', LOOKS)
+def test_neighbours_are_counted_in_cpus(build_program, cpus, others, interrupts, stolen, said):
+    """5 % of 256 CPUs are 12 processes that read memory: a figure beside them was an estimate."""
+    end = '\n}\n\nstatic long interference_major_faults'
+    of = '{{ const double now = clock_now(); {} }}'.format(' '.join((
+        'busy->cpus = atoi(getenv("CPUS"));',
+        'busy->stolen = now * atof(getenv("STOLEN"));',
+        'busy->served = now * atof(getenv("INTERRUPTS"));',
+        'busy->node = clock_process() + now * atof(getenv("OTHERS"));',
+        'busy->node += busy->stolen + busy->served; busy->steal = busy->stolen;',
+    )))  # fmt: skip
+    planted = (('harness/evidence/interference.c', end, f'\n\t{of}{end}'),)
+    env = {'CPUS': cpus, 'OTHERS': others, 'INTERRUPTS': interrupts, 'STOLEN': stolen}
+    words = [build_program('stream', changes=planted), '-n', '1e6', '-t', '400']
+    done = subprocess.run(
+        words, env=os.environ | env | {'OMP_NUM_THREADS': '1'}, capture_output=True, text=True
+    )
+    (line,) = [text for text in done.stdout.splitlines() if text.startswith('Triad ')]
+    assert line.endswith(said) if said else (';' not in line), line

@@ -71,7 +71,34 @@ def test_the_modules_are_in_the_record(run):
 
 def test_empty_slots_are_no_modules(run):
     record, _ = run(*dmi.sockets(channels=2), dmi.module('DIMM 9', 'P0 CHANNEL H', mib=0))
-    assert len(record['facts']['dimms']) == 4 and record['facts']['memory_channels'] is None
+    assert len(record['facts']['dimms']) == 4 and record['facts']['memory_channels'] == 4
+
+
+# CPU 0 and CPU 1 of two sockets
+SOCKETS = {
+    'devices/system/cpu/online': '0-1',
+    'devices/system/cpu/cpu0/topology/core_siblings': '1',
+    'devices/system/cpu/cpu1/topology/core_siblings': '2',
+}
+BANKS = {
+    'one slot per channel': (dmi.sockets(8), 16),
+    'two slots': (dmi.sockets(8, slots=2), 16),
+    'a channel gone': (dmi.sockets(8, slots=2)[:-2], 15),
+    'half of the channels': (dmi.sockets(4, slots=2), 8),
+    'by Intel': (dmi.sockets(2, 2, bank='P{socket}_Node0_Channel{letter}_Dimm0'), 4),
+    'by Supermicro': (dmi.sockets(6, bank='_Node{socket}_Channel{letter}_Dimm1'), 12),
+    'of which socket is not said': (dmi.sockets(8, bank='CHANNEL {letter}'), None),
+    'of each controller': (dmi.sockets(8, bank='MC{socket} CHANNEL {letter}'), None),
+    'banks': (dmi.sockets(8, bank='BANK {letter}'), None),
+    'of one module it is not said': ([*dmi.sockets(8), dmi.module('DIMM 9', 'BANK 0')], None),
+}
+
+
+@pytest.mark.parametrize('case', BANKS)
+def test_a_module_is_no_channel_its_bank_names_one(run, case):
+    modules, channels = BANKS[case]
+    record, _ = run(*modules, **SOCKETS)
+    assert record['facts']['memory_channels'] == channels
 
 
 def edac(**locations):
@@ -97,6 +124,27 @@ def test_edac_names_modules_without_root(run):
     assert facts['dimms_source'] == 'edac' and facts['memory_channels'] == 8
     assert [d['size_mib'] for d in facts['dimms']] == [16384] * 8
     assert {d['configured_mts'] for d in facts['dimms']} == {None}
+
+
+def test_a_rank_is_no_module(run):
+    """As AMD's driver names its folders: eight channels of a module of two ranks."""
+    channels = {
+        f'mc{m}/rank{4 * c + r}': f'csrow {r} channel {c}'
+        for m in (0, 1)
+        for c in range(4)
+        for r in (0, 1)
+    }
+    for gone, left in (((), 8), (('mc1/rank12', 'mc1/rank13'), 7)):
+        there = {place: where for place, where in channels.items() if place not in gone}
+        facts = run(**edac(**there))[0]['facts']
+        assert (facts['dimms_source'], facts['memory_channels']) == ('edac', left)
+        assert [d['size_mib'] for d in facts['dimms']] == [2 * 16384] * left
+        assert facts['dimms'][0]['locator'] == 'mc0 rank0'
+
+
+def test_each_branch_has_its_channels(run):
+    places = {f'mc0/dimm{i}': f'branch {i // 2} channel {i % 2} slot 0' for i in range(4)}
+    assert run(**edac(**places))[0]['facts']['memory_channels'] == 4
 
 
 def test_the_firmware_and_edac_together(run):

@@ -1,6 +1,8 @@
 """A kernel that refuses to place memory, or to say where it lies: never silently VALID."""
 
+import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -27,17 +29,17 @@ SAYS = {'EPERM': 'Operation not permitted', 'ENOSYS': 'Function not implemented'
 
 @pytest.fixture(scope='module')
 def machine(tmp_path_factory):
-    """machine(domains, allowed): what the programs find from then on; CPUs are of domain 0."""
+    """machine(domains, allowed, home): what the programs find from then on; CPUs are of `home`."""
     folder = tmp_path_factory.mktemp('machine')
 
-    def become(count, allowed):
-        tree = folder / f'{count}-{allowed}'
+    def become(count, allowed, home=(0,)):
+        tree = folder / f'{count}-{allowed}-{home}'
         (folder / 'root').unlink(missing_ok=True)
         (folder / 'root').symlink_to(tree)
         nodes = tree / 'sys/devices/system/node'
         for n in range(count):
             (nodes / f'node{n}').mkdir(parents=True, exist_ok=True)
-            (nodes / f'node{n}/cpulist').write_text('\n' if n else '0-8191\n')
+            (nodes / f'node{n}/cpulist').write_text('0-8191\n' if n in home else '\n')
             (nodes / f'node{n}/distance').write_text('10 21\n')
             (nodes / f'node{n}/meminfo').write_text(f'Node {n} MemTotal: 9000000 kB\n')
         (nodes / 'online').write_text(f'0-{count - 1}\n')
@@ -61,10 +63,10 @@ def refuse(tmp_path_factory):
 def said(machine, refuse, build_program):
     """said(program, error, calls, domains, allowed) -> (exit status, lines on the placement)"""
 
-    def run(program, error='EPERM', calls=ALL, domains=2, allowed='0-1'):
+    def run(program, error='EPERM', calls=ALL, domains=2, allowed='0-1', home=(0,)):
         changes = other_machine(machine.root, 1 << 20)
         built = build_program(program, changes=changes, usual=USUAL)
-        machine(domains, allowed)
+        machine(domains, allowed, home)
         cpus = sorted(os.sched_getaffinity(0))[:2]
         words = ['taskset', '-c', ','.join(map(str, cpus))]
         words += [refuse, error, calls] if calls else []
@@ -115,3 +117,49 @@ def test_on_a_machine_of_one_domain_it_is_nothing(said, program):
 @pytest.mark.parametrize('program', ['stream', 'pingpong'])
 def test_without_a_refusal_the_pages_are_known(said, program):
     assert said(program, calls='') == (0, '')
+
+
+@pytest.mark.parametrize('files', [20, 64, 300])
+def test_more_threads_than_files_may_be_open_hide_no_remote_memory(
+    machine, build_program, files, tmp_path
+):
+    """Each kept one open, and whatever of /sys was read then was not there: VALID."""
+    program = build_program('stream', changes=other_machine(machine.root, 1 << 20), usual=USUAL)
+    machine(2, '0-1', home=(1,))  # the pages are of the real domain 0
+    cpu = str(min(os.sched_getaffinity(0)))
+    limited = ['sh', '-c', f'ulimit -n {files}; exec "$@"', 'sh', 'taskset', '-c', cpu]
+    words = [program, '-n', '1000000', '-t', '2', '--allow', ALLOW, '--json', tmp_path / 'r.json']
+    env = {**os.environ, 'OMP_NUM_THREADS': '80', 'OMP_WAIT_POLICY': 'passive'}
+    done = subprocess.run([*limited, *words], env=env, capture_output=True, text=True)
+    record = json.loads((tmp_path / 'r.json').read_text())
+    assert [r['reason'] for r in record['reasons'] if not r['allowed']] == ['wrong-placement']
+    assert 'do not lie on the local NUMA domain 1' in done.stdout
+    assert record['repetitions']['lost_time_from'] == ('schedstat' if files == 300 else 'switches')
+
+
+def test_what_cannot_be_opened_is_not_what_is_not_there(build_program):
+    program = build_program('stream', usual=USUAL)
+    words = ['sh', '-c', 'ulimit -n 4; exec "$@"', 'sh', program, '-n', '1000000', '-t', '2']
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 2 and 'Verdict' not in done.stdout
+    assert re.fullmatch(
+        "membw: cannot open '/.*': Too many open files\nhint: raise 'ulimit -n'\n", done.stderr
+    )
+
+
+@pytest.mark.parametrize('home', [(0, 1), (0, 1, 2)])
+def test_a_cpu_of_several_domains_has_the_memory_of_each(said, machine, home):
+    """numa=fake, as kernels of the Raspberry Pi have it: each domain lists all CPUs."""
+    for program in ('stream', 'pingpong'):
+        assert said(program, calls='', domains=3, allowed='0-2', home=home) == (0, '')
+
+
+def test_cpus_that_the_kernel_does_not_say_are_those_of_proc(machine, refuse, build_program):
+    """A filter refuses the call: "2 threads on 0 CPUs ()", INVALID three times."""
+    program = build_program('stream', changes=other_machine(machine.root, 1 << 20), usual=USUAL)
+    machine(2, '0-1')
+    words = [refuse, 'EPERM', 'sched_getaffinity', program, *PROGRAMS['stream'], '--allow', ALLOW]
+    env = {**os.environ, 'OMP_NUM_THREADS': '2'}
+    done = subprocess.run(words, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert '2 threads on CPUs 0' in done.stdout and '()' not in done.stdout

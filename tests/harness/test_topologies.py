@@ -171,6 +171,20 @@ def test_a_cgroup_limit_makes_the_arrays_smaller(probe, tmp_path, group):
     assert 'as many as fit into the memory available' in found['note']
 
 
+def test_strict_overcommit_makes_the_arrays_smaller(probe, tmp_path):
+    """It ended by "no address space", on a machine with memory enough."""
+    machine = topologies.Machine('epyc-9654-l3-as-numa')
+    tree = machine.write(tmp_path)
+    (tree / 'proc/sys/vm').mkdir(parents=True)
+    limits = f'CommitLimit: {8 * GIB >> 10} kB\nCommitted_AS: {3 * GIB - (64 << 20) >> 10} kB\n'
+    with open(tree / 'proc/meminfo', 'a') as file:
+        file.write(limits)
+    for mode, smaller in ((0, False), (1, False), (2, True)):
+        (tree / 'proc/sys/vm/overcommit_memory').write_text(f'{mode}\n')
+        found = probe(tree, machine.online)
+        assert (found['array_size'] == 5 * GIB // 5 * 4 // 24) is smaller, mode
+
+
 QUOTAS = {
     'none': ({'proc': '0::/job'}, math.inf),
     'v2, of the group above': ({'proc': '0::/job/step', 'job/cpu.max': '180000 100000'}, 1.8),

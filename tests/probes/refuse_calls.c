@@ -51,6 +51,7 @@ static const struct {
 			{ "clone3", SYS_clone3, BY_NAME },
 	{ "flock", SYS_flock, BY_NAME },
 	{ "getcpu", SYS_getcpu, BY_NAME },
+	{ "sched_getaffinity", SYS_sched_getaffinity, BY_NAME },
 	{ "sched_setaffinity", SYS_sched_setaffinity, BY_NAME },
 };
 enum { CALLS = sizeof(calls) / sizeof(*calls) };

@@ -28,7 +28,7 @@ static void write_domains(const struct cpuset *cpus)
 			continue;
 		cpuset_clear(&members);
 		for (cpu = 0; cpu < CPUS_MAX; cpu++)
-			if (cpuset_has(cpus, cpu) && topology_domain(cpu) == domain)
+			if (cpuset_has(cpus, cpu) && topology_is_in(cpu, domain))
 				cpuset_add(&members, cpu);
 		snprintf(name, sizeof(name), "%d", domain);
 		json_text(name, cpuset_format(&members, list));

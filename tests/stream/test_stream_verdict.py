@@ -381,25 +381,31 @@ def test_a_number_of_threads_that_is_none_is_named_with_what_ran(stream, run, va
     assert 'wrong-pinning' in done.warnings and said in done.stdout
 
 
-MISSING = [
-    ('OMP_PLACES', '{0},{7777}', 7777),
-    ('OMP_PLACES', '{0}:2:5000', 5000),
-    ('OMP_PLACES', '{0,4000:2:1}', 4000),
-    ('GOMP_CPU_AFFINITY', '0 5000-5003:2', 5000),
+REFUSED = [
+    ('OMP_PLACES', '{7777}'),
+    ('OMP_PLACES', '{0},{7777}'),
+    ('OMP_PLACES', '{0}:2:5000'),
+    ('OMP_PLACES', '{0},!{7777}'),
+    ('OMP_PLACES', '{cores}'),  # a parser of ours looked for the number, for ever
+    ('OMP_PLACES', '{a'),
+    ('OMP_PLACES', '{}'),
+    ('OMP_PROC_BIND', 'nonsense'),
+    ('GOMP_CPU_AFFINITY', '5000-5003:2'),
 ]
 
 
-@pytest.mark.parametrize('variable, value, cpu', MISSING)
-def test_a_place_that_is_not_there_is_a_reason(stream, run, variable, value, cpu):
+@pytest.mark.parametrize('variable, value', REFUSED)
+def test_a_pinning_that_the_runtime_refuses_is_a_reason(stream, run, variable, value):
+    """Each time the same: whether a thread has moved or not."""
     done = run(stream, '-n', '1e6', '-t', '3', OMP_NUM_THREADS='1', **{variable: value})
     assert 'wrong-pinning' in done.reasons
-    assert f'{variable} names CPU {cpu}, but this machine has' in done.stdout
+    assert f"{variable}='{value}' pinned nothing: each thread may run on CPUs" in done.stdout
 
 
-@pytest.mark.parametrize('places', ['cores', 'threads(1)', '{0}', '{0},!{7777}', '{0}:1:9'])
+@pytest.mark.parametrize('places', ['cores', 'threads(1)', '{0}', '{0}:1:9'])
 def test_places_that_are_there_are_no_reason(stream, run, places):
     done = run(stream, '-n', '1e6', '-t', '3', OMP_NUM_THREADS='1', OMP_PLACES=places)
-    assert 'OMP_PLACES names' not in done.stdout
+    assert 'pinned nothing' not in done.stdout
 
 
 def test_sysconf_counts_where_nothing_else_knows_a_third_level(recorded_machine, build, tmp_path):

@@ -1,6 +1,7 @@
 #include "build.h"
 
 #include "../json.h"
+#include "../sysfile.h"
 #include "own_file.h"
 
 enum { BUILD_FILE_MOST = 1 << 18, BUILD_WORDS_MOST = 1 << 16, BUILD_PATH = 4096 + 64 };
@@ -82,7 +83,7 @@ static const char *build_string(const char *key, char *text, size_t size)
 
 static int build_read_file(const char *path)
 {
-	FILE *const file = fopen(path, "r");
+	FILE *const file = sysfile_open(path);
 	size_t size;
 
 	if (!file)

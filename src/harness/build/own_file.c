@@ -1,6 +1,7 @@
 #include "own_file.h"
 
-#include <fcntl.h>
+#include "../sysfile.h"
+
 #include <link.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -83,7 +84,7 @@ void own_file_read(struct own_file *own)
 {
 	static const char self[] = "/proc/self/exe";
 	const ssize_t size = readlink(self, own->path, sizeof(own->path) - 1);
-	const int file = open(self, O_RDONLY);
+	const int file = sysfile_descriptor(self);
 	struct stat is;
 	void *bytes;
 

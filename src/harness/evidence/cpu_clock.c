@@ -1,6 +1,7 @@
 #include "cpu_clock.h"
 
 #include "../clock.h"
+#include "../elementary.h"
 
 /* 64 additions per turn: the loop around them runs in parallel with the chain. */
 enum { CHAIN_TURNS = 500, CHAIN_LENGTH = 64 };
@@ -89,7 +90,7 @@ double cpu_additions_per_cycle(void)
 {
 	const double ghz = cpu_clock_ghz(), began = clock_now();
 
-	if (!(ghz > 0))
+	if (!is_positive(ghz))
 		return 0;
 	cpu_clock_chains(CHAINS_TURNS);
 	return CHAINS_TURNS * CHAIN_LENGTH / (1e9 * (clock_now() - began) * ghz);

@@ -4,6 +4,7 @@
 #include "../json.h"
 #include "../machine/cgroup.h"
 #include "../plural.h"
+#include "../sysfile.h"
 #include "../verdict.h"
 #include "neighbours.h"
 #include "threads.h"
@@ -18,19 +19,21 @@ static int interference_unknown;       /* /proc/stat does not say */
 static double interference_throttled;  /* seconds in the run, summed over the CPUs */
 static long interference_read_back;    /* pages of this process in the run, from swap or a file */
 
-static const double INTERFERENCE_SHARE_ALLOWED = 0.05, INTERFERENCE_LEAST_SECONDS = 0.1;
-static const double INTERFERENCE_CLOCK_OFF = 1.05;
+static const double INTERFERENCE_SHARE_ALLOWED = 0.05, INTERFERENCE_CPUS_ALLOWED = 0.5;
+static const double INTERFERENCE_LEAST_SECONDS = 0.1, INTERFERENCE_CLOCK_OFF = 1.05;
 /* Of a library that is used for the first time a few are read. */
 enum { READ_BACK_ALLOWED = 100 };
 
-static void interference_read_cpus(struct interference *busy)
+/* Two looks are at the same CPUs: those of the first. */
+static void interference_read_cpus(struct interference *busy, const struct cpuset *on)
 {
 	const double hertz = (double)sysconf(_SC_CLK_TCK);
-	FILE *file = fopen("/proc/stat", "r");
+	FILE *file = sysfile_open("/proc/stat");
 	char line[1024];
 
-	busy->all = busy->steal = busy->node = 0;
+	busy->all = busy->steal = busy->node = busy->stolen = busy->served = 0;
 	busy->cpus = 0;
+	busy->on = *on;
 	while (file && fgets(line, sizeof(line), file)) {
 		double user = 0, nice = 0, system = 0, idle, wait, irq = 0, softirq = 0, steal = 0;
 		int cpu;
@@ -41,7 +44,9 @@ static void interference_read_cpus(struct interference *busy)
 			continue;
 		busy->cpus++;
 		busy->node += (user + nice + system + irq + softirq + steal) / hertz;
-		if (!cpuset_has(threads_cpus(), cpu))
+		busy->stolen += steal / hertz;
+		busy->served += (irq + softirq) / hertz;
+		if (!cpuset_has(on, cpu))
 			continue;
 		busy->all += (user + nice + system + irq + softirq) / hertz;
 		busy->steal += steal / hertz;
@@ -61,48 +66,78 @@ double interference_stolen(void)
 {
 	struct interference now;
 
-	interference_read_cpus(&now);
+	interference_read_cpus(&now, threads_cpus());
 	return now.steal;
 }
 
 void interference_start(struct interference *busy)
 {
-	interference_read_cpus(busy);
+	interference_read_cpus(busy, threads_cpus());
 	busy->own = clock_process();
 	busy->wall = clock_now();
 }
 
-double interference_other_processes(const struct interference *busy)
+static double interference_above_0(double seconds)
 {
-	const double seconds = busy->all - busy->own;
-
-	return (seconds > 0 ? seconds : 0) + busy->steal;
+	return seconds > 0 ? seconds : 0;
 }
 
-double interference_share(void)
+double interference_other_processes(const struct interference *busy)
+{
+	return interference_above_0(busy->all - busy->own) + busy->steal;
+}
+
+/* How many CPUs so many seconds of the run kept busy; 0 for too little to tell. */
+static double interference_cpus_of(double seconds)
+{
+	const double wall = interference_of_run.wall;
+
+	return !interference_owner_unknown && wall > 0 && seconds > INTERFERENCE_LEAST_SECONDS
+		       ? seconds / wall
+		       : 0;
+}
+
+/* CPUs that other processes kept busy; that a hypervisor stole; both, and interrupts. */
+static double interference_others(void)
 {
 	const struct interference *const run = &interference_of_run;
-	const double seconds = run->node - run->own, of = run->wall * run->cpus;
 
-	return !interference_owner_unknown && of > 0 && seconds > INTERFERENCE_LEAST_SECONDS
-		       ? seconds / of
-		       : 0;
+	return interference_cpus_of(run->node - run->stolen - run->served - run->own);
+}
+
+static double interference_stolen_cpus(void)
+{
+	return interference_cpus_of(interference_of_run.stolen);
+}
+
+static double interference_taken(void)
+{
+	return interference_cpus_of(interference_of_run.node - interference_of_run.own);
+}
+
+static double interference_share_of(double cpus)
+{
+	return interference_of_run.cpus ? cpus / interference_of_run.cpus : 0;
 }
 
 void interference_stop(struct interference *busy)
 {
 	struct interference now;
 
-	interference_read_cpus(&now);
+	interference_read_cpus(&now, &busy->on);
 	busy->wall = clock_now() - busy->wall;
 	busy->own = clock_process() - busy->own;
-	busy->all = now.all - busy->all;
-	busy->steal = now.steal - busy->steal;
-	busy->node = now.node - busy->node;
-	interference_unknown = now.all <= 0;
+	busy->all = interference_above_0(now.all - busy->all);
+	busy->steal = interference_above_0(now.steal - busy->steal);
+	busy->node = interference_above_0(now.node - busy->node);
+	busy->stolen = interference_above_0(now.stolen - busy->stolen);
+	busy->served = interference_above_0(now.served - busy->served);
+	interference_unknown = now.all <= 0 || now.cpus != busy->cpus;
 	if (interference_unknown)
-		verdict_warn(DISTURBED,
-			     "not known: /proc/stat does not say how busy these CPUs are");
+		verdict_warn(DISTURBED, now.cpus != busy->cpus
+						? "not known: CPUs went on or off meanwhile"
+						: "not known: /proc/stat does not say how busy "
+						  "these CPUs are");
 }
 
 void interference_run_start(void)
@@ -138,7 +173,8 @@ static void interference_judge_clock(void)
 		verdict_invalid(CLOCK,
 				"%d thread%s used %.2f s of CPU time in %.2f s: the clock is slow",
 				threads, plural(threads), own, wall);
-	if (interference_of_run.node > cpus * (INTERFERENCE_CLOCK_OFF * wall + 2 * tick))
+	if (!interference_unknown &&
+	    interference_of_run.node > cpus * (INTERFERENCE_CLOCK_OFF * wall + 2 * tick))
 		verdict_invalid(CLOCK,
 				"the node's %d CPU%s were busy for %.2f s in %.2f s: the clock is "
 				"slow",
@@ -197,30 +233,49 @@ const char *interference_by(void)
 int interference_is_loud(void)
 {
 	return interference_unknown || interference_kept_waiting() ||
-	       interference_share() > INTERFERENCE_SHARE_ALLOWED;
+	       interference_others() > INTERFERENCE_CPUS_ALLOWED ||
+	       interference_share_of(interference_taken()) > INTERFERENCE_SHARE_ALLOWED;
+}
+
+/* Of few CPUs a share; by whom most of it was. */
+static const char *interference_who(void)
+{
+	static char text[128];
+	const double others = interference_others(), stolen = interference_stolen_cpus();
+	const double cpus = stolen > others ? stolen : interference_taken() - stolen;
+	const char *who = stolen > others ? "a hypervisor stole" : "other processes used";
+
+	if (interference_of_run.cpus * INTERFERENCE_SHARE_ALLOWED > INTERFERENCE_CPUS_ALLOWED)
+		snprintf(text, sizeof(text), "%s %.1f of %d CPUs", who, cpus,
+			 interference_of_run.cpus);
+	else
+		snprintf(text, sizeof(text), "%s %.0f %% of the CPUs", who,
+			 100 * interference_share_of(cpus));
+	return text;
 }
 
 const char *interference_text(void)
 {
-	static char text[128];
+	static char text[160];
 
 	if (interference_unknown)
 		return "; how busy the CPUs were is not known";
-	snprintf(text, sizeof(text), "; other processes used %.0f %% of the CPUs%s",
-		 100 * interference_share(), interference_share() > 0.5 ? ": a weak bound" : "");
+	snprintf(text, sizeof(text), "; %s%s", interference_who(),
+		 interference_share_of(interference_taken()) > 0.5 ? ": a weak bound" : "");
 	return text;
 }
 
 void interference_judge(void)
 {
+	char stolen[64] = "";
+
+	if (interference_of_run.steal > 0)
+		snprintf(stolen, sizeof(stolen), " (%.2f s stolen of ours)",
+			 interference_of_run.steal);
 	if (interference_kept_waiting())
 		verdict_warn(DISTURBED, "threads had to wait%s", interference_by());
 	else if (!interference_unknown && interference_is_loud())
-		verdict_warn(DISTURBED,
-			     "other processes used %.0f %% of this node's CPUs (%.2f s stolen of "
-			     "ours)%s",
-			     100 * interference_share(), interference_of_run.steal,
-			     interference_by());
+		verdict_warn(DISTURBED, "%s%s%s", interference_who(), stolen, interference_by());
 }
 
 void interference_write(void)
@@ -230,7 +285,8 @@ void interference_write(void)
 	json_number("own_s", interference_of_run.own);
 	json_number("all_s", interference_of_run.all);
 	json_number("steal_s", interference_of_run.steal);
-	json_number("other_share", interference_share());
+	json_number("other_share", interference_share_of(interference_others()));
+	json_number("stolen_share", interference_share_of(interference_stolen_cpus()));
 	if (interference_throttled > 0)
 		json_number("throttled_s", interference_throttled);
 	if (interference_read_back > 0)

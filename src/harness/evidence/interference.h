@@ -4,18 +4,24 @@
  * From /proc/stat: the busy time of CPUs less the CPU time of this process (and of the other ranks
  * of its job on this host), and the time that a hypervisor stole.  A neighbour that uses memory
  * and none of our CPUs slows a rate, too, so the whole node counts: where other processes used
- * more than 5 % of its CPUs, a rate is a lower bound (rate.h).  Under 0.1 s it is too little to
- * tell, because the kernel counts in hundredths of a second.  Threads that a cgroup's quota holds
+ * more than 5 % of its CPUs, or of many CPUs more than half of one, a rate is a lower bound
+ * (rate.h): one core of 128 takes as much bandwidth as one of 4.  Interrupts and stolen time are
+ * no processes, and count from 5 % on.  Under 0.1 s it is too little to tell, because the kernel
+ * counts in hundredths of a second.  Threads that a cgroup's quota holds
  * back leave their CPUs idle: that is read off its cpu.stat; pages that were in swap off the major
  * faults of this process.
  */
 #pragma once
 
-/* Seconds; all and steal summed over the CPUs that the threads may use, node over all CPUs. */
+#include "../machine/cpuset.h"
+
+/* Seconds; all and steal summed over the CPUs that the threads may use, the rest over all CPUs. */
 struct interference {
 	double wall, own, all, steal;
-	double node; /* busy or stolen */
-	int cpus;    /* of the node */
+	double node;           /* busy or stolen */
+	double stolen, served; /* of that by a hypervisor, for interrupts */
+	int cpus;              /* of the node */
+	struct cpuset on;      /* those of the threads when the part began */
 };
 
 /* Of a part of the run: stop turns the readings into differences. */
@@ -34,14 +40,12 @@ LOCAL double interference_stolen(void);
 LOCAL void interference_run_start(void);
 LOCAL void interference_run_stop(double (*of_job)(double own), int ranks);
 
-/* Share of the node's CPU time that other processes used in the run, 0 to 1. */
-LOCAL double interference_share(void);
-
-/* Whether a rate of this run is but a lower bound: other processes used more than 5 % of the
- * node's CPUs, or how much is not known, or a quota or swapping kept the threads waiting. */
+/* Whether a rate of this run is but a lower bound: other processes used too much of the node's
+ * CPUs, or how much is not known, or a quota or swapping kept the threads waiting. */
 LOCAL int interference_is_loud(void);
 
-/* Of a loud run: "; other processes used 79 % of the CPUs: a weak bound". */
+/* Of a loud run: "; other processes used 79 % of the CPUs: a weak bound", of many CPUs "12.1 of
+ * 256 CPUs"; or a hypervisor stole them. */
 LOCAL const char *interference_text(void);
 
 /* Warns of it. */

@@ -1,12 +1,14 @@
 #include "lost_time.h"
 
 #include "../clock.h"
+#include "../openmp.h"
+#include "../sysfile.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-static int lost_time_is_counted;
+static int lost_time_is_counted = 1; /* of every thread */
 
 /* "RUNNING READY SLICES", ns; -1 where the kernel does not count. */
 static double lost_time_ready_seconds(int file)
@@ -24,8 +26,14 @@ static double lost_time_ready_seconds(int file)
 void lost_time_start(struct lost_time *l)
 {
 	l->file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-	if (lost_time_ready_seconds(l->file) >= 0)
-		lost_time_is_counted = 1; /* all threads write the same */
+	if (l->file >= 0 && !sysfile_may_keep(l->file)) {
+		close(l->file);
+		l->file = -1;
+	}
+	if (lost_time_ready_seconds(l->file) < 0) {
+#pragma omp atomic write
+		lost_time_is_counted = 0;
+	}
 	lost_time_note(l);
 	l->lost = 0;
 }

@@ -4,9 +4,9 @@
  * The kernel counts it per thread, in ns, in /proc/thread-self/schedstat.  It is the one figure
  * that distinguishes a thread that lost its CPU from one that waits: an OpenMP thread that
  * spins in a barrier runs, and one that sleeps there is not ready, so neither counts, whatever
- * its CPU time is.  Where the kernel does not count, an involuntary switch (getrusage) and a CPU
- * time (CLOCK_THREAD_CPUTIME_ID) below the wall's say it, less exactly; where neither is known,
- * the time is 0 and the basis says so.
+ * its CPU time is.  Where the kernel does not count, or there may be fewer open files than
+ * threads, an involuntary switch (getrusage) and a CPU time (CLOCK_THREAD_CPUTIME_ID) below the
+ * wall's say it, less exactly; where neither is known, the time is 0 and the basis says so.
  *
  * A thread that waits for a page of its own, which lay in swap, is not ready either; where the
  * page is only compressed in memory (zram), it even runs.  The kernel counts such faults

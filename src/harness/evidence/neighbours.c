@@ -1,9 +1,9 @@
 #include "neighbours.h"
 
 #include "../json.h"
+#include "../sysfile.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <unistd.h>
 
 enum { NEIGHBOURS = 3 };
@@ -33,7 +33,7 @@ static int neighbour_read(struct neighbour *process, const char *pid)
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%.16s/stat", pid);
-	file = fopen(path, "r");
+	file = sysfile_open(path);
 	if (file && fgets(text, sizeof(text), file)) {
 		name = strchr(text, '(');
 		end = strrchr(text, ')');
@@ -50,15 +50,16 @@ static int neighbour_read(struct neighbour *process, const char *pid)
 			*letter = '?';
 	process->pid = atoi(pid);
 	snprintf(process->name, sizeof(process->name), "%.31s", name);
-	process->seconds = ((double)(user + system) + (double)(child_user + child_system)) /
-			   (double)sysconf(_SC_CLK_TCK);
+	process->seconds =
+		((double)user + (double)system + (double)child_user + (double)child_system) /
+		(double)sysconf(_SC_CLK_TCK);
 	return 1;
 }
 
 static struct neighbour_list neighbour_look(void)
 {
 	struct neighbour_list list = { NULL, 0 };
-	DIR *folder = opendir("/proc");
+	DIR *folder = sysfile_folder("/proc");
 	struct dirent *entry;
 
 	while (folder && (entry = readdir(folder)) != NULL) {

@@ -4,7 +4,6 @@
 #include "../machine/topology.h"
 #include "../plural.h"
 #include "../verdict.h"
-#include "places.h"
 #include "threads.h"
 
 static int pinning_is_set(const char *variable, const char *no, const char *also_no)
@@ -14,19 +13,70 @@ static int pinning_is_set(const char *variable, const char *no, const char *also
 	return value && *value && strcasecmp(value, no) != 0 && strcasecmp(value, also_no) != 0;
 }
 
-static int pinning_by_openmp(void)
+#ifdef _OPENMP
+
+/* Of libomp and libiomp5, which alone read KMP_AFFINITY. */
+extern int kmp_get_blocktime(void) __attribute__((weak));
+
+/* "verbose" or "granularity=fine" bind nothing by themselves. */
+static int pinning_by_kmp(void)
 {
-	return pinning_is_set("OMP_PROC_BIND", "false", "0") ||
-	       pinning_is_set("KMP_AFFINITY", "none", "disabled") ||
-	       pinning_is_set("GOMP_CPU_AFFINITY", "", "") ||
-	       (pinning_is_set("OMP_PLACES", "", "") && !getenv("OMP_PROC_BIND"));
+	static const char *const types[] = { "compact",  "scatter", "balanced",
+					     "explicit", "logical", "physical" };
+	const char *value = kmp_get_blocktime ? getenv("KMP_AFFINITY") : NULL;
+	size_t i;
+
+	for (i = 0; value && i < sizeof(types) / sizeof(*types); i++)
+		if (strcasestr(value, types[i]))
+			return 1;
+	return 0;
+}
+
+#endif
+
+/* The variable by which the OpenMP runtime was asked to bind its threads; NULL: none. */
+static const char *pinning_by_openmp(void)
+{
+#ifdef _OPENMP
+	if (pinning_by_kmp())
+		return "KMP_AFFINITY";
+	if (pinning_is_set("GOMP_CPU_AFFINITY", "", ""))
+		return "GOMP_CPU_AFFINITY";
+	if (pinning_is_set("OMP_PLACES", "", "") &&
+	    (!getenv("OMP_PROC_BIND") || pinning_is_set("OMP_PROC_BIND", "false", "0")))
+		return "OMP_PLACES";
+	if (pinning_is_set("OMP_PROC_BIND", "false", "0"))
+		return "OMP_PROC_BIND";
+#endif
+	return NULL;
+}
+
+/* Whether the places have several cores by what they are: sockets, domains, lists of CPUs. */
+static int pinning_places_are_wide(void)
+{
+	static const char *const wide[] = { "sockets", "numa_domains", "ll_caches" };
+	const char *places = getenv("OMP_PLACES"), *kmp = getenv("KMP_AFFINITY"), *end;
+	size_t i;
+
+	kmp = kmp ? strcasestr(kmp, "granularity=") : NULL;
+	kmp = kmp ? kmp + strlen("granularity=") : NULL;
+	if (kmp && !strchr("fFtTcC", *kmp)) /* fine, thread, core */
+		return 1;
+	if (!places)
+		return 0;
+	places += strspn(places, " ");
+	for (i = 0; i < sizeof(wide) / sizeof(*wide); i++)
+		if (strncasecmp(places, wide[i], strlen(wide[i])) == 0)
+			return 1;
+	end = strpbrk(places, ",:}");
+	return *places == '{' && end && *end != '}';
 }
 
 /* A place of several cores lets its thread move between them (OpenMP 5.2, 10.1.3). */
 static int pinning_is_requested(const struct thread_seen *thread)
 {
 	return topology_cores(&thread->affinity) == 1 ||
-	       (pinning_by_openmp() && !places_are_wide(getenv("OMP_PLACES")));
+	       (pinning_by_openmp() && !pinning_places_are_wide());
 }
 
 static const char *pinning_by_nobody(const struct thread_seen *thread)
@@ -107,21 +157,21 @@ static void pinning_judge_count(void)
 #endif
 }
 
-static void pinning_judge_named(const char *variable,
-				int (*first_missing)(const char *, const struct cpuset *))
+/* A runtime that cannot read a value, or finds none of its CPUs, goes on without. */
+static void pinning_judge_refused(void)
 {
-	const char *value = getenv(variable);
+	const char *variable = pinning_by_openmp();
 	char list[CPU_LIST_MAX];
-	struct cpuset online;
-	int missing;
+	int t;
 
-	cpuset_online(&online);
-	if (!value || !cpuset_count(&online))
+	if (!variable || pinning_places_are_wide())
 		return;
-	missing = first_missing(value, &online);
-	if (missing >= 0)
-		verdict_invalid(WRONG_PINNING, "%s names CPU %d, but this machine has CPUs %s",
-				variable, missing, cpuset_format(&online, list));
+	for (t = 0; t < threads_count(); t++)
+		if (topology_cores(&threads_seen(t)->affinity) < 2 ||
+		    memcmp(&threads_seen(t)->affinity, threads_cpus(), sizeof(struct cpuset)) != 0)
+			return;
+	verdict_invalid(WRONG_PINNING, "%s='%.64s' pinned nothing: each thread may run on CPUs %s",
+			variable, getenv(variable), cpuset_format(threads_cpus(), list));
 }
 
 void pinning_judge_quota(int threads)
@@ -136,6 +186,10 @@ void pinning_judge(void)
 	const int cpus = cpuset_count(threads_cpus());
 	char list[CPU_LIST_MAX];
 
+	if (!cpus) {
+		pinning_unknown();
+		return;
+	}
 	if (threads_count() > cpus)
 		verdict_invalid(OVERSUBSCRIBED, "%d thread%s on %d CPU%s (%s)", threads_count(),
 				plural(threads_count()), cpus, plural(cpus),
@@ -143,8 +197,7 @@ void pinning_judge(void)
 	pinning_judge_quota(threads_count());
 	pinning_judge_variable();
 	pinning_judge_count();
-	pinning_judge_named("OMP_PLACES", places_first_missing);
-	pinning_judge_named("GOMP_CPU_AFFINITY", affinity_first_missing);
+	pinning_judge_refused();
 	pinning_judge_threads();
 	pinning_judge_cores();
 }

@@ -4,7 +4,8 @@
  * Pinning is requested when a thread's affinity is a single core, or
  * when OpenMP binds.  Without a request, a thread that moves or
  * meets another on a core is a fact to know, a warning, not a wrong run; so is a move within a
- * place of several cores.
+ * place of several cores.  A runtime that refuses a value of OMP_PLACES and the like goes on
+ * without: the threads that may then run anywhere say so, no parser of ours.
  */
 #pragma once
 

@@ -9,6 +9,7 @@
 #include "../room.h"
 #include "../team_sizes.h"
 
+#include <limits.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -127,10 +128,10 @@ void threads_start(void)
 	if (thread_stack_limit() < THREAD_STACK_LEAST)
 		die("a stack of '%zu' KiB is too small", "'ulimit -s 8192'",
 		    (size_t)thread_stack_limit() >> 10);
+	thread_keep_to_quota();
 	if (!watching++)
 		atexit(thread_refuse_without_team);
 	thread_total = 0;
-	thread_keep_to_quota();
 #pragma omp parallel
 	{
 #pragma omp master
@@ -161,10 +162,12 @@ void threads_team(int count)
 int threads_requested(void)
 {
 	const char *value = getenv("OMP_NUM_THREADS");
+	long count;
 
 	if (thread_team_requested)
 		return thread_team_requested;
-	return value ? atoi(value) : 0;
+	count = value ? strtol(value, NULL, 10) : 0;
+	return count > INT_MAX ? INT_MAX : count < 0 ? 0 : (int)count;
 }
 
 int threads_most(void)

@@ -1,9 +1,10 @@
 #include "workers.h"
 
 #include "../clock.h"
+#include "../elementary.h"
 #include "../error.h"
+#include "../sysfile.h"
 
-#include <dirent.h>
 #include <time.h>
 
 /* A thread and what the kernel has counted of it so far. */
@@ -50,7 +51,7 @@ static void worker_read_task(struct tasks *tasks, const char *id)
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%.20s/schedstat", id);
-	file = fopen(path, "r");
+	file = sysfile_open(path);
 	if (!file)
 		return;
 	if (fscanf(file, "%llu %llu", &running, &ready) == 2) {
@@ -58,7 +59,7 @@ static void worker_read_task(struct tasks *tasks, const char *id)
 
 		task->id = atol(id);
 		task->cpu = worker_cpu_seconds(task->id);
-		if (!(task->cpu > 0))
+		if (!is_positive(task->cpu))
 			task->cpu = 1e-9 * (double)running;
 		task->ready = 1e-9 * (double)ready;
 	}
@@ -67,7 +68,7 @@ static void worker_read_task(struct tasks *tasks, const char *id)
 
 static void worker_read_tasks(struct tasks *tasks)
 {
-	DIR *folder = opendir("/proc/self/task");
+	DIR *folder = sysfile_folder("/proc/self/task");
 	struct dirent *entry;
 
 	tasks->count = 0;
@@ -117,7 +118,7 @@ void workers_stop(struct workers *workers)
 			wanted = now.list[i].cpu + now.list[i].ready;
 	}
 	for (i = 0; i < now.count; i++) {
-		if (!(now.list[i].cpu + now.list[i].ready > wanted / 2))
+		if (now.list[i].cpu + now.list[i].ready <= wanted / 2)
 			continue;
 		workers->count++;
 		if (now.list[i].ready > workers->ready)

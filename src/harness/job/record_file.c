@@ -4,6 +4,7 @@
 #include "ranks.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -32,15 +33,20 @@ static void record_file_drop_unfinished(void)
 		unlink(record_file_unfinished);
 }
 
-static const char RECORD_FILE_HINT[] =
-	"give '--json' a file in a folder that exists and may be written";
+static void record_file_refuse(const char *name)
+{
+	die("cannot write '%s': %s",
+	    errno == EMFILE ? "raise 'ulimit -n'"
+			    : "give '--json' a file in a folder that exists and may be written",
+	    name, strerror(errno));
+}
 
 static FILE *record_file_open_or_die(const char *name)
 {
 	FILE *file = fopen(name, "w");
 
 	if (!file)
-		die("cannot write '%s': %s", RECORD_FILE_HINT, name, strerror(errno));
+		record_file_refuse(name);
 	return file;
 }
 
@@ -50,6 +56,7 @@ static void record_file_open_own(void)
 {
 	struct stat there;
 	char *target = NULL;
+	int there_already;
 
 	if (stat(record_file_path, &there) == 0 && !S_ISREG(there.st_mode)) {
 		record_file_own = record_file_open_or_die(record_file_path);
@@ -59,13 +66,16 @@ static void record_file_open_own(void)
 	snprintf(record_file_own_path, sizeof(record_file_own_path), "%s",
 		 target ? target : record_file_path);
 	free(target);
-	if (access(record_file_own_path, F_OK) == 0 && access(record_file_own_path, W_OK) != 0)
-		record_file_open_or_die(record_file_own_path);
+	there_already = open(record_file_own_path, O_WRONLY | O_CLOEXEC);
+	if (there_already < 0 && errno != ENOENT)
+		record_file_refuse(record_file_own_path);
+	if (there_already >= 0)
+		close(there_already);
 	snprintf(record_file_unfinished, sizeof(record_file_unfinished), "%s.unfinished-%ld",
 		 record_file_own_path, (long)getpid());
 	record_file_own = fopen(record_file_unfinished, "wx");
 	if (!record_file_own)
-		die("cannot write '%s': %s", RECORD_FILE_HINT, record_file_path, strerror(errno));
+		record_file_refuse(record_file_path);
 	/* that it can be written is known now; a process that is killed before there is anything
 	 * to write leaves nothing behind */
 	fclose(record_file_own);
@@ -133,9 +143,21 @@ static int record_file_write_through(const char *line, size_t size)
 	return written || record_file_complain(record_file_path);
 }
 
+/* The name is given when the blocks are on the disk: a power cut leaves the old file or the new.
+ * Some file systems know no fsync. */
+static int record_file_finish(FILE *file, const char *unfinished, const char *path)
+{
+	int is_whole = fflush(file) == 0;
+
+	if (is_whole && fsync(fileno(file)) != 0)
+		is_whole = errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
+	is_whole = fclose(file) == 0 && is_whole;
+	return is_whole && rename(unfinished, path) == 0;
+}
+
 int record_file_put(const char *line, size_t size)
 {
-	int failed;
+	int is_whole;
 
 	if (!record_file_path)
 		return 1;
@@ -143,11 +165,15 @@ int record_file_put(const char *line, size_t size)
 		return record_file_write_through(line, size);
 	if (!record_file_own)
 		record_file_own = fopen(record_file_unfinished, "w");
-	failed = !record_file_own || fwrite(line, 1, size, record_file_own) != size;
-	failed |= record_file_own && fclose(record_file_own) != 0;
+	is_whole =
+		record_file_own && fwrite(line, 1, size, record_file_own) == size &&
+		record_file_finish(record_file_own, record_file_unfinished, record_file_own_path);
 	record_file_own = NULL;
-	failed = failed || rename(record_file_unfinished, record_file_own_path) != 0;
-	return failed ? record_file_complain(record_file_own_path) : 1;
+	if (is_whole)
+		return 1;
+	record_file_complain(record_file_own_path);
+	unlink(record_file_unfinished);
+	return 0;
 }
 
 int record_file_gather(const char *line, size_t size)
@@ -160,9 +186,8 @@ int record_file_gather(const char *line, size_t size)
 
 int record_file_publish(void)
 {
-	const int closed = record_file_all && fclose(record_file_all) == 0;
-
-	return (closed && rename(record_file_gathered, record_file_path) == 0) ||
+	return (record_file_all &&
+		record_file_finish(record_file_all, record_file_gathered, record_file_path)) ||
 	       record_file_complain(record_file_path);
 }
 

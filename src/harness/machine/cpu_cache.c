@@ -1,5 +1,7 @@
 #include "cpu_cache.h"
 
+#include "../sysfile.h"
+
 #if defined(__x86_64__) && !defined(__MIC__)
 
 /* Caches of one CPU; leaf 4 of Intel and 0x8000001D of AMD. */
@@ -45,7 +47,7 @@ static const unsigned *cpu_cache_apic_ids(void)
 {
 	static unsigned ids[CPUS_MAX];
 	static int is_read;
-	FILE *const file = is_read++ ? NULL : fopen("/proc/cpuinfo", "r");
+	FILE *const file = is_read++ ? NULL : sysfile_open("/proc/cpuinfo");
 	char line[4096];
 	unsigned id;
 	int cpu = -1;

@@ -38,8 +38,15 @@ void cpuset_join(struct cpuset *set, const struct cpuset *more)
 
 void cpuset_of_thread(struct cpuset *set)
 {
+	char list[SYSLINE_MAX];
+
 	cpuset_clear(set);
-	sched_getaffinity(0, sizeof(*set), set->part);
+	if (sched_getaffinity(0, sizeof(*set), set->part) >= 0)
+		return;
+	sysfile_field(list, "/proc/thread-self/status", "Cpus_allowed_list");
+	cpuset_parse(set, list);
+	if (!cpuset_count(set))
+		cpuset_online(set);
 }
 
 void cpuset_bind(const struct cpuset *set)
@@ -59,9 +66,13 @@ void cpuset_pin(int cpu)
 void cpuset_online(struct cpuset *set)
 {
 	char line[SYSLINE_MAX];
+	struct cpuset own;
 
+	cpuset_clear(&own);
 	sysfile_line(line, "/sys/devices/system/cpu/online");
 	cpuset_parse(set, line);
+	if (sched_getaffinity(0, sizeof(own), own.part) >= 0)
+		cpuset_join(set, &own);
 }
 
 int cpuset_parse(struct cpuset *set, const char *list)

@@ -25,14 +25,16 @@ LOCAL int cpuset_next(const struct cpuset *set, int after);
 
 LOCAL void cpuset_join(struct cpuset *set, const struct cpuset *more);
 
-/* The CPUs that the calling thread may run on. */
+/* The CPUs that the calling thread may run on: by the kernel, where a filter refuses that by
+ * /proc, else all that are online. */
 LOCAL void cpuset_of_thread(struct cpuset *set);
 
 /* From now on the calling thread may run on these alone; on this one alone. */
 LOCAL void cpuset_bind(const struct cpuset *set);
 LOCAL void cpuset_pin(int cpu);
 
-/* Those that are online; none where sysfs does not say. */
+/* Those that are online: by sysfs, and those that this thread may use (lxcfs has a container's own
+ * numbers in sysfs). */
 LOCAL void cpuset_online(struct cpuset *set);
 
 /* Reads "0-3,8": sysfs's and taskset's notation; returns how many CPUs. */

@@ -2,6 +2,8 @@
 
 #include "../sysfile.h"
 
+#include <ctype.h>
+
 enum { FIRMWARE = 0, MEMORY_DEVICE = 17, END_OF_TABLE = 127, HEADER = 4, TABLE_MAX = 1 << 20 };
 
 /* One structure: its fields, then its strings up to two zero bytes. */
@@ -133,4 +135,55 @@ int dmi_read(struct modules *modules)
 	dmi_parse(modules, table, length);
 	free(table);
 	return modules->slots > 0;
+}
+
+/* The length of "P0 CHANNEL A", up to the channel's own name; 0 where BANK is not so.  What stands
+ * before names a socket or a die, or nothing where there is one socket. */
+static size_t dmi_channel_text(const char *bank, int sockets)
+{
+	static const char *const owners[] = { "P",    "CPU",    "PROC", "PROCESSOR",
+					      "NODE", "SOCKET", "SKT" };
+	const char *const channel = strcasestr(bank, "channel");
+	const char *owner = bank, *name;
+	size_t letters, i;
+
+	if (!channel)
+		return 0;
+	name = channel + strlen("channel");
+	name += strspn(name, " _-:");
+	while (owner < channel && !isalnum((unsigned char)*owner))
+		owner++;
+	if (!isalnum((unsigned char)*name) || (owner == channel && sockets != 1))
+		return 0;
+	while (isalnum((unsigned char)*name))
+		name++;
+	for (letters = 0; isalpha((unsigned char)owner[letters]); letters++)
+		continue;
+	for (i = 0; i < sizeof(owners) / sizeof(*owners); i++)
+		if (owner == channel ||
+		    (strlen(owners[i]) == letters && strncasecmp(owner, owners[i], letters) == 0))
+			return (size_t)(name - bank);
+	return 0;
+}
+
+int dmi_channels(const struct modules *modules, int sockets)
+{
+	int i, other, channels = 0;
+
+	for (i = 0; i < modules->slots; i++) {
+		const char *const bank = modules->of[i].bank;
+		const size_t length = dmi_channel_text(bank, sockets);
+
+		if (!modules->of[i].is_plugged)
+			continue;
+		if (!length)
+			return 0;
+		for (other = 0; other < i; other++)
+			if (modules->of[other].is_plugged &&
+			    dmi_channel_text(modules->of[other].bank, sockets) == length &&
+			    strncmp(modules->of[other].bank, bank, length) == 0)
+				break;
+		channels += other == i;
+	}
+	return channels;
 }

@@ -34,3 +34,7 @@ LOCAL void dmi_parse(struct modules *modules, const unsigned char *table, size_t
 
 /* The same of this machine; 0 where it cannot be read (not root, no firmware). */
 LOCAL int dmi_read(struct modules *modules);
+
+/* How many channels the modules name, as "P0 CHANNEL A" in BANK; 0 where one names none, or not
+ * whose it is of several SOCKETS. */
+LOCAL int dmi_channels(const struct modules *modules, int sockets);

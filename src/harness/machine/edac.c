@@ -2,57 +2,94 @@
 
 #include "../sysfile.h"
 
-enum { CONTROLLERS_MAX = 64, SLOTS_MAX = 64 };
+enum { CONTROLLERS_MAX = 64, SLOTS_MAX = 64, CHANNELS_OF_BRANCH = 8 };
 
-static const char EDAC_SYSFS[] = "/sys/devices/system/edac/mc/mc%d/dimm%d/%s";
+/* Where a folder's memory is; -1: it is not said. */
+struct edac_place {
+	int channel, pair;
+};
 
-/* "channel 1 slot 0", "csrow 0 channel 1": the channel, -1 where it is not said. */
-static int edac_channel_of(int controller, int slot)
+/* "dimm" or "rank", as the driver knows modules or the ranks on them alone. */
+static int edac_file(char line[SYSLINE_MAX], const char *kind, int controller, int slot,
+		     const char *file)
 {
-	char line[SYSLINE_MAX];
-	const char *at;
-
-	sysfile_line(line, EDAC_SYSFS, controller, slot, "dimm_location");
-	at = strstr(line, "channel ");
-	return at ? atoi(at + strlen("channel ")) : -1;
+	return sysfile_line(line, "/sys/devices/system/edac/mc/mc%d/%s%d/%s", controller, kind,
+			    slot, file);
 }
 
-/* The channel of the module, -2 where the slot is empty. */
-static int edac_read_slot(struct modules *modules, int controller, int slot)
+/* The number behind WORD, up to 63; -1 where there is none. */
+static int edac_number(const char *location, const char *word)
 {
-	struct module *m = &modules->of[modules->slots];
-	char line[SYSLINE_MAX];
+	const char *at = strstr(location, word);
+	const long number = at ? strtol(at + strlen(word), NULL, 10) : -1;
 
-	if (!sysfile_line(line, EDAC_SYSFS, controller, slot, "size") || atoi(line) < 1 ||
-	    modules->slots == MODULES_MAX)
-		return -2;
-	memset(m, 0, sizeof(*m));
+	return number >= 0 && number < 64 ? (int)number : -1;
+}
+
+/* "branch 0 channel 1 slot 0", "csrow 2 channel 1"; two chip selects (csrow) are one module. */
+static struct edac_place edac_place_of(const char *kind, int controller, int slot)
+{
+	struct edac_place place = { -1, -1 };
+	char line[SYSLINE_MAX];
+	int csrow;
+
+	edac_file(line, kind, controller, slot, "dimm_location");
+	place.channel = edac_number(line, "channel ");
+	if (place.channel >= 0 && edac_number(line, "branch ") > 0)
+		place.channel += CHANNELS_OF_BRANCH * edac_number(line, "branch ");
+	csrow = strcmp(kind, "rank") == 0 ? edac_number(line, "csrow ") : -1;
+	if (place.channel >= 0 && csrow >= 0)
+		place.pair = csrow / 2;
+	return place;
+}
+
+/* 0 where the slot is empty.  The second rank of a module is added to the first. */
+static int edac_read_slot(struct modules *modules, struct edac_place of[MODULES_MAX], int first,
+			  const char *kind, int controller, int slot)
+{
+	const struct edac_place place = edac_place_of(kind, controller, slot);
+	char line[SYSLINE_MAX];
+	struct module *m;
+	int at = first;
+
+	if (!edac_file(line, kind, controller, slot, "size") || atoi(line) < 1)
+		return 0;
+	while (at < modules->slots &&
+	       (place.pair < 0 || of[at].channel != place.channel || of[at].pair != place.pair))
+		at++;
+	if (at == MODULES_MAX)
+		return 0;
+	m = &modules->of[at];
 	m->is_plugged = 1;
-	m->size_mib = strtoul(line, NULL, 10);
-	sysfile_line(line, EDAC_SYSFS, controller, slot, "dimm_label");
-	snprintf(m->locator, LOCATOR_MAX, "%.*s", LOCATOR_MAX - 1, line);
+	m->size_mib += strtoul(line, NULL, 10);
+	of[at] = place;
+	if (at < modules->slots)
+		return 1;
 	modules->slots++;
-	return edac_channel_of(controller, slot);
+	edac_file(line, kind, controller, slot, "dimm_label");
+	snprintf(m->locator, LOCATOR_MAX, "%.*s", LOCATOR_MAX - 1, line);
+	return 1;
 }
 
 int edac_read(struct modules *modules)
 {
-	int controller, slot, channels = 0, are_known = 1;
+	static struct edac_place of[MODULES_MAX];
+	int controller, slot, at, channels = 0;
 
 	memset(modules, 0, sizeof(*modules));
 	for (controller = 0; controller < CONTROLLERS_MAX; controller++) {
+		const int first = modules->slots;
 		unsigned long long seen = 0;
-		int channel;
 
-		for (slot = 0; slot < SLOTS_MAX; slot++) {
-			channel = edac_read_slot(modules, controller, slot);
-			if (channel == -1 || channel > 63)
-				are_known = 0;
-			else if (channel >= 0)
-				seen |= 1ULL << channel;
+		for (slot = 0; slot < SLOTS_MAX; slot++)
+			if (!edac_read_slot(modules, of, first, "dimm", controller, slot))
+				edac_read_slot(modules, of, first, "rank", controller, slot);
+		for (at = first; at < modules->slots; at++) {
+			if (of[at].channel < 0 || of[at].channel > 63)
+				return 0;
+			channels += !(seen >> of[at].channel & 1);
+			seen |= 1ULL << of[at].channel;
 		}
-		for (; seen; seen &= seen - 1)
-			channels++;
 	}
-	return are_known ? channels : 0;
+	return channels;
 }

@@ -2,7 +2,8 @@
  * edac: the memory modules as the kernel's error detection driver sees them.
  *
  * Readable by everybody where such a driver is loaded; it knows which channel
- * a module really sits in, but no speeds.
+ * a module really sits in, but no speeds.  Some drivers, those of AMD among
+ * them, know ranks alone: the two of a module are one here.
  */
 #pragma once
 

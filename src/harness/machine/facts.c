@@ -54,14 +54,11 @@ static void fact_numa_nodes(void)
 	json_count("numa_nodes", cpuset_count(&nodes) ? (unsigned)cpuset_count(&nodes) : 1);
 }
 
-static void fact_cpus(void)
+static void fact_cpus(const struct cpuset *online)
 {
-	struct cpuset online;
-
-	cpuset_online(&online);
-	json_count("cpus", (unsigned)cpuset_count(&online));
-	json_count("cores", (unsigned)topology_cores(&online));
-	json_positive("sockets", topology_sockets(&online));
+	json_count("cpus", (unsigned)cpuset_count(online));
+	json_count("cores", (unsigned)topology_cores(online));
+	json_positive("sockets", topology_sockets(online));
 	fact_line("smt", "/sys/devices/system/cpu/smt/control");
 }
 
@@ -130,13 +127,15 @@ static void fact_module(const struct module *m)
 }
 
 /* The memory modules that are plugged, by the firmware, else by the kernel's driver; the channels
- * that have one, by the driver alone: it knows them, the firmware has names at most. */
-static void fact_dimms(void)
+ * that have one, by the driver, which knows them, else by the firmware's names. */
+static void fact_dimms(int sockets)
 {
 	static struct modules by_firmware, by_driver;
-	const int channels = edac_read(&by_driver), is_dmi = dmi_read(&by_firmware);
+	int channels = edac_read(&by_driver), is_dmi = dmi_read(&by_firmware), i;
 	const struct modules *modules = is_dmi ? &by_firmware : &by_driver;
-	int i;
+
+	if (!channels && !by_firmware.is_virtual)
+		channels = dmi_channels(&by_firmware, sockets);
 
 	json_text("dimms_source", is_dmi ? "dmi" : by_driver.slots ? "edac" : "none");
 	json_truth("dimms_are_virtual", modules->is_virtual);
@@ -183,23 +182,27 @@ static void fact_identity(void)
 
 void facts_write(void)
 {
+	struct cpuset online;
 	char name[SYSLINE_MAX];
 
+	cpuset_online(&online);
 	json_open("facts", '{');
 	json_text("cpu_model", cpu_name(name) ? name : NULL);
 	fact_identity();
 	fact_field("microcode", "/proc/cpuinfo", "microcode");
 	fact_system();
 	fact_choice("thp", "/sys/kernel/mm/transparent_hugepage/enabled");
+	fact_line("clock_source", "/sys/devices/system/clocksource/clocksource0/"
+				  "current_clocksource");
 	fact_line("numa_balancing", "/proc/sys/kernel/numa_balancing");
 	fact_line("governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
 	fact_line("freq_min_khz", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_min_freq");
 	fact_line("freq_max_khz", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq");
-	fact_cpus();
+	fact_cpus(&online);
 	fact_caches();
 	fact_numa_nodes();
 	fact_numa();
 	fact_memory();
-	fact_dimms();
+	fact_dimms(topology_sockets(&online));
 	json_close('}');
 }

@@ -90,7 +90,7 @@ static void llc_add_cache(struct llc_caches *caches, const struct cache *cache, 
 
 static int llc_sockets_by_cpuinfo(void)
 {
-	FILE *file = fopen("/proc/cpuinfo", "r");
+	FILE *file = sysfile_open("/proc/cpuinfo");
 	char line[1024];
 	int socket, most = 0;
 

@@ -96,19 +96,36 @@ static size_t memory_available_in_cgroup(void)
 	return least;
 }
 
-/* What the limit leaves after what is mapped, and 64 MiB for what a library maps later. */
+/* What a limit leaves after what is taken, and 64 MiB for what a library maps later. */
+static size_t memory_available_rest(size_t limit, size_t taken)
+{
+	taken += (size_t)64 * MIB;
+	return limit > taken ? limit - taken : 0;
+}
+
 static size_t memory_available_below(int limit_of, const char *mapped)
 {
-	const size_t reserve = (size_t)64 * MIB;
 	char value[SYSLINE_MAX];
 	struct rlimit limit;
-	size_t taken;
 
 	if (getrlimit(limit_of, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
 		return (size_t)-1;
 	sysfile_field(value, "/proc/self/status", mapped);
-	taken = ((size_t)strtoull(value, NULL, 10) << 10) + reserve;
-	return (size_t)limit.rlim_cur > taken ? (size_t)limit.rlim_cur - taken : 0;
+	return memory_available_rest((size_t)limit.rlim_cur, (size_t)strtoull(value, NULL, 10)
+								     << 10);
+}
+
+/* Where vm.overcommit_memory is 2 the kernel promises no more than its limit. */
+static size_t memory_available_to_commit(void)
+{
+	char limit[SYSLINE_MAX], taken[SYSLINE_MAX];
+
+	if (!sysfile_line(limit, "/proc/sys/vm/overcommit_memory") || atoi(limit) != 2 ||
+	    !sysfile_field(limit, "/proc/meminfo", "CommitLimit") ||
+	    !sysfile_field(taken, "/proc/meminfo", "Committed_AS"))
+		return (size_t)-1;
+	return memory_available_rest((size_t)strtoull(limit, NULL, 10) << 10,
+				     (size_t)strtoull(taken, NULL, 10) << 10);
 }
 
 static const char *memory_available_source = "";
@@ -129,6 +146,7 @@ size_t memory_available(void)
 		{ memory_available_in_cgroup(), " (the cgroup's limit)" },
 		{ memory_available_below(RLIMIT_AS, "VmSize"), " (ulimit -v)" },
 		{ memory_available_below(RLIMIT_DATA, "VmData"), " (ulimit -d)" },
+		{ memory_available_to_commit(), " (vm.overcommit_memory is 2)" },
 	};
 	size_t least = (size_t)-1, i;
 

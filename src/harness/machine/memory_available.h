@@ -7,7 +7,8 @@
 
 /* The smallest of MemAvailable, what is free on the NUMA domains that a memory policy (numactl
  * --membind) or a cpuset leaves, and what the cgroups (v1 or v2, this one and those above it),
- * ulimit -v and ulimit -d leave of what is not taken; (size_t)-1 where the kernel says none. */
+ * ulimit -v, ulimit -d and strict overcommit leave of what is not taken; (size_t)-1 where the
+ * kernel says none. */
 LOCAL size_t memory_available(void);
 
 /* Bytes that these NUMA domains have; 0 where they do not say. */

@@ -1,5 +1,6 @@
 #include "topology.h"
 
+#include "../room.h"
 #include "../sysfile.h"
 
 static int topology_first_sibling(int cpu)
@@ -84,58 +85,79 @@ void topology_all_domains(struct cpuset *domains)
 	cpuset_parse(domains, line);
 }
 
-/* The CPUs of a domain; an empty set where it has none or there is no such domain. */
-static void topology_cpus_of(struct cpuset *cpus, int domain)
+/* Read once: on a node of hundreds of CPUs, asking for each is millions of reads. */
+static struct {
+	int lowest; /* of the domains that are online */
+	struct cpuset *cpus[DOMAINS_MAX], all;
+} topology_of_domains;
+
+static void topology_read_domains(void)
 {
 	char line[SYSLINE_MAX];
+	struct cpuset domains;
+	int d;
 
-	sysfile_line(line, "/sys/devices/system/node/node%d/cpulist", domain);
-	cpuset_parse(cpus, line);
+	topology_all_domains(&domains);
+	topology_of_domains.lowest = cpuset_count(&domains) ? cpuset_next(&domains, -1) : 0;
+	EACH_OF_SET (d, &domains) {
+		if (d >= DOMAINS_MAX)
+			break;
+		topology_of_domains.cpus[d] = room_for(1, sizeof(domains), "domain", "free some");
+		sysfile_line(line, "/sys/devices/system/node/node%d/cpulist", d);
+		cpuset_parse(topology_of_domains.cpus[d], line);
+		cpuset_join(&topology_of_domains.all, topology_of_domains.cpus[d]);
+	}
+}
+
+/* Its CPUs; NULL: there is no such domain. */
+static const struct cpuset *topology_cpus_of(int domain)
+{
+	static int is_read;
+
+	if (!is_read++)
+		topology_read_domains();
+	return domain >= 0 && domain < DOMAINS_MAX ? topology_of_domains.cpus[domain] : NULL;
 }
 
 int topology_domain_has_cpus(int domain)
 {
-	struct cpuset cpus;
+	const struct cpuset *const cpus = topology_cpus_of(domain);
 
-	topology_cpus_of(&cpus, domain);
-	return cpuset_count(&cpus) > 0;
+	return cpus && cpuset_count(cpus) > 0;
 }
 
-/* All at once: on a node of hundreds of CPUs, asking for each is millions of reads.
- * A CPU may be online where its domain, without memory, is not: it has no local memory, and
+/* A CPU may be online where its domain, without memory, is not: it has no local memory, and
  * is counted to the lowest domain there is. */
-static void topology_read_domains(short known[CPUS_MAX])
+int topology_is_in(int cpu, int domain)
 {
-	struct cpuset cpus, domains;
-	int domain, cpu, first;
+	const struct cpuset *const cpus = topology_cpus_of(domain);
 
-	topology_all_domains(&domains);
-	first = cpuset_count(&domains) ? cpuset_next(&domains, -1) : 0;
-	for (cpu = 0; cpu < CPUS_MAX; cpu++)
-		known[cpu] = (short)first;
-	EACH_OF_SET (domain, &domains) {
-		topology_cpus_of(&cpus, domain);
-		EACH_OF_SET (cpu, &cpus)
-			known[cpu] = (short)domain;
-	}
+	return (cpus && cpuset_has(cpus, cpu)) || (domain == topology_of_domains.lowest &&
+						   !cpuset_has(&topology_of_domains.all, cpu));
 }
 
 int topology_domain(int cpu)
 {
-	static short known[CPUS_MAX];
-	static int is_read;
+	static short known[CPUS_MAX]; /* domain + 1 */
+	int domain = 0;
 
-	if (!is_read)
-		topology_read_domains(known);
-	is_read = 1;
-	return cpu >= 0 && cpu < CPUS_MAX ? known[cpu] : 0;
+	if (cpu < 0 || cpu >= CPUS_MAX)
+		return 0;
+	if (known[cpu])
+		return known[cpu] - 1;
+	while (domain < DOMAINS_MAX - 1 && !topology_is_in(cpu, domain))
+		domain++;
+	known[cpu] = (short)(domain + 1);
+	return domain;
 }
 
 void topology_domains(struct cpuset *domains, const struct cpuset *cpus)
 {
-	int cpu;
+	int cpu, d;
 
 	cpuset_clear(domains);
 	EACH_OF_SET (cpu, cpus)
-		cpuset_add(domains, topology_domain(cpu));
+		for (d = topology_domain(cpu); d < DOMAINS_MAX; d++)
+			if (topology_is_in(cpu, d))
+				cpuset_add(domains, d);
 }

@@ -21,7 +21,11 @@ LOCAL int topology_socket(int cpu);
 /* How many sockets, 0 where the kernel does not say. */
 LOCAL int topology_sockets(const struct cpuset *cpus);
 
-/* The NUMA domain of a CPU, 0 where the kernel knows none. */
+/* Whether a NUMA domain has this CPU: several may (numa=fake); 0 has all where the kernel knows
+ * none. */
+LOCAL int topology_is_in(int cpu, int domain);
+
+/* The lowest of them. */
 LOCAL int topology_domain(int cpu);
 
 /* Every NUMA domain that is online, those without CPUs too. */

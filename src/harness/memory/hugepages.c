@@ -2,6 +2,7 @@
 
 #include "../error.h"
 #include "../json.h"
+#include "../sysfile.h"
 
 static size_t hugepages_value_of(const char *line, const char *key)
 {
@@ -23,7 +24,7 @@ static int hugepages_is_head(const char *line, const void *memory, size_t bytes,
 
 void hugepages_read(struct hugepages *got, const void *memory, size_t bytes, enum pages pages)
 {
-	FILE *file = fopen("/proc/self/smaps", "r");
+	FILE *file = sysfile_open("/proc/self/smaps");
 	char line[1024];
 	int overlaps = 0;
 

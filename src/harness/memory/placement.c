@@ -2,10 +2,10 @@
 
 #include "../json.h"
 #include "../machine/memory_policy.h"
+#include "../sysfile.h"
 #include "../verdict.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -123,7 +123,7 @@ const char *placement_physical(const void *address, char text[PHYSICAL_TEXT_MAX]
 	const unsigned long long page = (unsigned long long)sysconf(_SC_PAGESIZE);
 	const unsigned long long at = (unsigned long long)(uintptr_t)address;
 	unsigned long long entry = 0, frame;
-	const int file = open("/proc/self/pagemap", O_RDONLY);
+	const int file = sysfile_descriptor("/proc/self/pagemap");
 
 	if (file < 0)
 		return NULL;
@@ -148,11 +148,11 @@ static void placement_look_at_page(struct placement *p, const void *address,
 	const int domain = placement_domain(address);
 
 	p->sampled++;
-	if (domain < 0)
+	if (domain < 0 || !cpuset_count(requested))
 		p->absent++;
 	else if (domain < DOMAINS_MAX)
 		p->on[domain]++;
-	if (domain >= 0 && !cpuset_has(requested, domain)) {
+	if (domain >= 0 && cpuset_count(requested) && !cpuset_has(requested, domain)) {
 		p->misplaced++;
 		p->requested = *requested;
 	}

@@ -1,16 +1,24 @@
 #include "wide.h"
 
 #include "../machine/cpu_width.h"
+#include "../openmp.h"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__MIC__) && !defined(__INTEL_COMPILER)
-/* Looked up once: the instruction takes microseconds on a virtual machine. */
+/* Looked up once, by whichever threads come first: the instruction takes microseconds on a virtual
+ * machine. */
 static int wide_width(void)
 {
 	static int width;
+	int known;
 
-	if (!width)
-		width = cpu_width();
-	return width;
+#pragma omp atomic read
+	known = width;
+	if (known)
+		return known;
+	known = cpu_width();
+#pragma omp atomic write
+	width = known;
+	return known;
 }
 
 #define BITS 512

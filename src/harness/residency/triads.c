@@ -70,7 +70,7 @@ static double triads_rate(size_t from, size_t to)
 		ended = p->ended > ended ? p->ended : ended;
 		lost = p->lost_time.lost > lost ? p->lost_time.lost : lost;
 	}
-	if (!(ended > began) || !rate_counts(lost / (ended - began)))
+	if (ended <= began || !rate_counts(lost / (ended - began)))
 		return 0;
 	return 1e-9 * (double)(TRIADS_ARRAYS * (to - from) * triads.threads) / (ended - began);
 }

@@ -36,6 +36,7 @@ void floors_set_seconds(const char *option, const char *text)
 {
 	const double seconds =
 		option_number(option, text, SECONDS_MAX, "give seconds, as in 25 or 0.5");
+	const long us = (long)(1e6 * seconds) + 1;
 	struct sigaction action;
 	struct itimerval timer;
 
@@ -45,10 +46,10 @@ void floors_set_seconds(const char *option, const char *text)
 	action.sa_handler = on_time_over;
 	sigaction(SIGALRM, &action, NULL);
 	memset(&timer, 0, sizeof(timer));
-	timer.it_value.tv_sec = (time_t)seconds;
-	timer.it_value.tv_usec =
-		(suseconds_t)(1e6 * (seconds - (double)timer.it_value.tv_sec)) + 1;
-	setitimer(ITIMER_REAL, &timer, NULL);
+	timer.it_value.tv_sec = us / 1000000;
+	timer.it_value.tv_usec = us % 1000000;
+	if (setitimer(ITIMER_REAL, &timer, NULL) != 0)
+		die("no limit of '%g' s can be set", "give seconds, as in 25 or 0.5", seconds);
 }
 
 double floors_seconds(void)
@@ -164,7 +165,7 @@ static int tell_figures(const struct rate *const rates[FLOORS])
 			worst = word_of(rates[k], floors[k]);
 	fprintf(line, "membw: %s", words[worst]);
 	for (k = 0; k < FLOORS; k++) {
-		if (!(floors[k] > 0) || word_of(rates[k], floors[k]) != worst)
+		if (!is_positive(floors[k]) || word_of(rates[k], floors[k]) != worst)
 			continue;
 		fprintf(line, "%s", before);
 		tell_figure(rates[k], floor_name(k), floors[k]);

@@ -1,6 +1,7 @@
 #include "looks.h"
 
 #include "../../harness/clock.h"
+#include "../../harness/elementary.h"
 #include "../../harness/evidence/threads.h"
 #include "../../harness/job/ranks.h"
 #include "../../harness/job/watchdog.h"
@@ -201,7 +202,7 @@ static void take_turns(struct looks *l, const struct plan *p)
 	while (is_open && !watchdog_signalled()) {
 		is_open = 0;
 		for (k = 0; k < LOOKS; k++) {
-			if (!(l->bytes[k] > 0) || l->complete[k] == REPETITIONS_MOST ||
+			if (!is_positive(l->bytes[k]) || l->complete[k] == REPETITIONS_MOST ||
 			    (l->complete[k] >= REPETITIONS_FEW && seconds_of(l, k) >= LASTS))
 				continue;
 			time_once(l, p, k);
@@ -294,7 +295,8 @@ double looks_avoided(const struct looks *l)
 		gbs(l, LOOK_nt) / (gbs(l, LOOK_ordinary) > 0 ? gbs(l, LOOK_ordinary) : 1);
 	const double avoided = 1 - 3 * (ratio - 1);
 
-	if (!(gbs(l, LOOK_nt) > 0) || !(looks_gain(l) > 0) || looks_gain(l) > SATURATED_GAIN)
+	if (!is_positive(gbs(l, LOOK_nt)) || !is_positive(looks_gain(l)) ||
+	    looks_gain(l) > SATURATED_GAIN)
 		return -1;
 	return avoided < 0 ? 0 : avoided > 1 ? 1 : avoided;
 }
@@ -321,7 +323,7 @@ double looks_apart(const struct looks *l, int at)
 	const double middle = middle_of_others(l, at), less = middle - rate->value;
 	const double wide = rate->high > rate->low ? rate->high - rate->low : 0;
 
-	if (!is_sure(rate) || !(middle > 0) || less <= APART * middle || less <= wide)
+	if (!is_sure(rate) || !is_positive(middle) || less <= APART * middle || less <= wide)
 		return 0;
 	return -less / middle;
 }
@@ -338,7 +340,7 @@ void looks_write(const struct looks *l)
 
 	json_open("looks", '{');
 	for (k = 0; k < LOOKS; k++) {
-		if (!(gbs(l, k) > 0))
+		if (!is_positive(gbs(l, k)))
 			continue;
 		json_open(look_names[k], '{');
 		json_number("gbs", gbs(l, k));
@@ -377,7 +379,7 @@ static void print_domains(const struct looks *l)
 void looks_print(const struct looks *l)
 {
 	print_domains(l);
-	if (!(gbs(l, LOOK_ordinary) > 0))
+	if (!is_positive(gbs(l, LOOK_ordinary)))
 		return;
 	printf("Triad by ordinary stores %.1f", gbs(l, LOOK_ordinary));
 	if (gbs(l, LOOK_nt) > 0)

@@ -1,11 +1,12 @@
 #include "print.h"
 
 #include "../../harness/build/build.h"
+#include "../../harness/elementary.h"
 #include "../../harness/error.h"
 #include "../../harness/evidence/interference.h"
 #include "../../harness/evidence/threads.h"
 #include "../../harness/job/record_file.h"
-#include "../../harness/machine/cpuset.h"
+#include "../../harness/machine/topology.h"
 #include "../../harness/memory/placement.h"
 #include "../../harness/options.h"
 #include "../../harness/plural.h"
@@ -19,12 +20,15 @@ static const char RULE[] = "----------------------------------------------------
 void table_banner(const struct options *o, const struct residency_found *residency,
 		  const char *note)
 {
-	char list[CPU_LIST_MAX];
+	const int cores = topology_cores(threads_cpus());
+	char list[CPU_LIST_MAX], of[64] = "";
 
+	if (threads_count() == 1 && cores > 1 && getenv("OMP_NUM_THREADS"))
+		snprintf(of, sizeof(of), " (OMP_NUM_THREADS=1, but %d cores)", cores);
 	printf("membw stream %s, a STREAM-compatible program\n", MEMBW_VERSION);
-	printf("%d arrays of %.1f MiB, %d thread%s on CPUs %s, ", ARRAYS,
+	printf("%d arrays of %.1f MiB, %d thread%s on CPUs %s%s, ", ARRAYS,
 	       (double)o->size * sizeof(element) / MIB, threads_count(), plural(threads_count()),
-	       cpuset_format(threads_cpus(), list));
+	       cpuset_format(threads_cpus(), list), of);
 	if (o->ntimes)
 		printf("%d repetitions, the first is not counted\n", o->ntimes);
 	else if (o->max_seconds > 0)
@@ -83,7 +87,7 @@ static void print_headline(const struct measurement *m)
 
 	printf("Triad %s GB/s", rate_text(rate, 1e9));
 	if (rate->is_bound)
-		printf(", a lower bound: the best of %d repetition%s", rate->best_of,
+		printf(", %s: the best of %d repetition%s", rate_bound(rate), rate->best_of,
 		       plural(rate->best_of));
 	if (interference_is_loud())
 		printf("%s", interference_text());
@@ -112,7 +116,7 @@ void table_peak(const struct measurement *m)
 	const double peak = options_peak();
 	int k, best = 0;
 
-	if (!(peak > 0))
+	if (!is_positive(peak))
 		return;
 	for (k = 1; k < KERNELS; k++)
 		if (m->kernel[k].best_mbs > m->kernel[best].best_mbs)

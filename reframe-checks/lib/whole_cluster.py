@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 PATIENT = {'OMPI_MCA_odls_base_sigkill_timeout': 10, 'PRTE_MCA_odls_base_sigkill_timeout': 10}
 WAIT_S = 300  # for the other processes, once the first process of a job has ended
 RECORDS, REQUESTED = 'cluster.jsonl', 'requested.txt'
-UNCLEAR = ('SUSPECT', 'UNDECIDED')
+UNCLEAR = ('UNDECIDED',)
 MEASURED = ('PASS', 'FAIL', *UNCLEAR)
 NOT_PASS = ('FAIL', 'DIED', *UNCLEAR, 'INVALID', 'MISSING')
 # one line per node in the log for so many nodes; of more, those alone that are not PASS

@@ -20,7 +20,7 @@ GREEN, RED, YELLOW, CYAN = '32', '31', '33', '36'
 COLOURS = {
     **dict.fromkeys(('PASS', 'VALID', 'ACCEPTED'), GREEN),
     **dict.fromkeys(('FAIL', 'REFUSED', 'MISSING', 'XPASS'), RED),
-    **dict.fromkeys(('INVALID', 'SUSPECT', 'INCOMPLETE'), YELLOW),
+    **dict.fromkeys(('INVALID', 'UNDECIDED', 'DIED', 'INCOMPLETE'), YELLOW),
     'KNOWN': CYAN,
 }
 BOLD = '1'

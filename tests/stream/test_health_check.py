@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 import silent_kernel
+from places import ROOT
 
 QUIET = ['-n', '1000000', '-t', '3', '--allow']
 QUIET += ['array-too-small,too-short,oversubscribed,wrong-pinning']

@@ -11,6 +11,7 @@ from membw.results import provenance
 from membw.results.find_one import Result, find
 from membw.results.record import evidence_of
 from membw.results.table import Figure, figures_of, measurement
+from membw.site.cpu_peak import peak_of
 from membw.tables import Cell, Column, Table
 
 EPILOG = """\
@@ -158,7 +159,7 @@ def _fields(record: dict) -> dict[str, str]:
         **record,
         **(record.get('build') or {}),
         **{name: value for name, value in case.items() if value},
-        'peak_gbs': provenance.peak_of(record)[0],
+        'peak_gbs': peak_of(record)[0],
         'verdict': measurement(read).verdict,
     }
     fields = {name: str(every[name]) for name in NAMES if every.get(name) not in (None, '')}

@@ -1,1 +1,1 @@
-"""One node, one word: FIT, SLOW and why, NOT JUDGED and what is missing, or DEAD."""
+"""One node: its battery, its word and why."""

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from membw.node.causes import Cause, Seen, find
 from membw.node.quantities import BY_METRIC, counted_of, facts_of
-from membw.possible.peak import facts_of as table_of
 from membw.rank.judge import AGAIN, FACTS, MARGIN, MEAN, Group, NodeVerdict, judge
 from membw.rank.newest import in_order
 from membw.rank.ranking import Ranking, rank_table
@@ -21,6 +20,7 @@ from membw.results import verdict
 from membw.results.record import Record
 from membw.results.table import Figure, Setting, Table
 from membw.results.verdict import DIED, FAIL, PASS, UNDECIDED
+from membw.site.cpu_peak import facts_of as table_of
 
 FIRST = 7  # runs of a node since a fact changed: what it is compared with, where it has no peers
 NOTHING = 'nothing to compare with: --peers, a reference, or twice more when it is idle'

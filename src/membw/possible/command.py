@@ -8,7 +8,7 @@ from membw import tables
 from membw.checkout import root
 from membw.errors import MembwError, did_you_mean
 from membw.possible import published, sentence
-from membw.possible.peak import Facts, facts_of
+from membw.site.cpu_peak import Facts, facts_of
 from membw.tables import Cell, Column, Table
 
 COLUMNS = (

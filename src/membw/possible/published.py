@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from membw.possible.peak import Peak, facts_of
 from membw.presets.table import Facts
+from membw.site.cpu_peak import Peak, facts_of
 
 USED = ('reference', 'range')  # no floors, no figure with a warning
 NOT_SAID = 'not said'

@@ -3,10 +3,11 @@
 import math
 from collections.abc import Iterable
 
-from membw.possible import peak, published
+from membw.possible import published
 from membw.possible.published import FEWEST, NOT_SAID
 from membw.presets.table import Facts
 from membw.printable import plural
+from membw.site import cpu_peak as peak
 
 MARGIN = 0.03
 CORES, MEMORY = 1.7, 1.15  # what twice the threads gain where these are the limit

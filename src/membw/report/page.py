@@ -11,10 +11,10 @@ from membw.report.model import Page
 from membw.report.run import Run
 from membw.report.sections import conditions_of, section
 from membw.results.hostlist import fold
-from membw.results.provenance import peak_of
 from membw.results.rows import Row
 from membw.results.table import Table
 from membw.results.verdict import PASS
+from membw.site.cpu_peak import peak_of
 
 CASE_FIELDS = ('session', 'commit', 'compile_line', 'stores', 'modules')
 

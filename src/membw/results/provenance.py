@@ -25,15 +25,6 @@ OF_RECORD = (
     'kernels_set', 'language', 'element_bytes', 'version', 'array_size', 'bodies', 'ntimes',
     'threads', 'ranks',
 )  # fmt: skip
-GIVEN = 'as given'  # by --peak
-
-
-def peak_of(data: dict) -> tuple[float | None, str]:
-    """(theoretical peak of the node in GB/s, None: not known; where that is from); of records
-    before membw 1.1 by the keys that stream had then."""
-    peak, case = data.get('peak') or {}, data.get('case') or {}
-    gbs = peak.get('value') if peak.get('unit') == 'GB/s' else None
-    return gbs or data.get('peak_gbs'), case.get('peak_source') or data.get('peak_note') or GIVEN
 
 
 def requested_pages(record: Record) -> str:

@@ -80,7 +80,7 @@ def beyond_peak(figure: Figure) -> float:
 
 
 def _peak_of(facts: Facts) -> float:
-    from membw.possible.peak import known_peak
+    from membw.site.cpu_peak import known_peak
 
     if id(facts) not in _peaks:
         found = known_peak({'facts': msgspec.to_builtins(facts)})

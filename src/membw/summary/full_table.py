@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from membw.printable import plural, printable
 from membw.results.hostlist import fold, read_node_check
-from membw.results.provenance import peak_of
 from membw.results.rows import Row
 from membw.results.table import HIGHER, Figure
 from membw.results.verdict import INVALID, PASS
+from membw.site.cpu_peak import peak_of
 from membw.tables import Cell, Column, Table, cut
 
 WIDE = 8  # figures that fit a line

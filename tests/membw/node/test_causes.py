@@ -9,7 +9,7 @@ from places import ROOT
 
 from membw.node import counters
 from membw.node.quantities import FACTS, counted_of, facts_of
-from membw.possible.peak import facts_of as table_of
+from membw.site.cpu_peak import facts_of as table_of
 
 sys.path.insert(0, str(ROOT / 'tests/evidence'))
 import causes as evidence  # noqa: E402

@@ -8,7 +8,8 @@ import pytest
 import yaml
 from places import ROOT
 
-from membw.possible import peak, published, sentence
+from membw.possible import published, sentence
+from membw.site import cpu_peak as peak
 
 IDENTITIES = yaml.safe_load((ROOT / 'tests/data/identities.yaml').read_text())
 CPUS, FIGURES = peak.facts_of('cpus'), peak.facts_of('published')

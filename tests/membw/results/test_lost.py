@@ -113,7 +113,7 @@ DIED = {'word': 'DIED', 'reasons': 'ended by SIGBUS (signal 7) on n7', 'fail_pha
     [
         ({'result': 'fail', **DIED}, 'DIED', '1 of 2 rounds: ended by SIGBUS (signal 7) on n7'),
         (
-            {'result': 'fail', 'fail_phase': 'run_complete', 'fail_reason': 'job timed out'},
+            {'result': 'fail', 'fail_phase': 'run_complete', 'job_state': 'TIMEOUT'},
             'DIED',
             '1 of 2 rounds: time limit reached',
         ),

@@ -8,9 +8,9 @@ import pytest
 
 from membw.cli import main
 from membw.errors import MembwError
-from membw.results.provenance import peak_of
 from membw.results.record import evidence_of
 from membw.results.table import headline, read_table
+from membw.site.cpu_peak import peak_of
 
 
 def table_of(tmp_path, *records):

@@ -12,12 +12,22 @@ import yaml
 from membw.checkout import root
 from membw.presets.table import Facts
 from membw.printable import plural
-from membw.results.provenance import peak_of
 from membw.site.peak import BYTES
 
 ROUNDING = 0.01  # 2666 and 2667 MT/s are one speed
 MORE = ' has more'
 UNLOCKED = re.compile(r'Core\(TM\)|Ryzen| w\d-')  # may run memory faster than specified
+
+
+GIVEN = 'as given'  # by --peak
+
+
+def peak_of(data: dict) -> tuple[float | None, str]:
+    """(theoretical peak of the node in GB/s, None: not known; where that is from); of records
+    before membw 1.1 by the keys that stream had then."""
+    peak, case = data.get('peak') or {}, data.get('case') or {}
+    gbs = peak.get('value') if peak.get('unit') == 'GB/s' else None
+    return gbs or data.get('peak_gbs'), case.get('peak_source') or data.get('peak_note') or GIVEN
 
 
 class Peak(NamedTuple):

@@ -193,7 +193,7 @@ static void meet(struct run *run)
 		const double most = share < MATRIX_EACH_MOST ? share : MATRIX_EACH_MOST;
 
 		shared_line_meet(&run->meetings[i],
-				  seconds_now(requested.budget > 0 ? requested.budget : most));
+				 seconds_now(requested.budget > 0 ? requested.budget : most));
 	}
 }
 

@@ -255,23 +255,3 @@ def test_two_libraries_at_once_are_wrong(linked, run):
     assert 'two loaded libraries' in detail(record, 'wrong-library')
     # a variable of the one that is not called chooses nothing
     assert record['blas']['family'] == 'blis' and 'forced-kernels' not in reasons(record)
-
-
-# --- bad input -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    'options, said',
-    [
-        (('-n', '4'), "invalid value for '-n': '4'"),
-        (('-n', '900000'), "'-n 900000' takes"),
-        (('--shape', 'round'), "invalid value for '--shape': 'round'"),
-        (('--peak', '448'), "unknown option '--peak'"),
-    ],
-)
-def test_bad_input_is_one_line_a_hint_and_exit_status_2(plain, run, options, said):
-    status, output, record = run(plain(), *options)
-    lines = output.splitlines()
-    assert status == 2 and record is None, output
-    assert len(lines) == 2 and lines[0].startswith('membw: ') and said in lines[0], output
-    assert lines[1].startswith('hint: ')

@@ -74,12 +74,6 @@ def test_one_thread_is_refused(loaded):
     assert 'OMP_NUM_THREADS=2' in output
 
 
-def test_an_unknown_mix_is_refused_with_those_that_there_are(loaded):
-    status, output, _ = loaded('--mixes', '5r0w')
-    assert status == 2
-    assert '1r0w,3r1w' in output
-
-
 def check_no_curve(data):
     """What was not held is imprecise: a lower bound of the highest rate, and the latency."""
     assert 'generators-stopped' in [warning['reason'] for warning in data['warnings']]

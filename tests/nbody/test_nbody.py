@@ -136,19 +136,3 @@ def test_an_offload_that_ran_on_the_host_is_invalid(run):
     assert record['mode'] == 'offload' and record['offload_fixed_s'] is not None
     assert [row['on_device'] for row in record['scaling']] == [False, True]
     assert record['scaling'][1]['force_difference'] < 1e-9
-
-
-@pytest.mark.shared
-@pytest.mark.parametrize(
-    'options, said',
-    [
-        (('--threads', '0'), "invalid value for '--threads': '0'"),
-        (('--precision', 'half'), "invalid value for '--precision': 'half'"),
-        (('--bodies', '15'), '--bodies'),
-    ],
-)
-def test_bad_input_is_one_line_a_hint_and_exit_status_2(run, options, said):
-    status, output, record = run(*options)
-    lines = output.splitlines()
-    assert status == 2 and record is None and len(lines) == 2
-    assert said in lines[0] and lines[1].startswith('hint: '), output

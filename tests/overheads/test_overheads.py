@@ -163,23 +163,6 @@ def test_the_runtime_and_how_its_threads_wait_are_in_the_record(run, runtime, po
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize(
-    'options, said',
-    [
-        (('--threads', '0'), "invalid value for '--threads': '0'"),
-        (('--constructs', 'barriers'), "invalid value for '--constructs': 'barriers'"),
-        (('--pairs', '5'), '--pairs'),
-    ],
-)
-def test_bad_input_is_one_line_a_hint_and_exit_status_2(run, options, said):
-    status, output, record = run(*options, allow=None)
-    lines = output.splitlines()
-    assert status == 2 and record is None
-    assert len(lines) == 2 and lines[0].startswith('overheads:') or lines[0].startswith('membw:')
-    assert said in lines[0] and lines[1].startswith('hint: '), output
-
-
-@pytest.mark.shared
 def test_without_openmp_there_is_nothing_to_build(tmp_path):
     line = ['gcc', '-O0', ROOT / 'src/overheads/overheads.c', '-o', tmp_path / 'overheads']
     done = subprocess.run(line, capture_output=True, text=True)

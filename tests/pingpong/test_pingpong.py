@@ -151,25 +151,6 @@ def test_one_flipped_bit_of_a_message_is_found(run, method):
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize(
-    'options, said',
-    [
-        (('--pairs', f'{TWO[0]}-{TWO[0]}'), 'is paired with itself'),
-        (('--pairs', f'{TWO[0]}-8000'), 'this process may not run on CPU 8000'),
-        (('--pairs', '0-1,'), "invalid value for '--pairs': '0-1,'"),
-        (('--pairs', f'{PAIR},{TWO[-1]}-{TWO[0]}'), f'is the same pair as {PAIR}'),
-        (('--method', 'tcp'), "invalid value for '--method': 'tcp'"),
-    ],
-)
-def test_bad_input_is_one_line_a_hint_and_exit_status_2(run, options, said):
-    status, output, record = run(*options)
-    lines = output.splitlines()
-    assert status == 2 and record is None, output
-    assert len(lines) == 2 and lines[0].startswith('membw: ') and said in lines[0], output
-    assert lines[1].startswith('hint: ')
-
-
-@pytest.mark.shared
 def test_one_cpu_is_no_pair(build):
     done = subprocess.run(['taskset', '-c', str(TWO[0]), build()], capture_output=True, text=True)
     assert done.returncode == 2 and 'only one CPU, but a pair needs two' in done.stderr

@@ -73,12 +73,8 @@ PROVEN, NOT_PROVEN, DECLARED = 'proven', 'not proven', 'declared'
 CONTRADICTED, UNKNOWN = 'contradicted', 'unknown'
 MACHINES = {
     'as declared: the size of the rule': (Machine(32, 32, 16000), PROVEN, 384, 384),
-    'the same, with hits beyond the cache': (
-        Machine(32, 32, 16000, 0, 'RANDOM=1'),
-        PROVEN,
-        384,
-        768,
-    ),
+    'the same, with hits beyond the cache':
+        (Machine(32, 32, 16000, 0, 'RANDOM=1'), PROVEN, 384, 768),
     'two cores of a socket that declares all of it': (Machine(480, 30, 16000), PROVEN, 96, 800),
     'a rule just above what a proof takes': (Machine(100, 30, 16000), PROVEN, 96, 800),
     '1 GiB declared for 96 cores, two of them here': (Machine(1024, 60, 16000), PROVEN, 96, 800),
@@ -86,62 +82,30 @@ MACHINES = {
     'the same with 1 GiB of memory': (Machine(480, 30, 800), NOT_PROVEN, 360, 800),
     'no cache known and 2 GiB of memory': (Machine(0, 30, 1600), PROVEN, 96, 1600),
     'no cache known and 1 GiB of memory': (Machine(0, 30, 800), NOT_PROVEN, 360, 800),
-    'a cache as declared that memory does not exceed much': (
-        Machine(480, 480, 800),
-        NOT_PROVEN,
-        720,
-        800,
-    ),
-    'a cache as declared, and three times of it in memory': (
-        Machine(480, 480, 1600),
-        NOT_PROVEN,
-        1440,
-        1440,
-    ),
-    'V-Cache that the virtual machine does not declare': (
-        Machine(32, 192, 16000),
-        PROVEN,
-        1536,
-        3072,
-    ),
+    'a cache as declared that memory does not exceed much':
+        (Machine(480, 480, 800), NOT_PROVEN, 720, 800),
+    'a cache as declared, and three times of it in memory':
+        (Machine(480, 480, 1600), NOT_PROVEN, 1440, 1440),
+    'V-Cache that the virtual machine does not declare':
+        (Machine(32, 192, 16000), PROVEN, 1536, 3072),
     '1 GiB of cache not declared': (Machine(32, 1024, 16000), PROVEN, 4096, 8192),
-    '1 GiB of cache not declared, 2 GiB of memory': (
-        Machine(32, 1024, 1600),
-        NOT_PROVEN,
-        1536,
-        1600,
-    ),
+    '1 GiB of cache not declared, 2 GiB of memory':
+        (Machine(32, 1024, 1600), NOT_PROVEN, 1536, 1600),
     'all of a machine of 1 GiB is a cache': (Machine(32, 1024, 800), DECLARED, 384, 384),
-    'a memory-side cache of 16 GiB, 12 of them free': (
-        Machine(16384, 16384, 12000),
-        NOT_PROVEN,
-        6000,
-        12000,
-    ),
-    'a memory-side cache of 1 GiB, 2 GiB of memory': (
-        Machine(1024, 1024, 1600),
-        NOT_PROVEN,
-        1536,
-        1600,
-    ),
-    'noise, the size of the rule is small': (
-        Machine(32, 32, 16000, 0, 'NOISE=0'),
-        DECLARED,
-        384,
-        384,
-    ),
+    'a memory-side cache of 16 GiB, 12 of them free':
+        (Machine(16384, 16384, 12000), NOT_PROVEN, 6000, 12000),
+    'a memory-side cache of 1 GiB, 2 GiB of memory':
+        (Machine(1024, 1024, 1600), NOT_PROVEN, 1536, 1600),
+    'noise, the size of the rule is small':
+        (Machine(32, 32, 16000, 0, 'NOISE=0'), DECLARED, 384, 384),
     'noise above 200 MiB': (Machine(32, 32, 16000, 0, 'NOISE=200'), DECLARED, 384, 384),
     'given: in a cache': (Machine(8, 200, 16000, 96), CONTRADICTED, 96, 96),
     'given: STREAM of one million elements': (Machine(32, 32, 16000, 24), UNKNOWN, 24, 24),
     'given: below the rule': (Machine(64, 20, 16000, 192), PROVEN, 192, 192),
-    'given: of the rule, in a cache of 1 GiB of 2 GiB': (
-        Machine(32, 1024, 1600, 384),
-        NOT_PROVEN,
-        384,
-        384,
-    ),
+    'given: of the rule, in a cache of 1 GiB of 2 GiB':
+        (Machine(32, 1024, 1600, 384), NOT_PROVEN, 384, 384),
     'given: larger than what a proof takes': (Machine(32, 32, 16000, 6000), PROVEN, 6000, 6000),
-}
+}  # fmt: skip
 
 
 @pytest.fixture

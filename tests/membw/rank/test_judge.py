@@ -10,7 +10,7 @@ from membw.rank import units
 from membw.rank.judge import judge
 from membw.results.hostlist import fold
 from membw.results.table import read_table
-from membw.statistics.peers import peers_medians, robust_deviation
+from membw.statistics.peers import noticed, peers_medians, robust_deviation
 
 
 def table_of(tmp_path, rows):
@@ -34,6 +34,32 @@ def low(judged):
 
 def words(verdicts):
     return {v.node: v.verdict for v in verdicts if v.verdict != 'PASS'}
+
+
+@pytest.mark.parametrize('share, is_low', [(0.9851, False), (0.9849, True)])
+def test_low_is_beyond_half_the_margin(tmp_path, share, is_low):
+    rows = [made.record(made.name(n)) for n in range(1, 21)]
+    rows[2]['metrics'] = made.stream(share=share)
+    assert low(judge(figures(tmp_path, rows))) == ['n003'] * is_low
+
+
+@pytest.mark.parametrize('share, is_too_good', [(1.0999, False), (1.1001, True)])
+def test_too_good_is_beyond_a_tenth_and_no_control(tmp_path, share, is_too_good):
+    rows = [made.record(made.name(n)) for n in range(1, 21)]
+    rows[2]['metrics'] = made.stream(share=share)
+    judged = judge(figures(tmp_path, rows))
+    assert words(judged.verdicts) == ({'n003': 'UNDECIDED'} if is_too_good else {})
+    assert 'n003' not in [n for nodes in judged.controls.values() for n in nodes]
+
+
+@pytest.mark.parametrize('peers, deviation, loss', [
+    (3, 0.005, 0.043),  # 6.965 (Student's t of 1 %, 2 degrees) x 0.5 % x sqrt(1 + 1.57 / 3)
+    (3, 0.010, 0.086),
+    (19, 0.005, 0.0133),
+    (1, 0.005, float('inf')),
+])  # fmt: skip
+def test_the_smallest_loss_that_peers_tell_from_chance(peers, deviation, loss):
+    assert noticed(peers, deviation) == pytest.approx(loss, rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -294,6 +320,19 @@ def test_a_low_node_is_compared_with_what_the_healthy_ones_beside_it_say(
     assert f'compared with {fold(controls)}: ' in reason
 
 
+def test_a_bound_beside_it_is_no_control(tmp_path):
+    """The healthy nodes read 3 % less, and were disturbed: n003 is compared with the first."""
+    first = figures(tmp_path, made.fleet(20, slow={3: 0.96}))
+    (controls,) = judge(first).controls.values()
+    rows = beside(0.97, controls)
+    for row in rows:
+        for metric in row['metrics'].values():
+            metric['bound'] = 'lower'
+    verdicts = judge(first, figures(tmp_path, again('n003', 0.95) + rows)).verdicts
+    (reason,) = [v.reason for v in verdicts if v.reason]
+    assert 'compared with that median: ' in reason and words(verdicts) == {'n003': 'FAIL'}
+
+
 def test_a_node_that_is_alone_with_its_fleet_s_shift_fails_without_a_control(tmp_path):
     first = figures(tmp_path, made.fleet(20, slow={3: 0.96}))
     verdicts = judge(first, figures(tmp_path, again('n003', 0.95))).verdicts
@@ -324,6 +363,15 @@ def test_a_rack_that_is_slow_as_a_whole_is_one_reason_and_no_fail(tmp_path):
     assert set(words(verdicts).values()) == {'UNDECIDED'}
     (reason,) = {v.reason for v in verdicts if v.reason}
     assert re.match(r'r02 is slow as a whole \(by name\): 16 of its 16 nodes are low', reason)
+
+
+def test_a_node_of_a_slow_rack_that_is_worse_by_more_than_the_margin_has_its_own_fail(tmp_path):
+    rows = racks(16)[:32] + made.fleet(96, seed=2)
+    rows[17]['metrics'] = made.stream(share=0.85)
+    first = figures(tmp_path, rows)
+    further = [r for n in low(judge(first)) for r in again(n, 0.85 if n == 'r02n02' else 0.95)]
+    found = words(judge(first, figures(tmp_path, further)).verdicts)
+    assert found.pop('r02n02') == 'FAIL' and set(found.values()) == {'UNDECIDED'}
 
 
 def test_a_part_of_a_rack_is_so_many_slow_nodes(tmp_path):

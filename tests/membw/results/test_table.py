@@ -100,6 +100,8 @@ def test_runs_before_and_after_midnight_are_of_one_night(tmp_path):
         {'facts': {'cpu_model': 'other'}},
         {'case': {'environ': 'gcc-native'}},
         {'array_size_from': 'option'},
+        {'shapes': {'square': {'m': 8, 'n': 8, 'k': 8}}},
+        {'program': 'loaded'},
     ],
 )
 def test_figures_of_another_setting_have_another_key(tmp_path, changed):

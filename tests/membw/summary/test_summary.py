@@ -128,8 +128,11 @@ def test_a_known_issue_is_shown_with_its_text(made, shown, value, word):
     assert word in text and 'triad: ticket 1' in text
 
 
-def test_a_wrong_round_makes_the_row_invalid(made):
-    made.add(stream(44.0)).add(stream(43.0), round=2, reasons=['not-validated (copy)'])
+@pytest.mark.parametrize('wrong', [1, 2, 3])
+def test_a_wrong_round_makes_the_row_invalid(made, wrong):
+    for number in (1, 2, 3):
+        why = ['not-validated (copy)'] if number == wrong else []
+        made.add(stream(44.0), round=number, reasons=why)
     (row,) = rows(made)
     assert row.word == 'INVALID' and row.reason == 'not-validated (copy)'
 

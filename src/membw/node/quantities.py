@@ -67,7 +67,7 @@ def _of_part(part: Part, evidence: dict) -> dict[str, Metric]:
     across = [
         m
         for m in measured.values()
-        if m.series == 'read_gbs' and m.at.get('cpu_domain') != m.at.get('memory_domain')
+        if m.series == 'read_gbs' and m.at and m.at.get('cpu_domain') != m.at.get('memory_domain')
     ]
     if part.name == 'tiers' and across:
         found['read_gbs_across'] = min(across, key=lambda m: m.value or 0)
@@ -137,7 +137,7 @@ def facts_of(record: Record) -> dict[str, float | str]:
 
 def counted_of(record: Record) -> dict[str, float]:
     """What was counted meanwhile; of the shares of the CPUs the largest of any part."""
-    counted = dict(record.counted)
+    counted = dict(record.counted or {})
     traces = [part.trace for part in record.parts if part.trace]
     for name in ('other_share', 'steal_share', 'interrupt_share'):
         counted |= {name: max(trace.get(name) or 0 for trace in traces)} if traces else {}

@@ -138,7 +138,7 @@ def curves_of(rows: Sequence[Row]) -> dict[str, tuple[str, str, float]]:
     found: dict[str, tuple[str, str, float]] = {}
     count: dict[tuple[str, str], int] = defaultdict(int)
     for name, f in {name: f for row in rows for name, f in row.figures.items()}.items():
-        ((axis, number), *more) = [*f.at.items()] or [('', '')]
+        ((axis, number), *more) = [*(f.at or {}).items()] or [('', '')]
         if f.series and not more and isinstance(number, int | float):
             found[name] = f.series, axis, float(number)
             count[f.series, axis] += 1

@@ -58,7 +58,7 @@ class Metric(Struct, frozen=True):
     high: Number | None = None
     bound: Literal['lower', 'upper', 'unknown'] | None = None
     series: str = ''  # of a point of a curve or a map: which one,
-    at: dict[str, float | str] = {}  # and where: {'threads': 8}, {'bytes': 4096}
+    at: dict[str, float | str] | None = None  # and where: {'threads': 8}, {'bytes': 4096}
 
 
 class Finding(Struct, frozen=True):
@@ -178,8 +178,8 @@ class Case(Struct, frozen=True):
     verdict: str = ''
     reasons: tuple[str, ...] | str = ()
     # as ReFrame's: value, and the fractions below and above that pass; a unit may follow
-    references: dict[str, tuple[float | str | None, ...]] = {}
-    known_issues: dict[str, str] = {}
+    references: dict[str, tuple[float | str | None, ...]] | None = None
+    known_issues: dict[str, str] | None = None
     session: Text = ''
     measurement: int = 0  # of a run of a whole cluster: 0 first, from 1 on the further ones
     stores: Text = ''
@@ -193,7 +193,7 @@ class Case(Struct, frozen=True):
     spack_hash: Text = None
 
     def __post_init__(self) -> None:
-        for name, row in self.references.items():
+        for name, row in (self.references or {}).items():
             if not row or any(isinstance(x, str) or abs(x or 0) > 1e18 for x in row[:3]):
                 raise ValueError(f"the reference of '{name}' is {list(row)}"[:80])
 
@@ -242,7 +242,8 @@ class Record(Struct):
     validation: Validation | None = None
     peak: Peak | None = None
     missing: tuple[Lost, ...] = ()
-    case_: Case | None = msgspec.field(default=None, name='case')
+    # as JSON, of which many records have the same: see __post_init__
+    case_: Raw | UnsetType = msgspec.field(default=UNSET, name='case')
     facts_: Raw | UnsetType = msgspec.field(default=UNSET, name='facts')
     build_: Raw | UnsetType = msgspec.field(default=UNSET, name='build')
     # what has to be equal before figures are compared, and what explains that they differ
@@ -265,7 +266,7 @@ class Record(Struct):
     word: str = ''
     why: str = ''
     causes: tuple[Cause, ...] = ()
-    counted: dict[str, float] = {}
+    counted: dict[str, float] | None = None
     parts: tuple[Part, ...] = ()
 
     def __post_init__(self) -> None:
@@ -274,13 +275,14 @@ class Record(Struct):
             check_host(self.host)
         for name, metric in self.metrics.items():
             check_metric(name, metric.unit)
-        self.facts_ = _shared(_FACTS, self.facts_)
-        self.build_ = _shared(_BUILD, self.build_)
-        self.threads_on = _shared(_THREADS, self.threads_on)
+        self.case_ = _shared('case', self.case_)
+        self.facts_ = _shared('facts', self.facts_)
+        self.build_ = _shared('build', self.build_)
+        self.threads_on = _shared('threads_on', self.threads_on)
 
     @property
     def case(self) -> Case:
-        return self.case_ or NO_CASE
+        return self.case_  # type: ignore[return-value]
 
     @property
     def facts(self) -> Facts:
@@ -316,29 +318,35 @@ class Record(Struct):
         return (self.headline or '') if self.headline in names else ['', *names][-1]
 
 
-NO_CASE = Case()
-_FACTS = msgspec.json.Decoder(Facts)
-_BUILD = msgspec.json.Decoder(Build)
-_THREADS = msgspec.json.Decoder(list[Thread] | None)
 _RECORD = msgspec.json.Decoder(Record)
 _OBJECT = msgspec.json.Decoder(dict[str, Raw])
-_MANY = 10_000  # distinct facts, builds, placements of threads that are kept
-_known: dict[tuple[int, bytes], Any] = {}
+_PARTS: dict[str, Any] = {
+    'case': msgspec.json.Decoder(Case),
+    'facts': msgspec.json.Decoder(Facts),
+    'build': msgspec.json.Decoder(Build),
+    'threads_on': msgspec.json.Decoder(list[Thread]),
+}
+_MANY = 10_000  # distinct ones that are kept
+_known: dict[tuple[str, bytes], Any] = {}
 
 
-def _shared(decoder: msgspec.json.Decoder, raw: Any) -> Any:
+def _shared(part: str, raw: Any) -> Any:
     """One object for all records with the same bytes."""
-    key = id(decoder), b'' if raw is UNSET else bytes(raw)
-    found = _known.get(key)
+    text = b'' if raw is UNSET else bytes(raw)
+    found = _known.get((part, text))
     if found is None:
         if len(_known) > _MANY:
             _known.clear()
-        if decoder is _THREADS:
-            threads = (key[1] and decoder.decode(key[1])) or ()
-            found = ' '.join(str(thread.affinity) for thread in threads)
-        else:
-            found = decoder.decode(key[1] if key[1] not in (b'', b'null') else b'{}')
-        _known[key] = found
+        is_empty = text in (b'', b'null')
+        try:
+            found = _PARTS[part].decode(
+                (b'[]' if part == 'threads_on' else b'{}') if is_empty else text
+            )
+        except msgspec.ValidationError as err:
+            raise ValueError(str(err).replace('$.', f'{part}.')) from err
+        if part == 'threads_on':
+            found = ' '.join(str(thread.affinity) for thread in found)
+        _known[part, text] = found
     return found
 
 

@@ -142,7 +142,7 @@ class Figure:
     # '' of an estimate; else the value is a bound: 'lower' or 'upper' of the figure, or 'unknown'
     bound: str = ''
     series: str = ''  # of a point of a curve or a map, and where it lies
-    at: Mapping[str, float | str] = field(default_factory=dict)
+    at: Mapping[str, float | str] | None = None
     reference: float | None = None  # in `unit`
     reference_low: float | None = None  # fractions of it, as ReFrame's: -0.05; None: open
     reference_high: float | None = None
@@ -532,7 +532,7 @@ def _figure(of: Measurement, name: str, row: Metric, record: Record) -> Figure:
         figure.low, figure.high = row.low * factor, row.high * factor
     if case.known_issues:
         figure.known_issue = printable(case.known_issues.get(name, ''))
-    limits = case.references.get(name)
+    limits = case.references.get(name) if case.references else None
     if limits and limits[0]:  # ReFrame passes a reference of 0
         base, *ends = (None if x is None else float(x) for x in (*limits, None, None)[:3])
         figure.reference = (base or 0.0) * factor

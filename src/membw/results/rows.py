@@ -132,8 +132,8 @@ def attempt(
 class Median(msgspec.Struct):
     """A figure of a report that stands for many nodes, as reframe-checks/lib writes it."""
 
-    value: float
-    unit: str
+    value: float | None = None  # None: of one node, whose record has it
+    unit: str = ''
     better: str = HIGHER
     bound: str = ''
 
@@ -144,6 +144,7 @@ def figures_of(case: dict, headlines: Container[str] = ()) -> dict[str, Figure]:
     figures = {
         name: Figure(name, m.value, m.unit, m.better, bound=m.bound, is_headline=name in headlines)
         for name, m in _of_text(case, 'metrics', dict[str, Median]).items()
+        if m.value is not None
     }
     for key, (value, reference, low, high, unit, *_) in (case.get('perfvalues') or {}).items():
         name, has_limits = key.rsplit(':', 1)[-1], (low, high) != (None, None)

@@ -80,6 +80,9 @@ def beyond_peak(figure: Figure) -> float:
 
 
 def _peak_of(facts: Facts) -> float:
+    """0 where it is not known; a hypervisor may say that it is another CPU."""
+    if facts.cpu_id.get('hypervisor'):
+        return 0.0
     from membw.site.cpu_peak import known_peak
 
     if id(facts) not in _peaks:

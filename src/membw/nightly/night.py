@@ -97,6 +97,7 @@ class Night(NamedTuple):
         return self.folder / f'{name}.log'
 
     def tail(self, name: str, lines: int = 25) -> list[str]:
+        """The last lines of a step's log; 0: all."""
         log = self.log(name)
         return log.read_text(errors='replace').splitlines()[-lines:] if log.exists() else []
 

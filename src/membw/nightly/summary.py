@@ -26,7 +26,8 @@ WORDS = {
 }
 MOST = 100  # nodes, or rows, that are named
 BESIDES = re.compile(r'(membw|hint|note|measure again): ')
-VERDICT = re.compile(r'^(Verdict: |membw: |hint: )')
+# the counts of `rank` stand before its tables
+VERDICT = re.compile(r'^(Verdict: |membw: |hint: |\d+ nodes?: )')
 # behind the lines of a problem: the way out
 HINTS = {
     'rows': 'no longer wanted? write its line to {}/' + ACKNOWLEDGED,
@@ -68,7 +69,7 @@ def table(night: Night) -> Iterator[str]:
     for name, step in night.state.steps.items():
         if step.status == WELL and not step.command:  # no check of a whole cluster
             continue
-        lines = [line for line in night.tail(name) if line.strip()] if step.command else []
+        lines = [line for line in night.tail(name, 0) if line.strip()] if step.command else []
         last = ([line for line in lines if VERDICT.match(line)] or lines or [''])[-1]
         yield f'{name:<8}  {word_of(night, name):<11}  {step.seconds:7.1f} s  {last}'.rstrip()
 

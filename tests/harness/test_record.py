@@ -72,6 +72,7 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
+@pytest.mark.alone  # a busy node hides a level of the ladder
 @pytest.mark.skipif(len(CPUS) < 2, reason='a pair takes two CPUs')
 @pytest.mark.parametrize('program, options, headline, points', PROGRAMS)
 def test_a_metric_whose_name_ends_in_a_number_says_of_which_series_and_at_what(

@@ -9,8 +9,6 @@ import subprocess
 import pytest
 from places import ROOT
 
-from membw.presets import candidates
-
 SANITIZERS = ('-fsanitize=address,undefined', '-fno-sanitize-recover=undefined')
 PROGRAMS = {
     'stream': '-n 20000 -t 3 --explain',
@@ -43,7 +41,8 @@ def test_no_program_does_what_is_undefined(build_program, tmp_path, program):
 
 
 def test_threads_write_nothing_without_an_order(build_program):
-    clang = shutil.which(next(iter(candidates('clang')), 'clang'))
+    names = ['clang', *(f'clang-{version}' for version in range(25, 13, -1))]
+    clang = next(filter(None, map(shutil.which, names)), None)
     folders = clang and pathlib.Path(os.path.realpath(clang)).parent.parent.glob('lib')
     archer = next(
         (f / 'libarcher.so' for f in folders or () if (f / 'libarcher.so').exists()), None

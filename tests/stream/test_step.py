@@ -46,7 +46,7 @@ def test_each_process_writes_its_own_record_and_rank_names_who_is_missing(start,
         (3, 4, 'n4'),
     ]
     ranking = call('membw', 'rank', tmp_path, '--nodes', 'n[1-4]')
-    assert 'n3: no record: MISSING' in ranking.stdout
+    assert 'n3 MISSING (no record)' in ranking.stdout
 
 
 def test_what_an_earlier_job_left_is_not_taken_for_this_one(start, tmp_path):

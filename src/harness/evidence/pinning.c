@@ -6,14 +6,14 @@
 #include "../verdict.h"
 #include "threads.h"
 
+#ifdef _OPENMP
+
 static int pinning_is_set(const char *variable, const char *no, const char *also_no)
 {
 	const char *value = getenv(variable);
 
 	return value && *value && strcasecmp(value, no) != 0 && strcasecmp(value, also_no) != 0;
 }
-
-#ifdef _OPENMP
 
 /* Of libomp and libiomp5, which alone read KMP_AFFINITY. */
 extern int kmp_get_blocktime(void) __attribute__((weak));

@@ -15,7 +15,7 @@ The deviation is 1.4826 MAD of all nodes, at least 0.5 %. Bounds may clear a nod
 """
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -158,6 +158,9 @@ class Group:
         self.estimates = {node: self._estimates(node) for node in self.nodes}
         by_column = list(zip(*self.estimates.values(), strict=True))
         self.deviations = [robust_deviation(column) for column in by_column]
+        self.known = [len(known(column)) for column in by_column]
+        counts = Counter(metric for run in self.figures.values() for metric in run)
+        self.usual = [m for m in self.metrics if 2 * counts[m] > len(self.nodes)]
         self.screening = screening_limit(self.peers)
 
     def _estimate(self, node: str, metric: str) -> float:
@@ -186,9 +189,7 @@ class Group:
 
     def lacks(self, node: str) -> list[str]:
         """Metrics that more than half of the nodes have, and this one has not."""
-        every = self.figures.values()
-        usual = [m for m in self.metrics if 2 * sum(m in of for of in every) > len(self.nodes)]
-        return [m for m in usual if m not in self.figures[node]]
+        return [m for m in self.usual if m not in self.figures[node]]
 
     def fail_limit(self, column: int, margin: float) -> float:
         """The loss beyond which a node FAILs."""
@@ -199,8 +200,7 @@ class Group:
         """The smallest loss of the headline, or of a column, that would be FAIL of this node."""
         column = self.head if column is None else column
         deviation = self.deviations[column]
-        peers = sum(row[column] == row[column] for row in self.estimates.values())
-        peers -= self.estimates[node][column] == self.estimates[node][column]
+        peers = self.known[column] - (self.estimates[node][column] == self.estimates[node][column])
         if deviation != deviation or not peers:
             return math.inf
         limits = self.fail_limit(column, margin), self.screening * deviation

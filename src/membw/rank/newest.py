@@ -12,10 +12,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from membw.moments import night_of
-from membw.results.table import Figure
+from membw.results.table import TOGETHER_S, Figure
 
 OLD_S = 14 * 86_400
-TOGETHER_S = 12 * 3600
 
 
 class Newest(NamedTuple):
@@ -26,7 +25,11 @@ class Newest(NamedTuple):
     missing: dict[str, str]
 
 
-def newest(figures: Sequence[Figure], last_seen: dict[str, float] | None = None) -> Newest:
+def newest(
+    figures: Sequence[Figure],
+    last_seen: dict[str, float] | None = None,
+    together_s: float = TOGETHER_S,
+) -> Newest:
     """Of all series; `last_seen`: {node: when} of all records, where `figures` are fewer."""
     end = max((f.time for f in figures), default=0.0)
     every: dict[tuple, list[Figure]] = defaultdict(list)
@@ -38,7 +41,7 @@ def newest(figures: Sequence[Figure], last_seen: dict[str, float] | None = None)
             every[series].append(f)
     found = Newest([], [], {})
     for of_series in every.values():
-        begins, missing = _begins(of_series)
+        begins, missing = _begins(of_series, together_s)
         for node, when in missing.items():
             name = ' '.join(filter(None, (of_series[0].benchmark, of_series[0].preset)))
             found.missing[node] = f'no record of {name} since {night_of(when)}'
@@ -49,16 +52,18 @@ def newest(figures: Sequence[Figure], last_seen: dict[str, float] | None = None)
     return found
 
 
-def _begins(figures: Sequence[Figure]) -> tuple[dict[str, float], dict[str, float]]:
+def _begins(
+    figures: Sequence[Figure], together_s: float
+) -> tuple[dict[str, float], dict[str, float]]:
     """({node: from when its runs count}, {node not in the newest measurement: its last run})."""
     last: dict[str, float] = {}
     for f in figures:
         last[f.node] = max(last.get(f.node, 0.0), f.time)
     half = sorted(last.values(), reverse=True)[(len(last) - 1) // 2]
-    begin = half - TOGETHER_S
-    together = {f.node for f in figures if begin <= f.time <= half + TOGETHER_S}
+    begin = half - together_s
+    together = {f.node for f in figures if begin <= f.time <= half + together_s}
     if 2 * len(together) < len(last):
-        return {node: when - TOGETHER_S for node, when in last.items()}, {}
+        return {node: when - together_s for node, when in last.items()}, {}
     begins = dict.fromkeys((node for node, when in last.items() if when >= begin), begin)
     return begins, {node: when for node, when in last.items() if when < begin}
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from membw.printable import plural
 from membw.rank.judge import MARGIN, Group, NodeVerdict, judge
-from membw.rank.newest import OLD_S, TOGETHER_S, newest
+from membw.rank.newest import OLD_S, newest
 from membw.rank.units import units
 from membw.results.hostlist import KNOWN, match_expected
 from membw.results.rows import Row, best
@@ -95,7 +95,7 @@ def rank_table(
 ) -> Ranking:
     """The verdict on every node of the table, and on every expected one without a record;
     `because`: {node: why it may be missing}."""
-    first, again, missed = newest(table.figures, table.seen)
+    first, again, missed = newest(table.figures, table.seen, table.together_s)
     judged = judge(first, again, margin, units)
     verdicts = by_own_word(by_reference(judged.verdicts, [*first, *again]), [*first, *again])
     measured = {v.node for v in verdicts}
@@ -175,7 +175,7 @@ def died(table: Table) -> dict[str, Node]:
     measurement. Another test that ran since says nothing of it."""
     lost = sorted(unmeasured(table), key=lambda one: one.time)
     every = [f.time for f in table.figures] + [one.time for one in table.lost]
-    begin = max(every, default=0.0) - TOGETHER_S
+    begin = max(every, default=0.0) - table.together_s
     return {
         one.node: Node(one.node, one.word, one.text)
         for one in lost

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from membw.history.nights import Nights, read_nights
-from membw.rank.newest import TOGETHER_S, newest
+from membw.rank.newest import newest
 from membw.results import reframe
 from membw.results.hostlist import chosen_nodes
 from membw.results.rows import Row, best_first, rows_of_records
@@ -53,11 +53,11 @@ def run_of_report(path: str) -> Run:
 
 def run_of_records(table: Table, past: Nights | None = None) -> Run:
     """Of what was measured last, and with it; what is missing of it, too."""
-    first, again, _ = newest(table.figures)
+    first, again, _ = newest(table.figures, None, table.together_s)
     every = [*first, *again]
     end = max([f.time for f in every] + [one.time for one in table.lost], default=0.0)
-    latest = {f.setting for f in every if f.time >= end - TOGETHER_S}
-    lost = [one for one in table.lost if one.time >= end - TOGETHER_S]
+    latest = {f.setting for f in every if f.time >= end - table.together_s}
+    lost = [one for one in table.lost if one.time >= end - table.together_s]
     rows = rows_of_records([f for f in every if f.setting in latest], lost)
     return Run(rows, table, past or Nights())
 

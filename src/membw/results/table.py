@@ -38,6 +38,7 @@ from membw.results.record import (
     read_record,
 )  # fmt: skip
 
+TOGETHER_S = 12 * 3600
 ONE_RUN_S = 900  # ranks of one run write their records within so many seconds
 MOST_PROBLEMS = 100  # lines named per file
 KEPT = 20_000  # records before old ones are left out, where only new ones are wanted
@@ -212,6 +213,7 @@ class Table:
         self.problems: list[str] = []
         self.kept_bytes: dict[str, bytes] = {}  # what cannot be read a second time: pipes, stdin
         self.seen: dict[str, float] = {}  # when each node was measured last
+        self.together_s: float = TOGETHER_S  # runs so far apart may be one measurement of a fleet
 
     def choose(self, nodes: str) -> None:
         """Keeps the figures of the nodes that the text names."""

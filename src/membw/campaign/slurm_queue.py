@@ -1,0 +1,87 @@
+"""Slurm's part of a campaign: the nodes that its job could have, those that have one, one more."""
+
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from membw.printable import printable
+from membw.results.hostlist import expected_nodes
+from membw.site import slurm
+
+NICE = 10_000  # behind all users
+# sbatch of a node that has not what the job asks for: a smaller one, or without the feature
+NOT_FOR = 'Requested node configuration is not available'
+
+
+class Node(NamedTuple):
+    state: str
+    kind: str  # features, CPUs, memory: one kind is refused as a whole
+    why: str  # "drained since TIME: 'DIMM A3'" where it takes no job, else ''
+
+
+class Queue:
+    """`jobs`: {node: how its job is} of those that wait, run or complete."""
+
+    def __init__(self, script: Path, name: str, most: int) -> None:
+        lines = script.read_text().splitlines()
+        self.options = [x.removeprefix('#SBATCH ') for x in lines if x.startswith('#SBATCH ')]
+        self.script, self.name, self.most = script, name, most
+        self.jobs, self.nodes, self.refused = self.states(), self.find_nodes(), set[str]()
+
+    def ask(self, *words: str) -> list[str]:
+        cluster = slurm.option(self.options, '-M', '--clusters')
+        return slurm.query(*words, cluster=cluster).splitlines()
+
+    def states(self, *words: str) -> dict[str, str]:
+        """'-t', 'all': of all jobs that Slurm has not forgotten."""
+        rows = self.ask('squeue', '-h', '-n', self.name, '-S', 'i', *words, '-o', '%n|%T since %V')
+        return dict(row.split('|', 1) for row in rows if '|' in row)
+
+    def find_nodes(self) -> dict[str, Node]:
+        """Those that the job's options name."""
+        where, named = slurm.queue(self.options), slurm.option(self.options, '-w', '--nodelist')
+        if booked := slurm.option(self.options, '--reservation'):
+            (said,) = self.ask('scontrol', '-o', 'show', 'reservation', booked)
+            named = said.partition(' Nodes=')[2].partition(' ')[0]
+        words = ['sinfo', '-h', '-N', *where, *(['-n', named] if named else [])]
+        without = slurm.option(self.options, '-x', '--exclude')
+        left_out = {*expected_nodes(without)} if without else set()
+        out, found = {*self.ask(*words, '-R', '-o', '%N')}, {}
+        for row in self.ask(*words, '-o', '%P|%N|%T|%f %c %m|%H|%E'):
+            queue, name, state, kind, since, why = row.split('|', 5)
+            if (where or queue.endswith('*')) and name not in left_out:
+                why = f"{state} since {since}: '{printable(why)}'" if name in out else ''
+                found[name] = Node(state, kind, why)
+        return found
+
+    def submit(self, nodes: Iterable[str], dry_run: bool) -> None:
+        """Jobs for these nodes, idle ones first, as far as there is room; at most half of it is
+        for busy nodes, as others may become idle before. NoAnswer: Slurm takes no job."""
+        busy = {name for name, node in self.nodes.items() if not node.state.startswith('idle')}
+        free = [name for name in nodes if name not in self.jobs and not self.nodes[name].why]
+        for name in sorted(free, key=lambda name: name in busy):
+            waiting = [n for n, how in self.jobs.items() if n in busy and 'PENDING' in how]
+            is_late = name in busy and len(waiting) >= max(1, self.most // 2)
+            if is_late or len(self.jobs) >= self.most or self.nodes[name].kind in self.refused:
+                continue
+            folder = self.script.parent / 'nodes' / name
+            how = [f'--job-name={self.name}', f'--nice={NICE}', f'--nodelist={name}']
+            words = ['sbatch', '--parsable', *how, f'--chdir={folder}', str(self.script)]
+            if dry_run:
+                print(shlex.join(words))
+            elif not self.is_taken(words, folder):
+                self.refused.add(self.nodes[name].kind)
+                continue
+            self.jobs[name] = 'PENDING'
+
+    def is_taken(self, words: list[str], folder: Path) -> bool:
+        folder.mkdir(parents=True)
+        try:
+            self.ask(*words)
+        except slurm.NoAnswer as err:
+            folder.rmdir()
+            if NOT_FOR not in str(err):
+                raise
+            return False
+        return True

@@ -1,0 +1,188 @@
+"""membw campaign under a real Slurm of seven virtual nodes: busy, drained, slow, deadly and other
+ones. The program is a double that leaves made-up records: the nodes share this host's memory."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import time
+
+import made_up_records as made
+import pytest
+
+pytestmark = [pytest.mark.slurm, pytest.mark.slow]
+
+# its record lies ready for each node, but for the time; where there is none it dies
+DOUBLE = r"""
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+int main(int argc, char **argv)
+{
+	char path[4096], text[1 << 16], day[32], now[48];
+	struct timespec t;
+	FILE *in, *out = fopen(argv[argc - 1], "w"); /* --json FILE is last */
+	snprintf(path, sizeof(path), MADE_UP "/%s", getenv("SLURMD_NODENAME"));
+	in = fopen(path, "r");
+	if (!in || !out)
+		return raise(SIGBUS);
+	text[fread(text, 1, sizeof(text) - 1, in)] = 0;
+	clock_gettime(CLOCK_REALTIME, &t);
+	strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", gmtime(&t.tv_sec));
+	snprintf(now, sizeof(now), "%s.%06ldZ", day, t.tv_nsec / 1000);
+	fprintf(out, text, now);
+	return fclose(out) != 0;
+}
+"""
+GCC = """#!/bin/sh
+case " $* " in *.c\\ *) ;; *) exec {gcc} "$@" ;; esac
+while [ $# != 0 ] && [ "$1" != -o ]; do shift; done
+exec {gcc} {words} -o "$2"
+"""
+WORDS = 'membw campaign --system emu -p gcc-o2 --at-most 3'.split()
+
+
+class Place:
+    """A checkout of a system 'emu' of its own, whose job wants the feature 'good'."""
+
+    def __init__(self, folder, checkout, call, environment, slurm):
+        (self.root, own), self.folder, self.call = checkout, folder, call
+        self.results = self.root / 'results'
+        gcc, path = shutil.which('gcc'), environment['PATH']
+        (folder / 'double.c').write_text(DOUBLE)
+        words = shlex.join([str(folder / 'double.c'), f'-DMADE_UP="{folder}"'])
+        (folder / 'gcc').write_text(GCC.format(gcc=gcc, words=words))
+        (folder / 'gcc').chmod(0o755)
+        system = (self.root / 'systems/ulysses.yaml').read_text()
+        system = system.replace('name: ulysses', 'name: emu').replace("'ulysses', ", '')
+        system = system.replace("'-p regular1'", "'-p regular1', '-C good'")
+        (self.root / 'systems/emu.yaml').write_text(system)
+        self.variables = {**slurm, **own, 'PATH': f'{folder}:{path}', 'MEMBW_BUILD': 'make'}
+        self.variables |= {'MEMBW_SLURM_BACKEND': 'squeue'}
+        self.environment = environment
+
+    def plant(self, name, share=1.0):
+        """The rates of a node, as a share of a healthy one's."""
+        text = json.dumps(made.record(name, rows=made.stream(share=share), case=False, time='%s'))
+        (self.folder / name).write_text(text)
+
+    def slurm(self, *words):
+        done = self.call(*words, **self.variables)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def campaign(self, *words):
+        """(exit status, lines)."""
+        done = self.call(*WORDS, *words, cwd=self.root, **self.variables)
+        return done.returncode, done.stdout.splitlines(), done.stderr
+
+    def started(self, *words):
+        variables = {k: str(v) for k, v in {**self.environment, **self.variables}.items()}
+        return subprocess.Popen(
+            [*WORDS, *words], cwd=self.root, env=variables, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True
+        )  # fmt: skip
+
+    def hosts(self):
+        """Of all records, one for each time that a node was measured, or died."""
+        lines = (f.read_text().splitlines() for f in (self.results / 'records').glob('*.json'))
+        return sorted(json.loads(line)['host'] for file in lines for line in file)
+
+
+@pytest.fixture(scope='module')
+def place(own_checkout, call, environment, slurm_emu, tmp_path_factory):
+    with slurm_emu(tmp_path_factory.mktemp('emu'), 7, 2, 10) as slurm:
+        place = Place(tmp_path_factory.mktemp('place'), own_checkout, call, environment, slurm)
+        place.slurm('scontrol', 'update', 'nodename=n[1-6]', 'AvailableFeatures=good')
+        place.slurm('scontrol', 'update', 'nodename=n7', 'AvailableFeatures=other')
+        yield place
+
+
+def test_a_busy_a_drained_a_deadly_and_a_slow_node_and_a_stop_in_the_middle(place):
+    for name, share in {'n1': 1.0, 'n2': 1.001, 'n4': 0.85, 'n5': 0.999, 'n6': 1.002}.items():
+        place.plant(name, share)  # n3 dies of SIGBUS, n7 is another kind
+    place.slurm('scontrol', 'update', 'nodename=n6', 'state=drain', 'reason=DIMM A3')
+    busy = ['sbatch', '--parsable', '--exclusive', '-w', 'n5', '-D', place.folder]
+    number = place.slurm(*busy, '--wrap=sleep 600').strip()
+
+    status, (line,), _ = place.campaign(
+        '--dry-run'
+    )  # nothing is there: the first job is ReFrame's
+    assert status == 2 and line.startswith('membw run --system emu -n cluster_stream')
+    assert not (place.results / 'records').exists()
+    call = place.started('--wait', '1')
+    line = call.stdout.readline()
+    assert re.match(r'1 of \d nodes measured; [23] queued: n2 \(idle, PENDING\)', line), line
+    assert len(place.slurm('squeue', '-h', '-o', '%j').split()) <= 1 + 3
+    call.send_signal(signal.SIGTERM)
+    assert call.wait(60) == 128 + signal.SIGTERM
+
+    until = time.monotonic() + 240
+    while True:  # goes on by calls, as cron does; n5 is busy, and its job waits
+        status, lines, stderr = place.campaign()
+        assert status == 2, stderr
+        if '; 1 queued: n5 (allocated, PENDING since' in lines[0] or time.monotonic() > until:
+            break
+    since = r"n6 drained since 20\S+: 'DIMM A3'; not for this job: n7"
+    text = r'3 of 6 nodes measured; no figure: n3; 1 queued: n5 \(.*\); '
+    assert re.fullmatch(text + since, lines[0]), lines
+    assert place.hosts() == ['n1', 'n2', 'n3', 'n4']
+
+    place.slurm('scancel', number)
+    status, lines, stderr = place.campaign('--wait', '1')
+    assert status == 2, (lines, stderr)
+    assert re.fullmatch('4 of 6 nodes measured; no figure: n3; ' + since, lines[-5]), lines
+    assert re.fullmatch(r'n3 DIED ended by SIGBUS \(signal 7\).* on n3', lines[-4]), lines
+    assert lines[-3].startswith('n4 FAIL ') and 'again three times, compared with' in lines[-3]
+    assert re.fullmatch("n6 MISSING drained since .*: 'DIMM A3'", lines[-2]), lines
+    counts = 'Verdict: 6 nodes: 3 PASS, 1 FAIL, 0 INVALID, 1 MISSING, 1 DIED'
+    assert lines[-1] == counts
+    assert [place.hosts().count(f'n{i}') for i in range(1, 8)] == [4, 4, 1, 4, 4, 0, 0]
+    (home,) = (place.results / 'campaign').iterdir()
+    check = (home / 'nodecheck.txt').read_text()
+    assert [line.split()[:2] for line in check.splitlines()][2:4] == [
+        ['n3', 'DIED'],
+        ['n4', 'FAIL'],
+    ]
+    page = (home / 'report.html').read_text()
+    assert 'n4' in page and 'DIED' in page
+
+    place.slurm('scontrol', 'update', 'nodename=n6', 'state=resume')
+    before = place.hosts()
+    status, lines, _ = place.campaign('--wait', '1')
+    assert status == 1 and place.hosts() == sorted([*before, 'n6'])
+    assert 'n6' not in '\n'.join(lines[-3:])
+
+
+def test_a_campaign_knows_no_more_than_the_records_and_the_queue(place):
+    """Records gone: all are measured again, and are well; a folder without a job is nothing."""
+    shutil.rmtree(place.results / 'records')
+    for name in ('n3', 'n4'):
+        place.plant(name, 1.0)
+    (job,) = place.results.glob('campaign/*/job-*')
+    (job / 'nodes/n2').mkdir(parents=True)  # stopped before sbatch
+    status, lines, _ = place.campaign('--dry-run')
+    commands = [line for line in lines if line.startswith('sbatch ')]
+    assert len(commands) == 3 and all('--nice=' in line for line in commands)
+    assert place.slurm('squeue', '-h') == ''
+    status, lines, stderr = place.campaign('--wait', '1')
+    assert (status, lines[-1][:22]) == (0, 'Verdict: 6 nodes: 6 PASS'[:22]), (lines, stderr)
+    assert place.hosts() == ['n1', 'n2', 'n3', 'n4', 'n5', 'n6']
+    assert list((job / 'nodes').iterdir()) == []
+    assert place.campaign() == (0, lines[-2:], '')  # covered: nothing is submitted
+
+
+def test_what_slurm_refuses_is_said_in_its_words(place):
+    """A partition that is closed is not waited for in silence."""
+    shutil.rmtree(place.results / 'records')
+    place.slurm('scontrol', 'update', 'partition=regular1', 'State=INACTIVE')
+    try:
+        status, lines, stderr = place.campaign()
+    finally:
+        place.slurm('scontrol', 'update', 'partition=regular1', 'State=UP')
+    assert status == 2 and "membw: Slurm: 'sbatch':" in stderr, (lines, stderr)
+    assert place.slurm('squeue', '-h') == '' and os.listdir(place.results / 'campaign')

@@ -121,7 +121,7 @@ def by_reference(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> 
     """With the worse word of the comparison and of the node's references."""
     held: dict[tuple[str, Setting], dict[str, list[Figure]]] = {}
     for f in figures:
-        if f.reference is not None or f.is_headline:
+        if f.verdict == 'VALID' and (f.reference is not None or f.is_headline):
             held.setdefault((f.node, f.setting), {}).setdefault(f.metric, []).append(f)
     made = []
     for v in verdicts:

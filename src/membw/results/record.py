@@ -103,6 +103,10 @@ class Facts(Struct, frozen=True):
     cpu_model: Text = None
     kernel: Text = None
     microcode: Text = None
+    board_vendor: Text = None
+    board_name: Text = None
+    bios_version: Text = None
+    bios_date: Text = None
     thp: Text = None
     numa_balancing: Text = None
     governor: Text = None
@@ -315,10 +319,11 @@ _RECORD = msgspec.json.Decoder(Record)
 _OBJECT = msgspec.json.Decoder(dict[str, Raw])
 _MANY = 10_000  # distinct facts, builds, placements of threads that are kept
 _known: dict[tuple[int, bytes], Any] = {}
+_same: dict[Any, Any] = {}
 
 
 def _shared(decoder: msgspec.json.Decoder, raw: Any) -> Any:
-    """One object for all records with the same bytes."""
+    """One object for all records in which it is equal: what is free now is in no declaration."""
     key = id(decoder), b'' if raw is UNSET else bytes(raw)
     found = _known.get(key)
     if found is None:
@@ -329,6 +334,7 @@ def _shared(decoder: msgspec.json.Decoder, raw: Any) -> Any:
             found = ' '.join(str(thread.affinity) for thread in threads)
         else:
             found = decoder.decode(key[1] if key[1] not in (b'', b'null') else b'{}')
+            found = _same.setdefault(found, found)
         _known[key] = found
     return found
 

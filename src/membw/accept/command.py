@@ -7,10 +7,11 @@ from pathlib import Path
 
 from membw import tables
 from membw.accept import protocol as protocols
+from membw.accept.plan import is_possible, plan_lines
 from membw.accept.report import report
 from membw.accept.rule import decide
 from membw.accept.runs import runs_of
-from membw.accept.text import blocks, plan_lines
+from membw.accept.text import blocks
 from membw.arguments import add_node
 from membw.checkout import root
 from membw.errors import MembwError
@@ -22,10 +23,11 @@ from membw.results.table import read_table
 EPILOG = """\
 A node passes when the agreed statistic of its first valid runs reaches the contract in every
 metric, or when the retest does. INVALID runs are neither passes nor failures: they are repeated.
-The machine is
+A node that passes and is too good, that later runs contradict, or whose board, modules, firmware,
+kernel or code changed without a word in `replaced`, is UNDECIDED. The machine is
   ACCEPTED    when all parties signed, every node was measured and no more failed than allowed
   REFUSED     when more failed than allowed, whatever is still missing
-  INCOMPLETE  otherwise: missing runs are named, with their commands
+  INCOMPLETE  otherwise: what is missing or undecided is named
 
 examples:
   membw accept --template >protocol.yaml
@@ -33,8 +35,8 @@ examples:
   membw accept protocol.yaml --json >accept.json    # every run with its record
   membw accept protocol.yaml --results results --results retest/records.jsonl
 
-exit status: 0 ACCEPTED (or --plan, --template); 1 REFUSED or INCOMPLETE; 2 usage error, or the
-protocol is not what was signed
+exit status: 0 ACCEPTED (or --plan, --template); 1 REFUSED or INCOMPLETE, or a plan asks for
+more than the peak; 2 usage error, or the protocol is not what was signed
 """
 PASSED_SHOWN = 32  # nodes; --json has all
 
@@ -45,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('protocol', nargs='?', metavar='PROTOCOL', help='the YAML file')
     add = parser.add_argument_group('the protocol').add_argument
     add('--template', action='store_true', help='print an example protocol')
-    add('--plan', action='store_true', help='check the protocol; print risks and checksum')
+    add('--plan', action='store_true', help='check the protocol; print what it asks for')
     add = parser.add_argument_group('the machine').add_argument
     add(
         '--results',
@@ -68,9 +70,8 @@ def run(args: argparse.Namespace) -> int:
         raise MembwError('no protocol given', "'membw accept --template' prints one")
     protocol = protocols.load(args.protocol)
     if args.plan:
-        protocols.refuse_unknown(protocol)
         print('\n'.join(plan_lines(protocol)))
-        return 0
+        return 0 if is_possible(protocol) else 1
     table = read_table(args.results or [str(Path(root(), 'results'))])
     for problem in table.problems:
         print(f'membw: {printable(problem)}', file=sys.stderr)

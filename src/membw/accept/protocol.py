@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from membw import presets, schema
-from membw.checkout import refuse_unknown_system, root
-from membw.errors import MembwError, did_you_mean
+from membw.errors import MembwError
 from membw.printable import printable
 from membw.results.hostlist import expected_nodes
 from membw.results.table import HIGHER
@@ -55,6 +54,7 @@ class Protocol:
     checksum: str
     contract: dict[str, Line]
     names: list[str] | None  # of the nodes; None: whichever report
+    replaced: dict[str, str]  # node: the day from which its runs count
 
     @property
     def runs(self) -> dict[str, Any]:
@@ -110,7 +110,9 @@ def load(path: str) -> Protocol:
         )
     contract = {name: _line(name, row) for name, row in content['contract'].items()}
     names = content['nodes'].get('names')
-    return Protocol(content, found, contract, expected_nodes(names) if names else None)
+    days = content.get('replaced', {}).items()
+    replaced = {node: day for nodes, day in days for node in expected_nodes(nodes)}
+    return Protocol(content, found, contract, names and expected_nodes(names), replaced)
 
 
 def checksum(content: dict[str, Any]) -> str:
@@ -167,22 +169,17 @@ def _of_sense(content: dict[str, Any]) -> Iterator[str]:
     for party in (s['party'] for s in content['signatures']):
         if party not in content['parties']:
             yield f'signatures: no party {party!r}, there are {", ".join(content["parties"])}'
-    if 'names' in nodes:
+    listed = {'nodes.names': nodes.get('names')}
+    listed |= {f'replaced.{text}': text for text in content.get('replaced', {})}
+    found = {}
+    for place, text in listed.items():
         try:
-            names = expected_nodes(nodes['names'])
+            found[place] = expected_nodes(text) if text else []
         except MembwError as err:
-            yield f'nodes.names: {err}'
-        else:
-            if len(names) != count:
-                yield f'nodes.names: {len(names)} names, count is {count}'
-
-
-def refuse_unknown(protocol: Protocol) -> None:
-    """Raises MembwError for a system or a preset that does not exist here."""
-    system, preset = protocol.runs['system'], protocol.runs['preset']
-    refuse_unknown_system(system)
-    facts = yaml.safe_load(Path(root(), 'systems', f'{system}.yaml').read_text())
-    table = presets.load(Path(root(), 'configs', 'presets.yaml'))
-    known = sorted({name for p in facts['partitions'] for name in presets.environs_of(p, table)})
-    if preset not in known:
-        raise MembwError(f"no preset '{preset}' on '{system}'", did_you_mean(preset, known))
+            yield f'{place}: {err}'
+    names = found.pop('nodes.names', [])
+    if names and len(names) != count:
+        yield f'nodes.names: {len(names)} names, count is {count}'
+    for place, those in found.items():
+        if names and not {*those} <= {*names}:
+            yield f'{place}: not among nodes.names'

@@ -12,17 +12,18 @@ from typing import Any
 from membw.accept.protocol import Protocol
 from membw.accept.risk import assess, in_figures, sentences
 from membw.accept.rule import STATUSES, Decision
-from membw.accept.runs import Run
+from membw.accept.runs import BUILD
 from membw.moments import utc
 from membw.presets import version
+from membw.results.provenance import OF_SAMPLE
 from membw.statistics.peers import LEAST_DEVIATION
 
 
 def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
     """A dict, JSON as it stands; the sections in the order in which they are read."""
-    protocol = decision.protocol
-    nights = {run.night for run in decision.counted}
-    builds = Counter(run.build for run in decision.counted)
+    protocol, counted = decision.protocol, decision.counted
+    nights = {run.night for run in counted}
+    builds = Counter(tuple((n, r.known[n]) for n in BUILD if n in r.known) for r in counted)
     return {
         'schema': 'membw-acceptance-3',
         'title': protocol.content['title'],
@@ -45,6 +46,11 @@ def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
         'protocol_sha256': protocol.checksum,
         'unsigned': protocol.unsigned,
         'protocol': protocol.content,
+        # of each node from run to run, where the records have it
+        'compared': [name for name in OF_SAMPLE if any(name in run.known for run in counted)],
+        'not_recorded': [
+            name for name in OF_SAMPLE if not all(name in run.known for run in counted)
+        ],
         'builds': [{'runs': count, **dict(build)} for build, count in builds.most_common()],
         'nodes': [
             {
@@ -55,7 +61,11 @@ def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
                 'needs_for': node.needs_for,
                 'lost': node.lost,
                 'why': node.why,
-                'runs': [_run(run) for run in node.runs],
+                'runs': [
+                    {'time': utc(run.time), 'record': run.source}
+                    | {name: getattr(run, name) for name in ('figures', 'counted')}
+                    for run in node.runs
+                ],
             }
             for node in decision.nodes
         ],
@@ -64,28 +74,16 @@ def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
     }
 
 
-def _run(run: Run) -> dict[str, Any]:
-    return {
-        'time': utc(run.time),
-        'figures': run.figures,
-        'counted': run.counted,
-        'record': run.source,
-    }
-
-
 def _lowest(decision: Decision) -> Iterator[str]:
     """'triad 301.2 GB/s on n005: 0.4 % better than the limit of 300 GB/s' of each metric."""
     latest = {node.name: node.rounds[-1].figures for node in decision.nodes if node.rounds}
-    for name, line in decision.protocol.contract.items():
-        figures = {node: of[name] for node, of in latest.items()}
-        if not figures:
-            continue
+    for name, line in decision.protocol.contract.items() if latest else ():
         worst = min if line.better == 'higher' else max
-        node, limit = worst(figures, key=lambda n: figures[n]), decision.limits[name]
-        distance = figures[node] - limit
-        side = 'better' if line.reaches(figures[node], limit) else 'worse'
+        node, limit = worst(latest, key=lambda n: latest[n][name]), decision.limits[name]
+        figure = latest[node][name]
+        side = 'better' if line.reaches(figure, limit) else 'worse'
         yield (
-            f'{name} {figures[node]:.1f} {line.unit} on {node}: {abs(distance) / limit:.1%} '
+            f'{name} {figure:.1f} {line.unit} on {node}: {abs(figure - limit) / limit:.1%} '
             f'{side} than the limit of {limit:.6g} {line.unit}'
         )
 

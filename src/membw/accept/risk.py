@@ -1,4 +1,5 @@
-"""The risks of both parties, exact from the protocol alone: no noise is assumed.
+"""The risks of both parties, exact from the protocol alone, for runs that are independent of each
+other; tests/evidence/acceptance.csv has them where days have a memory.
 
 A bad node is one that misses the contract in 9 of 10 runs, a good node one that reaches it in 9
 of 10. A round is passed when enough of its runs reach the contract: a binomial probability. Of
@@ -60,20 +61,16 @@ def at_most(most: int, of: int, chance: float) -> float:
 def sentences(protocol: Protocol, nights: int) -> list[str]:
     """The risks for people; `nights`: of the counted runs, 0 before there are any."""
     risk, bad = assess(protocol), protocol.allowed + 1
-    slips = (
-        'one bad node slips through'
-        if bad == 1
-        else (f'a machine with {plural(bad, "bad node")} is accepted')
-    )
-    lines = [
+    many = f'a machine with {plural(bad, "bad node")} is accepted'
+    slips = 'one bad node slips through' if bad == 1 else many
+    return [
         f'at most {percent(risk.accepted)} chance that {slips} '
         '(bad: 9 of 10 runs miss the contract)',
         f'at most {percent(risk.refused)} chance that a machine of good nodes is refused '
         '(good: 9 of 10 runs reach the contract)',
+        'both are of independent runs, as on different days'
+        + '; all runs are from one night' * (nights == 1),
     ]
-    if nights == 1:
-        lines.append('all runs are from one night: night-to-night variation is not included')
-    return lines
 
 
 def in_figures(protocol: Protocol, limits: Mapping[str, float], deviation: float) -> list[str]:

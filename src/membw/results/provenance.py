@@ -8,10 +8,10 @@ from membw.results.record import Module, Record
 # ordered from cause to consequence: the first that differs is the one to name
 FIELDS = (
     'kernels_set', 'language', 'element_bytes', 'compiler', 'flags', 'compile_line', 'version',
-    'source_sha256', 'code_sha256', 'spack_hash', 'built_with', 'binary_sha256', 'bios_version', 'bios_date',
-    'kernel_release', 'microcode', 'thp', 'numa_balancing', 'governor', 'pages', 'array_size', 'bodies', 'shapes',
-    'ntimes', 'threads', 'threads_on', 'board_vendor', 'board_name', 'cpu_model', 'memory_gib',
-    'dimms', 'memory_channels', 'numa_nodes', 'ranks',
+    'source_sha256', 'code_sha256', 'spack_hash', 'built_with', 'binary_sha256', 'bios_version',
+    'bios_date', 'kernel_release', 'microcode', 'thp', 'numa_balancing', 'governor', 'pages',
+    'array_size', 'bodies', 'shapes', 'ntimes', 'threads', 'threads_on', 'board_vendor',
+    'board_name', 'cpu_model', 'memory_gib', 'dimms', 'memory_channels', 'numa_nodes', 'ranks',
 )  # fmt: skip
 # these name a file, not its code: where the code is the same, anything else that differs is first
 OF_FILE = ('spack_hash', 'built_with', 'binary_sha256')
@@ -115,7 +115,9 @@ def changes(every: Iterable[Mapping[str, str]]) -> dict[int, dict[str, tuple[str
         differing = {n: (last[n], v) for n, v in own.items() if not _is_same(n, last.get(n, v), v)}
         if differing:
             found[place] = differing
-        last |= {name: value for name, value in own.items() if name in differing or name not in last}
+        last |= {
+            name: value for name, value in own.items() if name in differing or name not in last
+        }
     return found
 
 

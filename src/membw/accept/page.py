@@ -24,7 +24,7 @@ def page_of(acceptance: dict[str, Any]) -> Page:
         _section('What was agreed', ('what', 'agreed'), agreed(acceptance), 99),
         _section('Nodes that did not pass at once', [column.name for column in COLUMNS],
                  ([n['node'], n['status'], rounds_of(n)] for n in others)),
-        _section('Runs that do not count', ('runs',), ([line] for line in not_counted(acceptance))),
+        _section('Runs that do not count', ('runs',), zip(not_counted(acceptance))),
         _section('Binaries of the counted runs', ('runs', 'binary'), builds, 2),
         _section('The parties have read this outcome', ('party', 'name', 'date', 'signature'),
                  ([f'{who} ({party})', TO_FILL, TO_FILL[:12], TO_FILL]

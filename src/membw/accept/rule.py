@@ -155,7 +155,7 @@ class _Judge:
         if missed:
             said = ', '.join(f'{name} {self.figures(later)[name]:.4g}' for name in missed)
             runs = f'its {plural(len(later), "later run")} {"miss" if later[1:] else "misses"}'
-            yield f'{runs} the contract ({said}): measure it again, or sign in replaced what changed'
+            yield f'{runs} the contract ({said}): measure again, or sign a repair in replaced'
 
     def _too_good(self, name: str, line: Line, value: float) -> Iterator[str]:
         bases = {'the median of the nodes': self.fleet[name]}

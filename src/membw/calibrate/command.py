@@ -9,21 +9,24 @@ from typing import Any
 from membw import tables
 from membw.arguments import add_node, begin, count
 from membw.calibrate.reference_file import ReferenceFile
-from membw.calibrate.rule import Reference, Refusal, reference, too_few
+from membw.calibrate.rule import ENOUGH_NIGHTS, Reference, Refusal, reference, too_few
 from membw.calibrate.samples import Samples, select
 from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError
 from membw.files import one_at_a_time
-from membw.printable import plural
+from membw.printable import plural, printable
 from membw.results.table import Table, read_table
 from membw.tables import Cell, Column
 
 EPILOG = """\
 The reference is the median of the nodes' medians. The tolerance is the larger of 2 % and 4 robust
 standard deviations (1.4826 MAD) of all runs; twice that with fewer than 3 nights or 20 nodes. On
-the better side the limit is twice as far. Runs that are INVALID, a lower bound only, or of another
-program, compiler or CPU than the newest run are left out, and nodes that `membw rank` does not
-pass; two groups of nodes give no reference. At least five runs are needed.
+the better side the limit is twice as far. A tolerance of the memory's bandwidth that is wider than
+half a channel is refused: the loss of one would pass.
+
+Left out: runs that are INVALID, or a lower bound only; of another program, compiler or CPU than
+the newest run; of before a change of firmware, microcode, kernel, modules, board or code; nodes
+that `membw rank` does not pass. Two groups of nodes give no reference, fewer than five runs none.
 
 A figure that exists, published or calibrated, stays in force until --replace.
 
@@ -94,12 +97,14 @@ def propose(
     """Enter the references of one key that do not exist; False where any is refused."""
     file.require_index(samples.parameters)
     found: dict[str, Reference] = {}
-    refused: dict[str, list[str]] = {}
+    refused: dict[str, list[str]] = {} if samples.runs else {'no valid run': []}
     for metric, runs in samples.runs.items():
         try:
             if samples.split:
                 raise Refusal(samples.split)
-            found[metric] = reference(runs, *samples.units[metric])
+            any_one, most = runs[0] if runs else None, samples.widest.get(metric, 0.0)
+            unit, better = (any_one.unit, any_one.better) if any_one else ('', '')
+            found[metric] = reference(runs, unit, better, most)
         except Refusal as err:
             refused.setdefault(str(err), []).append(metric)
     existing = file.existing(samples.key)
@@ -107,12 +112,11 @@ def propose(
     if new:
         file.put(samples.key, new, {**samples.counts, **samples.facts}, args.expires)
     blocks += proposal_blocks(samples, found, existing, args.replace)
-    if not samples.runs:
-        blocks.append('  refused: no valid run')
-    blocks += [f'  refused: {", ".join(metrics)}: {why}' for why, metrics in refused.items()]
+    for why, metrics in refused.items():
+        blocks.append(f'  refused: {", ".join(metrics)}{": " * bool(metrics)}{why}')
     for why, number in samples.left_out.most_common():
-        blocks.append(f'  left out: {plural(number, "run")}: {why}')
-    return bool(samples.runs) and not refused
+        blocks.append(f'  left out: {plural(number, "run")}: {printable(why)}')
+    return not refused
 
 
 COLUMNS = (
@@ -136,21 +140,22 @@ def proposal_blocks(
             metric,
             Cell(row.value, f'{row.value:.6g}'),
             row.unit,
-            Cell(row.spread, f'{row.spread:.2%}'),
-            Cell(row.low, f'{row.low:+.1%}'),
+            *(Cell(row.spread, f'{row.spread:.2%}'), Cell(row.low, f'{row.low:+.1%}')),
             Cell(row.high, f'{row.high:+.1%}'),
             existing_text(existing.get(metric), replace),
         ]
         for metric, row in found.items()
     ]
     title = ' '.join(samples.key)
+    yield tables.Table(f'{title}: {counts}', COLUMNS, rows) if found else title
+    if samples.since:
+        lack = ENOUGH_NIGHTS - samples.counts['nights']
+        more = f', {plural(lack, "night")} missing' if lack > 0 else ''
+        yield f'  the newest level alone: as --since {samples.since}{more}'
     if not found:
-        yield title
         return
-    yield tables.Table(f'{title}: {counts}', COLUMNS, rows)
-    few = too_few(samples.most)
-    if few:
-        yield f'  the runs are of {few}: the tolerances are doubled'
+    if few := too_few(samples.most):
+        yield f'  the runs are of {few}: the tolerances are doubled, to half a channel at most'
     if existing and not replace:
         yield '  existing figures stay in force: --replace writes the measured ones'
     floors = [f'{m}={0.9 * row.value:.1f}' for m, row in found.items() if row.unit == 'GB/s']

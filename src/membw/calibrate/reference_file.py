@@ -29,7 +29,8 @@ SECTION = """\
 """
 METHOD = (
     "median of the nodes' medians; tolerance: max(2 %, 4 robust standard deviations of all runs), "
-    'twice that with fewer than 3 nights or 20 nodes, and twice as far on the better side'
+    'twice that with fewer than 3 nights or 20 nodes, as far as half a memory channel; twice as '
+    'far on the better side'
 )
 HINT = "'df' shows the free space, 'ls -ld' the owner"
 NOTE = 'what membw calibrate measured; ReFrame does not read it'

@@ -38,6 +38,7 @@ class Nights:
         self.nights: dict[str, int] = {}
         self.builds: dict[tuple, int] = {}
         self.provenances: list[dict[str, str]] = []  # by number
+        self.samples: dict[str, str] = {}  # night: the fact that changed then on many nodes
         self.settings: dict[Setting, _Setting] = {}
         self.by_setting: dict[Setting, _Setting] = {}  # with the compiler, for a quick look
         self.most = 0
@@ -58,6 +59,10 @@ class Nights:
             setting = self.settings.setdefault(of.setting.conditions, _Setting())
             self.by_setting[of.setting] = setting
         setting.add(of, metrics, node, night, build)
+
+    def sample_of(self, build: int) -> tuple:
+        known = self.provenances[build]
+        return tuple(known.get(name) for name in provenance.OF_SAMPLE)
 
     def series(self) -> Iterator[Series]:
         """One at a time: a year of a fleet is large."""
@@ -87,8 +92,7 @@ class Nights:
         cell, values = cell[order], values[order]
         begins = np.flatnonzero(np.diff(cell, prepend=-1))
         counts = np.diff(begins, append=len(cell))
-        low, high = (values[begins + place] for place in ((counts - 1) // 2, counts // 2))
-        medians[cell[begins]] = (low + high) / 2
+        medians[cell[begins]] = values[begins + (counts - 1) // 2]
         shape = len(nodes), len(nights)
         figure = setting.first[metric]
         return Series(figure, nodes, nights, medians.reshape(shape), builds.reshape(shape))

@@ -15,7 +15,6 @@ from membw.accept.text import blocks
 from membw.arguments import add_node
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.files import write_whole
 from membw.printable import printable
 from membw.results.hostlist import chosen_nodes
 from membw.results.table import read_table
@@ -35,10 +34,9 @@ examples:
   membw accept protocol.yaml --json >accept.json    # every run with its record
   membw accept protocol.yaml --results results --results retest/records.jsonl
 
-exit status: 0 ACCEPTED (or --plan, --template); 1 REFUSED or INCOMPLETE, or a plan asks for
-more than the peak; 2 usage error, or the protocol is not what was signed
+exit status: 0 ACCEPTED (or --plan, --template); 1 REFUSED or INCOMPLETE, or a plan asks for more
+than the peak; 2 usage error, or the protocol is not what was signed
 """
-PASSED_SHOWN = 32  # nodes; --json has all
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,15 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('--template', action='store_true', help='print an example protocol')
     add('--plan', action='store_true', help='check the protocol; print what it asks for')
     add = parser.add_argument_group('the machine').add_argument
-    add(
-        '--results',
-        action='append',
-        metavar='PATH',
-        default=[],
-        help='records: files, folders, - (results); may be repeated',
-    )
+    about = 'records: files, folders, - (results); may be repeated'
+    add('--results', action='append', metavar='PATH', default=[], help=about)
     add_node(add, 'lines')
-    add('--page', metavar='FILE', help='also write the outcome as an HTML page of two sheets')
     tables.add_argument(parser)
 
 
@@ -79,13 +71,8 @@ def run(args: argparse.Namespace) -> int:
     if args.node:
         names = chosen_nodes(args.node, {node['node'] for node in acceptance['nodes']})
         acceptance['nodes'] = [n for n in acceptance['nodes'] if n['node'] in names]
-    if args.page:
-        from membw.accept.page import page_of
-        from membw.report.template import render
-
-        write_whole(args.page, render(page_of(acceptance)), "'--page FILE' names another file")
     if args.json:
         print(json.dumps(acceptance, indent=1))
     else:
-        print(tables.as_text(blocks(acceptance, PASSED_SHOWN)))
+        print(tables.as_text(blocks(acceptance)))
     return 0 if acceptance['verdict'] == 'ACCEPTED' else 1

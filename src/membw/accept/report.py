@@ -1,28 +1,26 @@
 """All facts of an acceptance, as plain data for JSON and text."""
 
-import math
 import shlex
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import product
-from statistics import fmean
 from typing import Any
 
 from membw.accept.protocol import Protocol
-from membw.accept.risk import assess, in_figures, sentences
+from membw.accept.risk import assess, sentences
 from membw.accept.rule import STATUSES, Decision
 from membw.accept.runs import BUILD
 from membw.moments import utc
 from membw.presets import version
 from membw.results.provenance import OF_SAMPLE
-from membw.statistics.peers import LEAST_DEVIATION
+
+OF_NODE = ('status', 'needs', 'needs_for', 'lost', 'why')
 
 
 def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
     """A dict, JSON as it stands; the sections in the order in which they are read."""
     protocol, counted = decision.protocol, decision.counted
-    nights = {run.night for run in counted}
+    nights = {(run.node, run.night) for run in counted}
     builds = Counter(tuple((n, r.known[n]) for n in BUILD if n in r.known) for r in counted)
     return {
         'schema': 'membw-acceptance-3',
@@ -32,10 +30,7 @@ def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
         'lowest': list(_lowest(decision)),
         'counts': {s: len(decision.with_status(s)) for s in STATUSES},
         'risk': assess(protocol)._asdict(),
-        'risks': [
-            *sentences(protocol, len(nights)),
-            *in_figures(protocol, decision.limits, _scatter(decision)),
-        ],
+        'risks': sentences(protocol, len(nights) < len(counted)),
         'to_do': list(to_do(decision)),
         'contract': [
             {**line._asdict(), 'limit': decision.limits.get(name), 'text': line.text}
@@ -48,25 +43,23 @@ def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
         'protocol': protocol.content,
         # of each node from run to run, where the records have it
         'compared': [name for name in OF_SAMPLE if any(name in run.known for run in counted)],
-        'not_recorded': [
-            name for name in OF_SAMPLE if not all(name in run.known for run in counted)
-        ],
+        'not_recorded': [n for n in OF_SAMPLE if not all(n in run.known for run in counted)],
         'builds': [{'runs': count, **dict(build)} for build, count in builds.most_common()],
         'nodes': [
             {
                 'node': node.name,
-                'status': node.status,
+                **{name: getattr(node, name) for name in OF_NODE},
                 'rounds': [vars(r) for r in node.rounds],
-                'needs': node.needs,
-                'needs_for': node.needs_for,
-                'lost': node.lost,
-                'why': node.why,
                 'runs': [
-                    {'time': utc(run.time), 'record': run.source}
-                    | {name: getattr(run, name) for name in ('figures', 'counted')}
+                    {
+                        'time': utc(run.time),
+                        'record': run.source,
+                        'figures': run.figures,
+                        'counted': run.counted,
+                    }
                     for run in node.runs
                 ],
-            }
+            }  # fmt: skip
             for node in decision.nodes
         ],
         'other_nodes': decision.elsewhere,
@@ -86,20 +79,6 @@ def _lowest(decision: Decision) -> Iterator[str]:
             f'{name} {figure:.1f} {line.unit} on {node}: {abs(figure - limit) / limit:.1%} '
             f'{side} than the limit of {limit:.6g} {line.unit}'
         )
-
-
-def _scatter(decision: Decision) -> float:
-    """The standard deviation of the runs of a node in a round, as a fraction, in the worst metric;
-    at least that of a steady node."""
-    worst = LEAST_DEVIATION
-    for name in decision.limits:
-        squares, degrees = 0.0, 0
-        for node, title in product(decision.nodes, ('first', 'retest')):
-            runs = [run.figures[name] for run in node.runs if run.counted == title]
-            squares += sum((run / fmean(runs) - 1) ** 2 for run in runs)
-            degrees += max(len(runs) - 1, 0)
-        worst = max(worst, math.sqrt(squares / degrees) if degrees else 0.0)
-    return worst
 
 
 def to_do(decision: Decision) -> Iterator[str]:

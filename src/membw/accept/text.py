@@ -9,40 +9,35 @@ from membw.results.verdict import MISSING, PASS
 from membw.tables import Cell, Column, Table
 
 COLUMNS = Column('node', 'node'), Column('status', 'status'), Column('rounds', 'rounds')
+PASSED_SHOWN = 32  # nodes; --json has all
 Block = Table | str
 
 
-def blocks(acceptance: dict[str, Any], passed: int) -> Iterator[Block]:
-    """Lines and a table; no more than `passed` of the nodes that passed."""
+def blocks(acceptance: dict[str, Any]) -> Iterator[Block]:
+    """Lines and a table."""
     yield f'Verdict: {acceptance["verdict"]}: {"; ".join(acceptance["why"])}'
     yield from (f'  lowest: {line}' for line in acceptance['lowest'])
     yield from (f'  risk: {line}' for line in acceptance['risks'])
     if acceptance['to_do']:
         yield from ('', 'still to be measured', *(f'  {line}' for line in acceptance['to_do']))
     yield from ('', f'acceptance: {acceptance["title"]}')
-    yield from (f'  {name:10} {text}' for name, text in agreed(acceptance))
+    contract = [line['text'] for line in acceptance['contract']]
+    keys = ('protocol', 'protocol_sha256', 'unsigned')
+    content, checksum, unsigned = (acceptance[key] for key in keys)
+    lines = [*terms(content, contract, checksum, unsigned)]
+    if acceptance['compared']:
+        lacking = ', '.join(acceptance['not_recorded']) or 'none'
+        facts = f'{", ".join(acceptance["compared"])}; not in all records: {lacking}'
+        lines.append(('machine', f'of each node compared: {facts}; serial numbers are not read'))
+    yield from (f'  {name:10} {text}' for name, text in lines)
     yield ''
-    yield from _nodes(acceptance, passed)
-    if lines := not_counted(acceptance):
-        yield from ('', 'runs that do not count', *(f'  {line}' for line in lines))
+    yield from _nodes(acceptance)
+    if lines_of := not_counted(acceptance):
+        yield from ('', 'runs that do not count', *(f'  {line}' for line in lines_of))
     yield from ('', 'binaries of the counted runs')
     for build in acceptance['builds']:
         yield f'  {plural(build["runs"], "run")}'
         yield from (f'    {k:14} {printable(v)}' for k, v in build.items() if k != 'runs')
-
-
-def agreed(acceptance: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """(name, text) of what the parties agreed, and of what can be known of the machine."""
-    contract = [line['text'] for line in acceptance['contract']]
-    content = acceptance['protocol']
-    yield from terms(content, contract, acceptance['protocol_sha256'], acceptance['unsigned'])
-    if acceptance['compared']:
-        lacking = ', '.join(acceptance['not_recorded']) or 'none of these'
-        yield (
-            'machine',
-            f'each node keeps its {", ".join(acceptance["compared"])}; not in all records: '
-            f'{lacking}; serial numbers are not read',
-        )
 
 
 def terms(
@@ -72,19 +67,15 @@ def terms(
     yield 'retest', f'{plural(retest, "run")} of a node that failed' if retest else 'none'
 
 
-def counts_of(acceptance: dict[str, Any]) -> str:
-    """'125 PASS, 1 FAIL'."""
-    return ', '.join(f'{n} {s}' for s, n in acceptance['counts'].items() if n)
-
-
-def _nodes(acceptance: dict[str, Any], limit: int) -> Iterator[Block]:
-    counts, nodes = counts_of(acceptance), acceptance['nodes']
-    hidden = {node['node'] for node in [n for n in nodes if n['status'] == PASS][limit:]}
-    missing = missing_of(acceptance)
+def _nodes(acceptance: dict[str, Any]) -> Iterator[Block]:
+    counts = ', '.join(f'{n} {status}' for status, n in acceptance['counts'].items() if n)
+    nodes = acceptance['nodes']
+    hidden = {node['node'] for node in [n for n in nodes if n['status'] == PASS][PASSED_SHOWN:]}
+    missing = {n['node'] for n in nodes if n['status'] == MISSING and not n['runs']}
     rows = [
         [n['node'], n['status'], Cell(n['rounds'], rounds_of(n))]
         for n in nodes
-        if n['node'] not in hidden and n['node'] not in missing
+        if n['node'] not in hidden | missing
     ]
     yield Table(f'nodes: {counts}', COLUMNS, rows) if rows else f'nodes: {counts}'
     if hidden:
@@ -93,12 +84,6 @@ def _nodes(acceptance: dict[str, Any], limit: int) -> Iterator[Block]:
         yield f'  MISSING: {fold(missing)}'
     if acceptance['other_nodes']:
         yield f'  not in the protocol: {fold(acceptance["other_nodes"])}'
-
-
-def missing_of(acceptance: dict[str, Any]) -> list[str]:
-    """Nodes without any run."""
-    every = acceptance['nodes']
-    return [n['node'] for n in every if n['status'] == MISSING and not n['runs']]
 
 
 def rounds_of(node: dict[str, Any]) -> str:

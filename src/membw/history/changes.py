@@ -8,7 +8,7 @@ node.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from statistics import median_low
 from typing import NamedTuple
@@ -163,33 +163,30 @@ def series_name(figure: Figure) -> str:
 
 def _merged(found: list[Change]) -> list[Change]:
     """Metrics of one node, then nodes, that changed in the same nights."""
-    by_node = _together(found, lambda c: (c.nodes, c.name, c.kind, c.is_worse), _join_metrics)
-    return _together(by_node, lambda c: (c.nodes == (FLEET,), c.name, c.kind, c.is_worse), _join)
+    for key, pick in (
+        (lambda c: c.nodes, lambda group: max(group, key=lambda c: abs(c.size))),
+        (
+            lambda c: c.nodes == (FLEET,),
+            lambda group: sorted(group, key=lambda c: c.size)[len(group) // 2],
+        ),
+    ):
+        groups: dict[tuple, list[list[Change]]] = defaultdict(list)
+        for change in sorted(found, key=lambda c: c.night):
+            of_key = groups[key(change), change.name, change.kind, change.is_worse]
+            if of_key and days(change.night) - days(of_key[-1][0].night) <= SAME_DAYS:
+                of_key[-1].append(change)
+            else:
+                of_key.append([change])
+        found = [_join(group, pick(group)) for of_key in groups.values() for group in of_key]
+    return found
 
 
-def _together(
-    found: list[Change], key: Callable[[Change], tuple], join: Callable[[list[Change]], Change]
-) -> list[Change]:
-    groups: dict[tuple, list[list[Change]]] = defaultdict(list)
-    for change in sorted(found, key=lambda c: c.night):
-        of_key = groups[key(change)]
-        if of_key and days(change.night) - days(of_key[-1][0].night) <= SAME_DAYS:
-            of_key[-1].append(change)
-        else:
-            of_key.append([change])
-    return [join(group) for of_key in groups.values() for group in of_key]
-
-
-def _join_metrics(group: list[Change]) -> Change:
-    first = max(group, key=lambda c: abs(c.size))
-    metrics = tuple(dict.fromkeys([first.metrics[0], *(c.metrics[0] for c in group)]))
-    return first._replace(metrics=metrics, is_back=all(c.is_back for c in group))
-
-
-def _join(group: list[Change]) -> Change:
-    nodes = tuple(sorted(node for c in group for node in c.nodes))
-    first = sorted(group, key=lambda c: c.size)[len(group) // 2]
-    return first._replace(nodes=nodes, is_back=all(c.is_back for c in group))
+def _join(group: list[Change], first: Change) -> Change:
+    """One line of all, with the figures of `first`."""
+    nodes = tuple(sorted({node for c in group for node in c.nodes}))
+    metrics = tuple(dict.fromkeys([*first.metrics, *(m for c in group for m in c.metrics)]))
+    is_back = all(c.is_back for c in group)
+    return first._replace(nodes=nodes, metrics=metrics, is_back=is_back)
 
 
 def days(night: str) -> int:

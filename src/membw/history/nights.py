@@ -68,18 +68,19 @@ class Nights:
         """One at a time: a year of a fleet is large."""
         for setting in self.settings.values():
             for metric in setting.values:
-                one = self._series(setting, metric, ~np.isnan(setting.column(metric)))
+                one = self._series(setting, metric)
                 self.most = max(self.most, int((~np.isnan(one.values)).sum(axis=1).max()))
                 yield one
 
     def of_figure(self, figure: Figure) -> Series | None:
         """Of its metric and setting."""
         setting = self.settings.get(figure.setting.conditions)
-        if not setting or figure.metric not in setting.values:
-            return None
-        return self._series(setting, figure.metric, ~np.isnan(setting.column(figure.metric)))
+        is_known = setting and figure.metric in setting.values
+        return self._series(setting, figure.metric) if setting and is_known else None
 
-    def _series(self, setting: '_Setting', metric: str, is_of: NDArray) -> Series:
+    def _series(self, setting: '_Setting', metric: str) -> Series:
+        column = setting.column(metric)
+        is_of = ~np.isnan(column)
         node, nodes = _ordered(np.asarray(setting.node)[is_of], self.nodes)
         night, nights = _ordered(np.asarray(setting.night)[is_of], self.nights)
         cell, count = node * np.int32(len(nights)) + night, len(nodes) * len(nights)
@@ -87,7 +88,7 @@ class Nights:
         by_time = np.argsort(np.asarray(setting.time)[is_of], kind='stable')
         builds[cell[by_time]] = np.asarray(setting.build)[is_of][by_time]
         del node, night, by_time
-        values = setting.column(metric)[is_of]
+        values = column[is_of]
         order = np.lexsort((values, cell))
         cell, values = cell[order], values[order]
         begins = np.flatnonzero(np.diff(cell, prepend=-1))

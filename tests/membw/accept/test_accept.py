@@ -411,9 +411,8 @@ def test_a_repaired_node_is_judged_by_its_runs_since(judged):
 ])  # fmt: skip
 @pytest.mark.parametrize('is_later', [True, False])
 def test_a_changed_machine_that_nobody_declared_is_named(judged, fact, value, name, is_later):
-    usual = {
-        'memory_channels': 8, 'mem_total_mib': 2**18, 'dimms': [{'locator': 'A', 'size_mib': 32768}]
-    }  # fmt: skip
+    dimms = [{'locator': 'A', 'size_mib': 32768}]
+    usual = {'memory_channels': 8, 'mem_total_mib': 2**18, 'dimms': dimms}
     made = with_facts(fleet(), **usual)
     if is_later:
         made += with_facts(retest(['n002'], 306.0), **usual | {fact: value})
@@ -575,46 +574,25 @@ def test_the_risks_are_those_of_the_binomial(protocol):
     assert assess(agreed).accepted == pytest.approx(1 - (1 - first) * (1 - again))
     fails = binom.cdf(1, 3, 0.9) * binom.cdf(2, 5, 0.9)
     assert assess(agreed).refused == pytest.approx(1 - (1 - fails) ** 8)
-    assert sentences(agreed, nights=1) == [
+    assert sentences(agreed, is_together=True) == [
         'at most 3.6 % chance that one bad node slips through (bad: 9 of 10 runs miss the '
         'contract)',
         'at most 0.19 % chance that a machine of good nodes is refused (good: 9 of 10 runs reach '
         'the contract)',
-        'both are of independent runs, as on different days; all runs are from one night',
+        'both are of independent runs, a day for each: runs of one night are not, and the risks '
+        'are larger',
     ]
-    assert in_figures(agreed, {'triad': 300.0}, 0.01) == [
+    assert [*in_figures(agreed, 0.01)][1] == (
         'bad: usual triad below 296.2 GB/s, good: from 303.8 (the limit -+ 1.28 standard '
         'deviations of runs of 1.00%)'
-    ]
+    )
 
 
 def test_a_bad_node_in_figures_misses_the_contract_in_nine_of_ten_runs(protocol):
-    (line,) = in_figures(protocols.load(protocol()), {'triad': 300.0}, 0.01)
+    _, line = in_figures(protocols.load(protocol()), 0.01)
     bad, good = (float(word) for word in re.findall(r'below (\S+) .* from (\S+) ', line)[0])
     assert norm.sf(300.0, bad, 0.01 * bad) == pytest.approx(0.1, abs=0.01)
     assert norm.sf(300.0, good, 0.01 * good) == pytest.approx(0.9, abs=0.01)
-
-
-def test_the_page_has_what_is_signed_and_no_more_than_two_sheets_of_rows(protocol, tmp_path):
-    """8 nodes, 4 reasons and 2 binaries are two sheets of A4 (printed once by weasyprint)."""
-    records = fleet(['n004'], nodes=[f'n{i:03}' for i in range(1, 41)], triad=294.0)
-    records += fleet([], nodes=['n005'], day='2026-10-03')
-    file = runs_of_nodes.write([invalid(records[0]), *records[1:]], tmp_path / 'runs.jsonl')
-    words = ['accept', protocol(nodes__count=40, nodes__names='n[001-040]'), '--results', file]
-    page = tmp_path / 'outcome.html'
-    assert main([*words, '--page', str(page)]) == 1
-    html = page.read_text()
-    for part in ('INCOMPLETE', 'us (buyer)', 'them (vendor)', 'triad at least 300 GB/s',
-                 'chance that', 'bad: usual triad below', 'wrong-placement', 'n004', 'N. N.',
-                 protocols.load(words[1]).checksum):  # fmt: skip
-        assert part in html, part
-    slow = runs_of_nodes.write(
-        fleet([f'n{i:03}' for i in range(1, 41)], nodes=[f'n{i:03}' for i in range(1, 41)]),
-        tmp_path / 'slow.jsonl',
-    )
-    assert main([*words[:3], slow, '--page', str(page)]) == 1
-    assert '32 more rows' in page.read_text()
-    assert page.read_text().count('<tr>') < 40
 
 
 # --- the command -------------------------------------------------------------------------------
@@ -627,15 +605,6 @@ def test_the_verdict_is_the_first_line_and_the_lowest_node_the_next(protocol, tm
     assert lines[0] == 'Verdict: ACCEPTED: 0 of 8 nodes failed, 1 allowed'
     lowest = 'triad 303.0 GB/s on n004: 1.0% better than the limit of 300 GB/s'
     assert lines[2] == f'  lowest: {lowest}'
-
-
-def test_a_repaired_node_is_no_scatter_of_its_runs(protocol, tmp_path, capsys):
-    records = fleet(['n005'], triad=280.0) + retest(['n005'], 306.0)
-    file = runs_of_nodes.write(records, tmp_path / 'runs.jsonl')
-    assert main(['accept', protocol(), '--results', file]) == 0
-    assert 'good: from 301.9 (the limit -+ 1.28 standard deviations of runs of 0.50%)' in (
-        capsys.readouterr().out
-    )
 
 
 def test_missing_runs_are_named_with_their_commands(protocol, tmp_path, capsys):

@@ -9,7 +9,7 @@ from typing import Any
 from membw import tables
 from membw.arguments import add_node, begin, count
 from membw.calibrate.reference_file import ReferenceFile
-from membw.calibrate.rule import ENOUGH_NIGHTS, Reference, Refusal, reference, too_few
+from membw.calibrate.rule import ENOUGH_NIGHTS, WIDEST, Reference, Refusal, reference, too_few
 from membw.calibrate.samples import Samples, select
 from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError
@@ -102,9 +102,7 @@ def propose(
         try:
             if samples.split:
                 raise Refusal(samples.split)
-            any_one, most = runs[0] if runs else None, samples.widest.get(metric, 0.0)
-            unit, better = (any_one.unit, any_one.better) if any_one else ('', '')
-            found[metric] = reference(runs, unit, better, most)
+            found[metric] = reference(runs, samples.widest.get(metric, WIDEST))
         except Refusal as err:
             refused.setdefault(str(err), []).append(metric)
     existing = file.existing(samples.key)
@@ -113,58 +111,43 @@ def propose(
         file.put(samples.key, new, {**samples.counts, **samples.facts}, args.expires)
     blocks += proposal_blocks(samples, found, existing, args.replace)
     for why, metrics in refused.items():
-        blocks.append(f'  refused: {", ".join(metrics)}{": " * bool(metrics)}{why}')
+        blocks.append('  ' + ': '.join(filter(None, ('refused', ', '.join(metrics), why))))
     for why, number in samples.left_out.most_common():
         blocks.append(f'  left out: {plural(number, "run")}: {printable(why)}')
     return not refused
 
 
 COLUMNS = (
-    Column('metric', 'metric'),
-    Column('reference', 'reference', True),
-    Column('unit', 'unit'),
-    Column('spread', 'spread of runs', True),
-    Column('lower', 'tolerance', True),
-    Column('upper', '', True),
-    Column('existing', 'existing'),
-)
+    Column('metric', 'metric'), Column('reference', 'reference', True), Column('unit', 'unit'),
+    Column('spread', 'spread of runs', True), Column('lower', 'tolerance', True),
+    Column('upper', '', True), Column('existing', 'existing'),
+)  # fmt: skip
 
 
 def proposal_blocks(
     samples: Samples, found: dict[str, Reference], existing: dict[str, Any], replace: bool
 ) -> Iterator[Block]:
     """The table of a proposal, and the notes about it."""
-    counts = ', '.join(plural(n, what[:-1]) for what, n in samples.counts.items())
-    rows = [
-        [
-            metric,
+    rows = []
+    for metric, row in found.items():
+        figures = [
             Cell(row.value, f'{row.value:.6g}'),
             row.unit,
-            *(Cell(row.spread, f'{row.spread:.2%}'), Cell(row.low, f'{row.low:+.1%}')),
-            Cell(row.high, f'{row.high:+.1%}'),
-            existing_text(existing.get(metric), replace),
+            Cell(row.spread, f'{row.spread:.2%}'),
         ]
-        for metric, row in found.items()
-    ]
-    title = ' '.join(samples.key)
-    yield tables.Table(f'{title}: {counts}', COLUMNS, rows) if found else title
+        figures += [Cell(end, f'{end:+.1%}') for end in (row.low, row.high)]
+        old = ' '.join('open' if x is None else str(x) for x in existing.get(metric, ())[:3])
+        fate = 'replaced' if replace else 'stays'
+        rows.append([metric, *figures, f'{old}, {fate}' if old else 'none'])
+    title, counts = ' '.join(samples.key), samples.counts
+    every = ', '.join(plural(n, what[:-1]) for what, n in counts.items())
+    yield tables.Table(f'{title}: {every}', COLUMNS, rows) if found else title
     if samples.since:
-        lack = ENOUGH_NIGHTS - samples.counts['nights']
+        lack = ENOUGH_NIGHTS - counts['nights']
         more = f', {plural(lack, "night")} missing' if lack > 0 else ''
         yield f'  the newest level alone: as --since {samples.since}{more}'
-    if not found:
-        return
-    if few := too_few(samples.most):
+    few = too_few(samples.most)
+    if found and few:
         yield f'  the runs are of {few}: the tolerances are doubled, to half a channel at most'
-    if existing and not replace:
+    if found and existing and not replace:
         yield '  existing figures stay in force: --replace writes the measured ones'
-    floors = [f'{m}={0.9 * row.value:.1f}' for m, row in found.items() if row.unit == 'GB/s']
-    if floors:
-        yield f'  for stream --at-least, 10 % below: {",".join(floors)}'
-
-
-def existing_text(figure: Any, replace: bool) -> str:
-    if figure is None:
-        return 'none'
-    text = ' '.join('open' if part is None else str(part) for part in figure[:3])
-    return f'{text}, {"replaced" if replace else "stays"}'

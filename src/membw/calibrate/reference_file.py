@@ -23,15 +23,8 @@ HEAD = """\
 # References of {system}; source: [measured] on the system itself by `membw calibrate`, the
 # details of each figure are below `calibration`. The tolerances are this project's policy.
 """
-SECTION = """\
-{test}:
-  $index: [{index}]
-"""
-METHOD = (
-    "median of the nodes' medians; tolerance: max(2 %, 4 robust standard deviations of all runs), "
-    'twice that with fewer than 3 nights or 20 nodes, as far as half a memory channel; twice as '
-    'far on the better side'
-)
+SECTION = '{test}:\n  $index: [{index}]\n'
+METHOD = "median of the nodes' medians; tolerance: see 'membw calibrate --help'"
 HINT = "'df' shows the free space, 'ls -ld' the owner"
 NOTE = 'what membw calibrate measured; ReFrame does not read it'
 Key = tuple[str, ...]  # (system:partition, preset, pinning, a value of each parameter)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from membw.printable import plural
 from membw.rank.judge import CHANNEL
-from membw.results.table import Figure
+from membw.results.table import HIGHER, Figure
 from membw.statistics import MAD_TO_SIGMA
 
 LEAST_RUNS = 5
@@ -37,7 +37,6 @@ class Reference(NamedTuple):
     high: float
     spread: float
     unit: str
-    better: str
 
 
 def widest(program: str, unit: str, channels: int) -> float:
@@ -48,7 +47,7 @@ def widest(program: str, unit: str, channels: int) -> float:
     return min(WIDEST, max(CHANNEL, 1 / channels if channels else 0.0) / 2)
 
 
-def reference(runs: Sequence[Figure], unit: str, better: str, most: float = WIDEST) -> Reference:
+def reference(runs: Sequence[Figure], most: float = WIDEST) -> Reference:
     """The reference of one metric; `most`: the largest tolerance. Raises Refusal where the runs
     are too few or too far apart."""
     if len(runs) < LEAST_RUNS:
@@ -69,19 +68,16 @@ def reference(runs: Sequence[Figure], unit: str, better: str, most: float = WIDE
         min(math.ceil(1000 * t - 1e-9), math.floor(1000 * n * most)) / 1000
         for n, t in ((1, tolerance), (2, 2 * tolerance))
     )
-    low, high = (-worse, good) if better == 'higher' else (-good, worse)
-    return Reference(float(f'{value:.6g}'), low, high, spread, unit, better)
+    low, high = (-worse, good) if runs[0].better == HIGHER else (-good, worse)
+    return Reference(float(f'{value:.6g}'), low, high, spread, runs[0].unit)
 
 
 def too_few(runs: Sequence[Figure]) -> str:
     """'of 1 night (fewer than 3)' where the tolerance is wider for it; '' where it is not."""
     nights, nodes = len({run.night for run in runs}), len({run.node for run in runs})
-    lacks = [
+    every = (nights, 'night', ENOUGH_NIGHTS), (nodes, 'node', ENOUGH_NODES)
+    return ' and '.join(
         f'{plural(count, what)} (fewer than {enough})'
-        for count, what, enough in (
-            (nights, 'night', ENOUGH_NIGHTS),
-            (nodes, 'node', ENOUGH_NODES),
-        )
+        for count, what, enough in every
         if count < enough
-    ]
-    return ' and '.join(lacks)
+    )

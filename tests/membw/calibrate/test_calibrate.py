@@ -3,10 +3,9 @@
 import datetime
 import itertools
 import re
-import subprocess
 
-import pytest
 import made_up_records as made_up
+import pytest
 import runs_of_nodes
 import yaml
 from checkout_copy import copy_checkout
@@ -167,17 +166,6 @@ def test_a_parameter_of_the_check_has_references_of_its_own(checkout, stored, ca
     assert set(rows) == {'active', 'passive'} and rows['active']['triad'][1:3] == [-0.04, 0.02]
     code, _, err = calibrate('--test', 'overheads', stored(**changes))
     assert code == 2 and "'overheads' is indexed by $partition, $environ, pinning, wait" in err
-
-
-def test_floors_ten_percent_below_are_printed_as_stream_takes_them(
-    stored, calibrate, build_program
-):
-    out = calibrate(stored(**ON_LOCAL))[1]
-    (floors,) = re.findall('for stream --at-least, 10 % below: (.*)', out)
-    assert floors == 'copy=243.0,triad=270.0'
-    words = [build_program('stream'), '-n', '100000', '-t', '3', '--at-least', floors]
-    done = subprocess.run(words, capture_output=True, text=True)
-    assert re.match('membw: (PASS|FAIL|INVALID)', done.stdout), done.stderr
 
 
 def test_what_a_pattern_gave_a_case_is_not_lost(checkout, stored, calibrate):

@@ -24,7 +24,7 @@ HEAD = """\
 # details of each figure are below `calibration`. The tolerances are this project's policy.
 """
 SECTION = '{test}:\n  $index: [{index}]\n'
-METHOD = "median of the nodes' medians; tolerance: see 'membw calibrate --help'"
+METHOD = "median of the nodes' medians; max(2 %, 4 robust standard deviations of all runs)"
 HINT = "'df' shows the free space, 'ls -ld' the owner"
 NOTE = 'what membw calibrate measured; ReFrame does not read it'
 Key = tuple[str, ...]  # (system:partition, preset, pinning, a value of each parameter)

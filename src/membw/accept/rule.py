@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from membw.accept.protocol import Line, Protocol
+from membw.accept.protocol import Protocol
 from membw.accept.runs import Run
 from membw.moments import utc
 from membw.printable import plural, printable
@@ -142,29 +142,21 @@ class _Judge:
     def _doubts(self, node: Node, usable: Sequence[Run], later: Sequence[Run]) -> Iterator[str]:
         """Why a node that passed is not what the runs say."""
         for name, line in self.contract.items():
-            yield from self._too_good(name, line, node.rounds[-1].figures[name])
+            value = node.rounds[-1].figures[name]
+            for whose, base in ('nodes', self.fleet[name]), ('contract', line.value or value):
+                if (value / base if line.better == HIGHER else base / value) > 1 + TOO_GOOD:
+                    what = f'{name} is more than {TOO_GOOD:.0%} better than the {whose}'
+                    yield f'{what}, {base:.4g} {line.unit}: {too_good_because()}'
         yield from (f'{run.too_good}: {too_good_because()}' for run in usable if run.too_good)
-        changes = provenance.changes(run.known for run in usable)
-        for at, facts in changes.items():
-            text = printable(
-                provenance.text_of_change(*next(iter((n, *v) for n, v in facts.items())))
-            )
+        for at, facts in provenance.changes(run.known for run in usable).items():
+            text = printable(provenance.first_change(facts))
             day = utc(usable[at].time)[:10]
             yield f'changed by {day}: {text}: sign that in replaced, or measure as before'
-        missed = self.missed(self.figures(later)) if later else ()
-        if missed:
-            said = ', '.join(f'{name} {self.figures(later)[name]:.4g}' for name in missed)
+        figures = self.figures(later) if later else node.rounds[-1].figures
+        if missed := self.missed(figures):
+            said = ', '.join(f'{name} {figures[name]:.4g}' for name in missed)
             runs = f'its {plural(len(later), "later run")} {"miss" if later[1:] else "misses"}'
             yield f'{runs} the contract ({said}): measure again, or sign a repair in replaced'
-
-    def _too_good(self, name: str, line: Line, value: float) -> Iterator[str]:
-        bases = {'the median of the nodes': self.fleet[name]}
-        if line.value is not None:
-            bases |= {'the contract': line.value}
-        for whose, base in bases.items():
-            if (value / base if line.better == HIGHER else base / value) > 1 + TOO_GOOD:
-                what = f'{name} is more than {TOO_GOOD:.0%} better than {whose}, {base:.4g}'
-                yield f'{what} {line.unit}: {too_good_because()}'
 
 
 def _verdict(decision: Decision) -> tuple[str, list[str]]:

@@ -67,8 +67,9 @@ def _run(
         bool(lost and lost.died),
     )
     other = [*_other_case(protocol, of)]
+    is_whole = of.verdict == 'VALID' and not lost
     if figures:
-        other += _other_record(protocol, figures, of.provenance)
+        other += _other_record(protocol, figures if is_whole else {}, of.provenance)
     measured, replaced = utc(of.time)[:10], protocol.replaced.get(node, '')
     if not protocol.content['period']['from'] <= measured <= protocol.content['period']['to']:
         other.append(f'measured on {measured}')
@@ -94,7 +95,7 @@ def _other_case(protocol: Protocol, of: Measurement) -> Iterator[str]:
 
 
 def _other_record(protocol: Protocol, figures: Figures, known: Mapping[str, str]) -> Iterator[str]:
-    for name, line in protocol.contract.items():
+    for name, line in protocol.contract.items() if figures else ():
         figure = figures.get(name)
         if not figure or (figure.unit, figure.better) != (line.unit, line.better):
             yield f'no {name} in {line.unit}'

@@ -9,7 +9,7 @@ from typing import Any
 from membw import tables
 from membw.arguments import add_node, begin, count
 from membw.calibrate.reference_file import ReferenceFile
-from membw.calibrate.rule import ENOUGH_NIGHTS, WIDEST, Reference, Refusal, reference, too_few
+from membw.calibrate.rule import ENOUGH_NIGHTS, Reference, Refusal, reference, too_few
 from membw.calibrate.samples import Samples, select
 from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError
@@ -102,7 +102,7 @@ def propose(
         try:
             if samples.split:
                 raise Refusal(samples.split)
-            found[metric] = reference(runs, samples.widest.get(metric, WIDEST))
+            found[metric] = reference(runs, samples.channels)
         except Refusal as err:
             refused.setdefault(str(err), []).append(metric)
     existing = file.existing(samples.key)

@@ -39,20 +39,19 @@ class Reference(NamedTuple):
     unit: str
 
 
-def widest(program: str, unit: str, channels: int) -> float:
+def widest(run: Figure, channels: int) -> float:
     """The largest tolerance: of the memory's rates half of what a lost channel takes, so that its
     loss shows; `channels`: of a node, 0: not known."""
-    if (program, unit) != ('stream', 'GB/s'):
+    if (run.setting.program, run.unit) != ('stream', 'GB/s'):
         return WIDEST
     return min(WIDEST, max(CHANNEL, 1 / channels if channels else 0.0) / 2)
 
 
-def reference(runs: Sequence[Figure], most: float = WIDEST) -> Reference:
-    """The reference of one metric; `most`: the largest tolerance. Raises Refusal where the runs
-    are too few or too far apart."""
+def reference(runs: Sequence[Figure], channels: int = 0) -> Reference:
+    """The reference of one metric. Raises Refusal where the runs are too few or too far apart."""
     if len(runs) < LEAST_RUNS:
         raise Refusal(f'{plural(len(runs), "valid run")}, at least {LEAST_RUNS} are needed')
-    nodes = {run.node for run in runs}
+    nodes, most = {run.node for run in runs}, widest(runs[0], channels)
     value = median(median(r.value for r in runs if r.node == node) for node in nodes)
     middle = median(run.value for run in runs)
     spread = MAD_TO_SIGMA * median(abs(run.value - middle) for run in runs) / value

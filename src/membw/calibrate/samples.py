@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from datetime import date
 from statistics import median
 
-from membw.calibrate.rule import widest
 from membw.possible.peak import cpu_of
 from membw.printable import printable
 from membw.rank.judge import FEW, judge
@@ -37,7 +36,7 @@ class Samples:
     facts: dict[str, str] = field(default_factory=dict)
     split: str = ''  # why these runs are of two groups of nodes
     since: str = ''  # '2026-07-27', where a fact changed then
-    widest: dict[str, float] = field(default_factory=dict)  # tolerance, by metric
+    channels: int = 0  # of the memory of a node; 0: not known
 
     @property
     def most(self) -> list[Figure]:
@@ -90,10 +89,7 @@ def _samples(
         known, facts = newest.provenance, table.evidence(newest).get('facts') or {}
         found.facts = {name: known[name] for name in FACTS if known.get(name)}
         by_cpu = cpu_of(facts).get('channels', 0) * (facts.get('sockets') or 1)
-        channels = int(known.get('memory_channels', by_cpu))
-        units = {metric: runs[0].unit for metric, runs in found.runs.items() if runs}
-        program = newest.setting.program
-        found.widest = {metric: widest(program, units[metric], channels) for metric in units}
+        found.channels = int(known.get('memory_channels', by_cpu))
     return found
 
 
@@ -107,8 +103,7 @@ def _of_other_samples(runs: list[Measurement]) -> Iterator[tuple[int, str]]:
         changes = provenance.changes(run.provenance for run in of)
         left[node] = {name: pair for facts in changes.values() for name, pair in facts.items()}
         for run in of[: max(changes, default=0)]:
-            name, (before, after) = next(iter(changes[max(changes)].items()))
-            yield id(run), f'older than {provenance.text_of_change(name, before, after)}'
+            yield id(run), f'older than {provenance.first_change(changes[max(changes)])}'
     for name in dict.fromkeys(name for facts in left.values() for name in facts):
         now = {node: of[-1].provenance.get(name, '') for node, of in by_node.items()}
         have, gone = Counter(now.values()), Counter(f[name][0] for f in left.values() if name in f)

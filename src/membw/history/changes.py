@@ -67,11 +67,10 @@ def _of_series(series: Series, nights: Nights, margin: float) -> list[Change]:
         return _of_rows(series, nights, series.nodes, parts, begins, margin)
     fleet = np.nanmedian(parts, axis=0)
     changed = Counter(night for of_node in begins for night in of_node)
-    rolling = {n: begins[0].get(n, '') for n, count in sorted(changed.items())
-               if count >= ROLLING * len(series.nodes)}  # fmt: skip
-    for night in rolling:
+    rolling = {}
+    for night in (n for n, count in changed.items() if count >= ROLLING * len(series.nodes)):
         texts = Counter(of_node[night] for of_node in begins if night in of_node)
-        nights.samples[series.nights[night]] = texts.most_common(1)[0][0]
+        rolling[night] = nights.samples[series.nights[night]] = texts.most_common(1)[0][0]
     least = min(margin, FLEET_MARGIN)
     found = _of_rows(series, nights, [FLEET], fleet[None, :], [rolling], least)
     return found + _of_rows(series, nights, series.nodes, parts / fleet, begins, margin, fleet)
@@ -83,10 +82,7 @@ def _begins(builds: NDArray, nights: Nights) -> dict[int, str]:
     if len({nights.sample_of(build) for build in np.unique(builds[known]).tolist()}) < 2:
         return {}
     changes = provenance.changes(nights.provenances[build] for build in builds[known].tolist())
-    return {
-        int(known[place]): provenance.text_of_change(*next((n, *v) for n, v in facts.items()))
-        for place, facts in changes.items()
-    }
+    return {int(known[at]): provenance.first_change(facts) for at, facts in changes.items()}
 
 
 def _of_rows(
@@ -108,9 +104,9 @@ def _of_rows(
         for change in now_and_before.changes(values, margin, of_medians, places):
             earlier, later = row[change.nights_before], row[list(change.nights_after)]
             before, after = (_median(series, name, at) for at in (earlier, later))
-            moved = (
-                0.0 if fleet is None else np.median(fleet[later]) / np.median(fleet[earlier]) - 1
-            )
+            moved = 0.0
+            if fleet is not None:
+                moved = float(np.median(fleet[later]) / np.median(fleet[earlier]) - 1)
             last = float(np.median(values[-now_and_before.NOW :]))
             night = row[change.first]
             is_drift = change.kind == now_and_before.DRIFT
@@ -118,7 +114,7 @@ def _of_rows(
                 (name,), series_name(figure), change.kind, series.nights[night],
                 series.nights[row[change.found]], (figure.metric,),
                 change.size if name == FLEET else float(after / before / (1 + moved) - 1),
-                name, len(earlier), before, after, float(moved), figure.unit,
+                name, len(earlier), before, after, moved, figure.unit,
                 change.limit, change.deviation, of_medians,
                 bool((change.size < 0) == (figure.better == HIGHER)),
                 bool(abs(last / change.before - 1) <= change.limit),
@@ -147,8 +143,7 @@ def _cause(series: Series, nights: Nights, name: str, before: int, night: int) -
     texts: Counter[str] = Counter()
     for (one, other), count in pairs.items():
         facts = provenance.difference(nights.provenances[one], nights.provenances[other])
-        if facts:
-            texts[provenance.text_of_change(*next((n, *v) for n, v in facts.items()))] += count
+        texts[provenance.first_change(facts)] += count
     return texts.most_common(1)[0][0] if texts else ''
 
 
@@ -163,26 +158,23 @@ def series_name(figure: Figure) -> str:
 
 def _merged(found: list[Change]) -> list[Change]:
     """Metrics of one node, then nodes, that changed in the same nights."""
-    for key, pick in (
-        (lambda c: c.nodes, lambda group: max(group, key=lambda c: abs(c.size))),
-        (
-            lambda c: c.nodes == (FLEET,),
-            lambda group: sorted(group, key=lambda c: c.size)[len(group) // 2],
-        ),
-    ):
+    for one in (lambda c: c.nodes, lambda c: c.nodes == (FLEET,)):
         groups: dict[tuple, list[list[Change]]] = defaultdict(list)
         for change in sorted(found, key=lambda c: c.night):
-            of_key = groups[key(change), change.name, change.kind, change.is_worse]
+            of_key = groups[one(change), change.name, change.kind, change.is_worse]
             if of_key and days(change.night) - days(of_key[-1][0].night) <= SAME_DAYS:
                 of_key[-1].append(change)
             else:
                 of_key.append([change])
-        found = [_join(group, pick(group)) for of_key in groups.values() for group in of_key]
+        found = [_join(group) for of_key in groups.values() for group in of_key]
     return found
 
 
-def _join(group: list[Change], first: Change) -> Change:
-    """One line of all, with the figures of `first`."""
+def _join(group: list[Change]) -> Change:
+    """One line: of one node its largest change, of several the node in the middle."""
+    ordered = sorted(group, key=lambda c: c.size)
+    is_one = len({c.nodes for c in group}) == 1
+    first = max(group, key=lambda c: abs(c.size)) if is_one else ordered[len(group) // 2]
     nodes = tuple(sorted({node for c in group for node in c.nodes}))
     metrics = tuple(dict.fromkeys([*first.metrics, *(m for c in group for m in c.metrics)]))
     is_back = all(c.is_back for c in group)

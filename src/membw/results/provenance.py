@@ -126,6 +126,7 @@ def _is_same(name: str, one: str, other: str) -> bool:
     return one == other or name == 'memory_gib' and abs(int(one) - int(other)) <= 1
 
 
-def text_of_change(name: str, before: str, after: str) -> str:
-    """ "microcode '0x2', before '0x1'"."""
-    return f"{name} '{after[:60]}', before '{before[:60]}'"
+def first_change(facts: Mapping[str, tuple[str, str]]) -> str:
+    """ "microcode '0x2', before '0x1'", of the likeliest cause; '' of none."""
+    every = (f"{name} '{new[:60]}', before '{old[:60]}'" for name, (old, new) in facts.items())
+    return next(every, '')

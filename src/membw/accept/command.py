@@ -31,7 +31,6 @@ kernel or code changed without a word in `replaced`, is UNDECIDED. The machine i
 examples:
   membw accept --template >protocol.yaml
   membw accept protocol.yaml --plan             # check it, its risks, the checksum to sign
-  membw accept protocol.yaml --json >accept.json    # every run with its record
   membw accept protocol.yaml --results results --results retest/records.jsonl
 
 exit status: 0 ACCEPTED (or --plan, --template); 1 REFUSED or INCOMPLETE, or a plan asks for more

@@ -53,22 +53,14 @@ class Protocol:
     content: dict[str, Any]
     checksum: str
     contract: dict[str, Line]
+    count: int  # of nodes that are measured
+    allowed: int  # nodes that may fail the first round and the retest
     names: list[str] | None  # of the nodes; None: whichever report
     replaced: dict[str, str]  # node: the day from which its runs count
 
     @property
     def runs(self) -> dict[str, Any]:
         return self.content['runs']
-
-    @property
-    def count(self) -> int:
-        """Nodes that are measured."""
-        return self.content['nodes']['count']
-
-    @property
-    def allowed(self) -> int:
-        """Nodes that may fail the first round and the retest."""
-        return self.content['rule']['allowed_failures']
 
     @property
     def rounds(self) -> list[tuple[str, int]]:
@@ -85,11 +77,11 @@ class Protocol:
 
 def template() -> str:
     """The text of a protocol to begin with."""
-    return resources.files('membw.accept').joinpath('protocol_template.yaml').read_text()
+    return _file('protocol_template.yaml')
 
 
-def own_schema() -> dict[str, Any]:
-    return json.loads(resources.files('membw.accept').joinpath('protocol.schema.json').read_text())
+def _file(name: str) -> str:
+    return resources.files('membw.accept').joinpath(name).read_text()
 
 
 def load(path: str) -> Protocol:
@@ -109,10 +101,11 @@ def load(path: str) -> Protocol:
             'restore the protocol that was signed, or sign this one again',
         )
     contract = {name: _line(name, row) for name, row in content['contract'].items()}
-    names = content['nodes'].get('names')
+    nodes, allowed = content['nodes'], content['rule']['allowed_failures']
+    names = expected_nodes(nodes['names']) if 'names' in nodes else None
     days = content.get('replaced', {}).items()
     replaced = {node: day for nodes, day in days for node in expected_nodes(nodes)}
-    return Protocol(content, found, contract, names and expected_nodes(names), replaced)
+    return Protocol(content, found, contract, nodes['count'], allowed, names, replaced)
 
 
 def checksum(content: dict[str, Any]) -> str:
@@ -152,7 +145,9 @@ def _plain(value: Any) -> Any:
 
 
 def _of_schema(content: Any) -> Iterator[str]:
-    for where, fact, hint in schema.problems(own_schema(), content, '', ''):
+    for where, fact, hint in schema.problems(
+        json.loads(_file('protocol.schema.json')), content, '', ''
+    ):
         more = f'; {hint}' if hint.startswith('did you mean') else ''
         yield printable(f'{where or "the protocol"}: {fact}{more}')[:300]
 

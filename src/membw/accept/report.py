@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from membw.accept.protocol import Protocol
 from membw.accept.risk import assess, sentences
 from membw.accept.rule import STATUSES, Decision
 from membw.accept.runs import BUILD
@@ -83,20 +82,13 @@ def _lowest(decision: Decision) -> Iterator[str]:
 
 def to_do(decision: Decision) -> Iterator[str]:
     """Commands for what is missing, one a round; nothing once the machine is refused."""
-    protocol = decision.protocol
-    if decision.verdict == 'INCOMPLETE':
-        for title, runs in protocol.rounds:
-            nodes = [n.name for n in decision.nodes if n.needs and n.needs_for == title]
-            if nodes:
-                each = command(protocol, runs) + 'nodelist=$node'
-                yield f'for node in {" ".join(nodes)}; do {each}; done   # {title} round'
-            elif title == 'first' and len(decision.nodes) < protocol.count:
-                yield f'{command(protocol, runs)}nodelist=NODE   # each NODE of further nodes'
-
-
-def command(protocol: Protocol, runs: int) -> str:
-    """`membw run ...` that makes so many runs, without the node."""
-    agreed = protocol.runs
+    protocol, agreed = decision.protocol, decision.protocol.runs
     test = agreed['test'] + (f'%pinning={agreed["pinning"]}' if 'pinning' in agreed else '')
     words = ['membw', 'run', '--system', agreed['system'], '-n', test, '-p', agreed['preset']]
-    return shlex.join([*words, f'--repeat={runs}', '-J', ''])[:-2]
+    for title, runs in protocol.rounds if decision.verdict == 'INCOMPLETE' else ():
+        nodes = [n.name for n in decision.nodes if n.needs and n.needs_for == title]
+        each = f'{shlex.join([*words, f"--repeat={runs}"])} -J nodelist='
+        if nodes:
+            yield f'for node in {" ".join(nodes)}; do {each}$node; done   # {title} round'
+        elif title == 'first' and len(decision.nodes) < protocol.count:
+            yield f'{each}NODE   # each NODE of further nodes'

@@ -81,14 +81,12 @@ def gather(args: argparse.Namespace) -> tuple[Table, list[Samples]]:
     if args.node:
         table.choose(args.node)
     wanted = args.partition, args.preset, args.pinning
-    every = select(table, args.system, args.test, wanted, args.since)
-    if not every:
-        requested = ' '.join(filter(None, (args.system, *wanted)))
-        raise MembwError(
-            f"no run of '{args.test}' on '{requested}' in '{' '.join(paths)}'",
-            f"'membw run --system {args.system} -n {args.test} --repeat=5' makes five",
-        )
-    return table, every
+    if every := select(table, args.system, args.test, wanted, args.since):
+        return table, every
+    requested = ' '.join(filter(None, (args.system, *wanted)))
+    fact = f"no run of '{args.test}' on '{requested}' in '{' '.join(paths)}'"
+    how = f"'membw run --system {args.system} -n {args.test} --repeat=5' makes five"
+    raise MembwError(fact, how)
 
 
 def propose(

@@ -52,10 +52,9 @@ class ReferenceFile:
             self.table = self.data[test]
             tuple(self.table['$index'])
         except (OSError, UnicodeDecodeError, YAMLError, KeyError, TypeError) as err:
-            raise MembwError(
-                f"no references of ReFrame in '{self.path}': {' '.join(str(err).split())}",
-                f"'{test}:' and '$index: [{', '.join(INDEX)}]' begin such a file",
-            ) from err
+            fact = f"no references of ReFrame in '{self.path}': {' '.join(str(err).split())}"
+            begin = f"'{test}:' and '$index: [{', '.join(INDEX)}]' begin such a file"
+            raise MembwError(fact, begin) from err
 
     def require_index(self, parameters: Iterable[str]) -> None:
         """Index the table by a check's own parameters, too. Raises MembwError where figures are
@@ -64,10 +63,9 @@ class ReferenceFile:
         if index == INDEX and len(self.table) == 1:
             self.table['$index'] = _flow(wanted)
         elif index != wanted:
-            raise MembwError(
-                f"'{self.path}': '{self.test}' is indexed by {', '.join(index)}",
-                f'its runs differ in {", ".join(wanted)}: index its figures by these',
-            )
+            fact = f"'{self.path}': '{self.test}' is indexed by {', '.join(index)}"
+            how = f'its runs differ in {", ".join(wanted)}: index its figures by these'
+            raise MembwError(fact, how)
 
     def existing(self, key: Key) -> dict[str, Any]:
         """{metric: [value, low, high, unit]} that ReFrame compares runs of this key with now."""

@@ -29,30 +29,26 @@ def as_blocks(nights: Nights, changes: Sequence[Change]) -> list[str]:
     verdict = f'{plural(worse, "change")} for the worse' if worse else 'nothing got worse'
     if not is_judged(nights):
         verdict = f'NOT JUDGED: {plural(len(names), "night")}, {LEAST} are needed'
-    short = [sample(night, nights) for night in sorted(nights.samples)[-1:]]
-    lines = [*map(line, changes), *filter(None, short)]
+    lines = [*map(line, changes), *short_samples(nights)]
     return [f'{head} .. {names[-1]}', *lines, f'Verdict: {verdict}']
 
 
-def sample(night: str, nights: Nights) -> str:
+def short_samples(nights: Nights) -> list[str]:
     """Of the newest sample, while it is too short to be judged by itself."""
+    night = max(nights.samples, default='')
     count = sum(name >= night for name in nights.nights)
-    if count >= LEAST:
-        return ''
-    return (
-        f'{night} {nights.samples[night]}: a new sample, {plural(count, "night")}, '
-        f'{LEAST - count} missing until it is compared with itself; --since {night} has it alone'
-    )
+    if not night or count >= LEAST:
+        return []
+    so_far = f'{night} {nights.samples[night]}: a new sample, {plural(count, "night")}'
+    missing = f'{LEAST - count} missing until it is compared with itself'
+    return [f'{so_far}, {missing}; --since {night} has it alone']
 
 
 def line(change: Change) -> str:
     """'2026-08-01 n042 STEP -3.1% triad (..): median of the 28 nights before 166.6 GB/s, ...'."""
     is_step, is_fleet = change.kind == STEP, change.nodes == (FLEET,)
-    nights = (
-        (f'{change.nights} nights before', 'first 7 nights')
-        if is_step
-        else (f'first {change.nights} nights', 'last 28')
-    )
+    of_step = f'{change.nights} nights before', 'first 7 nights'
+    nights = of_step if is_step else (f'first {change.nights} nights', 'last 28')
     who = FLEET if is_fleet else fold(list(change.nodes))
     of_medians = f', 4 x {change.of_medians:.2%} of medians of 7' if is_step else ''
     one = 'the median node' if is_fleet else change.of

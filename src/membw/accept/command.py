@@ -28,10 +28,7 @@ kernel or code changed without a word in `replaced`, is UNDECIDED. The machine i
   REFUSED     when more failed than allowed, whatever is still missing
   INCOMPLETE  otherwise: what is missing or undecided is named
 
-examples:
-  membw accept --template >protocol.yaml
-  membw accept protocol.yaml --plan             # check it, its risks, the checksum to sign
-  membw accept protocol.yaml --results results --results retest/records.jsonl
+example: membw accept protocol.yaml --results results --results retest/records.jsonl
 
 exit status: 0 ACCEPTED (or --plan, --template); 1 REFUSED or INCOMPLETE, or a plan asks for more
 than the peak; 2 usage error, or the protocol is not what was signed
@@ -70,8 +67,5 @@ def run(args: argparse.Namespace) -> int:
     if args.node:
         names = chosen_nodes(args.node, {node['node'] for node in acceptance['nodes']})
         acceptance['nodes'] = [n for n in acceptance['nodes'] if n['node'] in names]
-    if args.json:
-        print(json.dumps(acceptance, indent=1))
-    else:
-        print(tables.as_text(blocks(acceptance)))
+    print(json.dumps(acceptance, indent=1) if args.json else tables.as_text(blocks(acceptance)))
     return 0 if acceptance['verdict'] == 'ACCEPTED' else 1

@@ -7,13 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from membw.accept.risk import assess, sentences
-from membw.accept.rule import STATUSES, Decision
+from membw.accept.rule import STATUSES, Decision, Node
 from membw.accept.runs import BUILD
 from membw.moments import utc
 from membw.presets import version
 from membw.results.provenance import OF_SAMPLE
-
-OF_NODE = ('status', 'needs', 'needs_for', 'lost', 'why')
 
 
 def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
@@ -44,26 +42,17 @@ def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
         'compared': [name for name in OF_SAMPLE if any(name in run.known for run in counted)],
         'not_recorded': [n for n in OF_SAMPLE if not all(n in run.known for run in counted)],
         'builds': [{'runs': count, **dict(build)} for build, count in builds.most_common()],
-        'nodes': [
-            {
-                'node': node.name,
-                **{name: getattr(node, name) for name in OF_NODE},
-                'rounds': [vars(r) for r in node.rounds],
-                'runs': [
-                    {
-                        'time': utc(run.time),
-                        'record': run.source,
-                        'figures': run.figures,
-                        'counted': run.counted,
-                    }
-                    for run in node.runs
-                ],
-            }  # fmt: skip
-            for node in decision.nodes
-        ],
+        'nodes': [_node(node) for node in decision.nodes],
         'other_nodes': decision.elsewhere,
         'problems': list(problems),
     }
+
+
+def _node(node: Node) -> dict[str, Any]:
+    runs = [{'time': utc(r.time), 'record': r.source, 'figures': r.figures, 'counted': r.counted}
+            for r in node.runs]  # fmt: skip
+    own = {name: getattr(node, name) for name in ('status', 'needs', 'needs_for', 'lost', 'why')}
+    return {'node': node.name, **own, 'rounds': [vars(r) for r in node.rounds], 'runs': runs}
 
 
 def _lowest(decision: Decision) -> Iterator[str]:
@@ -74,10 +63,8 @@ def _lowest(decision: Decision) -> Iterator[str]:
         node, limit = worst(latest, key=lambda n: latest[n][name]), decision.limits[name]
         figure = latest[node][name]
         side = 'better' if line.reaches(figure, limit) else 'worse'
-        yield (
-            f'{name} {figure:.1f} {line.unit} on {node}: {abs(figure - limit) / limit:.1%} '
-            f'{side} than the limit of {limit:.6g} {line.unit}'
-        )
+        off = f'{abs(figure - limit) / limit:.1%} {side} than the limit of {limit:.6g} {line.unit}'
+        yield f'{name} {figure:.1f} {line.unit} on {node}: {off}'
 
 
 def to_do(decision: Decision) -> Iterator[str]:

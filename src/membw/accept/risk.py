@@ -36,10 +36,8 @@ def assess(protocol: Protocol) -> Risk:
             fails[reaches] *= at_most(at, runs, reaches)
     bad = protocol.allowed + 1
     machine = protocol.content['nodes'].get('of', protocol.count)
-    # each of the bad ones is in the sample
-    all_tested = math.comb(machine - bad, protocol.count - bad) / math.comb(
-        machine, protocol.count
-    )
+    count = protocol.count
+    all_tested = math.comb(machine - bad, count - bad) / math.comb(machine, count)
     accepted = 1 - all_tested * fails[SELDOM] ** bad
     refused = 1 - at_most(protocol.allowed, protocol.count, fails[1 - SELDOM])
     return Risk(accepted, refused)

@@ -6,7 +6,7 @@ when it passes so, and is too good, later runs contradict it, or it changed mean
 is accepted when at most so many nodes fail both rounds as the protocol allows.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
@@ -188,10 +188,9 @@ def _missing(decision: Decision) -> Iterator[str]:
         if nodes:
             runs = plural(sum(n.needs for n in nodes), 'valid run')
             yield f'{runs} of the {title} round missing on {fold(n.name for n in nodes)}'
-    settings = Counter(run.setting for run in decision.counted)
-    if len(settings) > 1:
-        own = [set(setting) for setting in settings]
-        differing = sorted(own[0].union(*own[1:]) - own[0].intersection(*own[1:]))
+    settings = [{*setting} for setting in {run.setting for run in decision.counted}]
+    if settings[1:]:
+        differing = sorted(set.union(*settings) - set.intersection(*settings))
         which = ', '.join(f'{name}={value}' for name, value in differing if value)
         yield f'counted runs are of {len(settings)} settings: {which}'
     if protocol.unsigned:

@@ -22,13 +22,10 @@ EPILOG = """\
 The reference is the median of the nodes' medians. The tolerance is the larger of 2 % and 4 robust
 standard deviations (1.4826 MAD) of all runs; twice that with fewer than 3 nights or 20 nodes. On
 the better side the limit is twice as far. A tolerance of the memory's bandwidth that is wider than
-half a channel is refused: the loss of one would pass.
-
-Left out: runs that are INVALID, or a lower bound only; of another program, compiler or CPU than
-the newest run; of before a change of firmware, microcode, kernel, modules, board or code; nodes
-that `membw rank` does not pass. Two groups of nodes give no reference, fewer than five runs none.
-
-A figure that exists, published or calibrated, stays in force until --replace.
+half a channel is refused: the loss of one would pass. Left out: runs that are INVALID, or a lower
+bound only; of another program, compiler or CPU than the newest run; of before a change of
+firmware, microcode, kernel, modules, board or code; nodes that `membw rank` does not pass. Two
+groups of nodes give no reference. A figure that exists stays in force until --replace.
 
 exit status: 0 all references proposed; 1 some were refused, or a line could not be read; 2 usage
 error

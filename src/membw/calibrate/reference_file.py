@@ -32,11 +32,8 @@ Key = tuple[str, ...]  # (system:partition, preset, pinning, a value of each par
 
 class ReferenceFile:
     """systems/references/<system>.yaml, the part of one test; nothing is written before `write`.
-
-    The notes of the test `stream` are directly below `calibration`, those of another test below
-    `calibration: {<test>: ...}`. Raises MembwError for an unknown system and a file that has no
-    references.
-    """
+    The notes of `stream` are directly below `calibration`, of another test below its name there.
+    Raises MembwError for an unknown system and a file that has no references."""
 
     def __init__(self, system: str, test: str = STREAM) -> None:
         refuse_unknown_system(system)

@@ -1,8 +1,9 @@
 """The runs that a reference is taken from, and why other runs are left out.
 
-Where a fact of a node changed (results/provenance.py, OF_SAMPLE), its runs since then count. A
-node that still has what most nodes left is left out, and one that left what most still have: a
-reference is of one level, never of a mixture.
+Left out is what is INVALID, a bound, or of another setting (program, options, compiler, CPU) than
+the newest valid run. Where a fact of a node changed (OF_SAMPLE of results/provenance.py), its runs
+since then count. A node that still has what most nodes left is left out, and one that left what
+most still have: a reference is of one level, never of a mixture.
 """
 
 from collections import Counter, defaultdict
@@ -53,11 +54,7 @@ class Samples:
 def select(
     table: Table, system: str, test: str, wanted: Wanted, since: float = 0.0
 ) -> list[Samples]:
-    """Samples of each key of one test on one system; `since`: seconds since 1970.
-
-    Figures that are INVALID or a lower bound only, and those of another setting (program, options,
-    compiler, CPU) than the newest valid run, are left out.
-    """
+    """Samples of each key of one test on one system; `since`: seconds since 1970."""
     groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Figure]] = defaultdict(list)
     for figure in table.figures:
         named = figure.partition, figure.preset, figure.pinning

@@ -6,18 +6,10 @@ import os
 import time
 from collections.abc import Sequence
 
-from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import read_text
 from membw.history.changes import SAME_DAYS, Change, days
 from membw.printable import printable
-
-SCHEMA = 'membw-acknowledged-2'
-
-
-def own_file() -> str:
-    """results/acknowledged.jsonl of this checkout."""
-    return os.path.join(root(), 'results', 'acknowledged.jsonl')
 
 
 def apply(changes: Sequence[Change], path: str) -> list[Change]:
@@ -52,7 +44,12 @@ def acknowledge(path: str, changes: Sequence[Change], node: str, night: str, rea
         there = ', '.join(f'{node} {one}' for one in nights[:8]) or 'none of this node'
         raise MembwError(f"no change of '{node}' in the night '{night}'", f'there is {there}')
     by, on = os.environ.get('USER') or getpass.getuser(), time.strftime('%Y-%m-%d')
-    entry = {'schema': SCHEMA, 'node': node, 'night': night, 'reason': printable(reason)}
+    entry = {
+        'schema': 'membw-acknowledged-2',
+        'node': node,
+        'night': night,
+        'reason': printable(reason),
+    }
     try:
         with open(path, 'a', encoding='utf-8') as file:
             file.write(json.dumps({**entry, 'by': by, 'on': on}) + '\n')

@@ -2,9 +2,8 @@
 
 A night's figure of a node is the median of its valid runs, as a part of the node's own median. Of
 three nodes and more the median of these parts is what the fleet did that night: it is a series of
-its own, and is taken off the nodes'. The medians that are printed are figures of records: of the
-node itself, of an even number the lower one of the middle two; of the fleet those of its median
-node.
+its own, and is taken off the nodes'. The medians that are printed are figures of records: lower
+medians of the node's own figures, of the fleet those of its median node.
 """
 
 from collections import Counter, defaultdict
@@ -79,7 +78,7 @@ def _of_series(series: Series, nights: Nights, margin: float) -> list[Change]:
 def _begins(builds: NDArray, nights: Nights) -> dict[int, str]:
     """{night: what changed}: where a node's new samples begin."""
     known = np.flatnonzero(builds >= 0)
-    if len({nights.sample_of(build) for build in np.unique(builds[known]).tolist()}) < 2:
+    if not provenance.changes(nights.provenances[n] for n in np.unique(builds[known]).tolist()):
         return {}
     changes = provenance.changes(nights.provenances[build] for build in builds[known].tolist())
     return {int(known[at]): provenance.first_change(facts) for at, facts in changes.items()}

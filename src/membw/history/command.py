@@ -19,10 +19,7 @@ line ('fleet'). A change is one line with its date, size, the limit, and both me
 in the records. Changed firmware, microcode, kernel, modules, board or code begins a new sample.
 INVALID figures and lower bounds are left out; at least 14 nights are needed.
 
-examples:
-  membw history                                   # results/records
-  membw history --since 2026-11-01 --node 'n[040-049]'
-  membw history --acknowledge n042 2026-11-21 'DIMM ordered'
+example: membw history --acknowledge n042 2026-11-21 'DIMM ordered'
 
 exit status: 0 no lasting change for the worse; 1 such a change, or a record could not be read;
 2 usage error or not judged
@@ -59,15 +56,14 @@ def run(args: argparse.Namespace) -> int:
     since = _since(args.since, max(nights.nights))
     nodes = chosen_nodes(args.node, nights.nodes) if args.node else set()
     changes = find_changes(nights, args.margin / 100)
-    file = args.acknowledged or acknowledged.own_file()
+    file = args.acknowledged or os.path.join(root(), 'results', 'acknowledged.jsonl')
     if args.acknowledge:
         acknowledged.acknowledge(file, changes, *args.acknowledge)
     changes = [c for c in acknowledged.apply(changes, file) if c.found >= since]
     changes = [c for c in changes if not nodes or nodes & {*c.nodes}]
-    if args.json:
-        print(json.dumps(text.as_json(nights, changes, table.problems), indent=1))
-    else:
-        print(tables.as_text(text.as_blocks(nights, changes), args.json))
+    data = text.as_json(nights, changes, table.problems)
+    lines = tables.as_text(text.as_blocks(nights, changes))
+    print(json.dumps(data, indent=1) if args.json else lines)
     if not text.is_judged(nights):
         return 2
     return 1 if table.problems or any(map(text.is_red, changes)) else 0
@@ -78,8 +74,8 @@ def _since(text: str | None, newest: str) -> str:
     if not text:
         return ''
     try:
-        if text.endswith('d'):
-            return (date.fromisoformat(newest) - timedelta(int(text[:-1]) - 1)).isoformat()
-        return date.fromisoformat(text).isoformat()
+        if not text.endswith('d'):
+            return date.fromisoformat(text).isoformat()
+        return (date.fromisoformat(newest) - timedelta(int(text[:-1]) - 1)).isoformat()
     except (ValueError, OverflowError) as err:
         raise MembwError(f"'{text}' is not a night", 'as in 2026-11-21 or 14d') from err

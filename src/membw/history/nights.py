@@ -78,10 +78,6 @@ class Nights:
             column.time.append(of.time)
             column.values.append(metric.value * in_common(metric.unit)[1])
 
-    def sample_of(self, build: int) -> tuple:
-        known = self.provenances[build]
-        return tuple(known.get(name) for name in provenance.OF_SAMPLE)
-
     def series(self) -> Iterator[Series]:
         """One at a time: a year of a fleet is large."""
         for column in (one for columns in self.columns.values() for one in columns.values()):

@@ -41,7 +41,7 @@ def short_samples(nights: Nights) -> list[str]:
         return []
     so_far = f'{night} {nights.samples[night]}: a new sample, {plural(count, "night")}'
     missing = f'{LEAST - count} missing until it is compared with itself'
-    return [f'{so_far}, {missing}; --since {night} has it alone']
+    return [f'{so_far}, {missing}; --since {night} shows what changes from then on']
 
 
 def line(change: Change) -> str:

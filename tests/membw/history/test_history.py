@@ -133,7 +133,7 @@ def test_a_changed_fact_begins_a_new_sample_and_is_named(tmp_path, facts, capsys
     text = history(capsys, file)[1]
     assert f"{night(40)} {name} '" in text
     said = 'a new sample, 10 nights, 4 missing until it is compared with itself'
-    assert f'{said}; --since {night(40)} has it alone' in text
+    assert f'{said}; --since {night(40)} shows' in text
 
 
 def test_a_new_level_hides_no_node_that_falls_after_it(tmp_path):

@@ -70,13 +70,11 @@ class Protocol:
 
     @property
     def unsigned(self) -> list[str]:
-        """Parties that have not signed."""
         signed = {s['party'] for s in self.content['signatures']}
         return [party for party in self.content['parties'] if party not in signed]
 
 
 def template() -> str:
-    """The text of a protocol to begin with."""
     return _file('protocol_template.yaml')
 
 

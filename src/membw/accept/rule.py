@@ -188,10 +188,10 @@ def _missing(decision: Decision) -> Iterator[str]:
         if nodes:
             runs = plural(sum(n.needs for n in nodes), 'valid run')
             yield f'{runs} of the {title} round missing on {fold(n.name for n in nodes)}'
-    settings = [{*setting} for setting in {run.setting for run in decision.counted}]
-    if settings[1:]:
-        differing = sorted(set.union(*settings) - set.intersection(*settings))
+    first, *others = [{*setting} for setting in {r.setting for r in decision.counted}] or [set()]
+    if others:
+        differing = sorted(first.union(*others) - first.intersection(*others))
         which = ', '.join(f'{name}={value}' for name, value in differing if value)
-        yield f'counted runs are of {len(settings)} settings: {which}'
+        yield f'counted runs are of {1 + len(others)} settings: {which}'
     if protocol.unsigned:
         yield f'not signed by {", ".join(protocol.unsigned)}'

@@ -124,8 +124,8 @@ def _mark_copies(made: list[tuple[Run, dict[str, Figure]]]) -> None:
         if run.is_aside or not figures:
             continue
         values = [(name, figure.value) for name, figure in figures.items()]
-        long = [pair for pair in values if len(repr(pair[1])) > DIGITS]
-        firsts = [seen.setdefault(key, run) for key in long or [tuple(values)]]
+        keys: list[tuple] = [pair for pair in values if len(repr(pair[1])) > DIGITS]
+        firsts = [seen.setdefault(key, run) for key in keys or [tuple(values)]]
         if first := next((one for one in firsts if one is not run), None):
             of = f'the run of {first.node} of {utc(first.time)}'
             run.why_not, run.is_aside = f'a copy of {of}: a figure is equal in all digits', True

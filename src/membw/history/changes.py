@@ -152,9 +152,6 @@ def series_name(figure: Figure) -> str:
     return ' '.join(filter(None, words))
 
 
-# --- one line per change -------------------------------------------------------------------
-
-
 def _merged(found: list[Change]) -> list[Change]:
     """Metrics of one node, then nodes, that changed in the same nights."""
     for one in (lambda c: c.nodes, lambda c: c.nodes == (FLEET,)):

@@ -44,7 +44,7 @@ def runs(nodes, count, day='2026-10-01', minutes=20, **changes):
             own = (
                 1e-5 * (number * 7 % 10)
                 + 1e-6 * (place % 10)
-                + 1e-9 * (crc32(node.encode()) % 97)
+                + 1e-11 * (crc32(node.encode()) % 9973)
                 + 1e-7 * begin.day
             )
             value = triad * (1 + own)

@@ -88,7 +88,11 @@ def test_history(tmp_path, capsys, share):
         before, after = map(float, re.search(medians, line).groups())
         limits = rf'limit {NUMBER}%: 2 deviations of {NUMBER}%, 4 x {NUMBER}% of'
         limit, two, four = map(float, re.search(limits, line).groups())
-        assert 100 * (after / before - 1) == pytest.approx(size, abs=0.12)
+        fleet = float((re.search(rf'all nodes meanwhile {NUMBER}%', line) or [0, 0])[1])
+        own = after / before / (1 + fleet / 100) - 1
+        assert 100 * own == pytest.approx(size, abs=0.12)
+        printed = {f'{m["value"]:.5g}' for row in rows for m in row['metrics'].values()}
+        assert {f'{before:.5g}', f'{after:.5g}'} <= printed
         assert limit == pytest.approx(max(2.0, 2 * two, 4 * four), abs=0.06)
         assert abs(size) > limit
     worse = sum(' STEP -' in line and 'back since' not in line for line in lines)

@@ -190,6 +190,10 @@ void facts_write(void)
 	json_text("cpu_model", cpu_name(name) ? name : NULL);
 	fact_identity();
 	fact_field("microcode", "/proc/cpuinfo", "microcode");
+	fact_line("board_vendor", "/sys/class/dmi/id/board_vendor");
+	fact_line("board_name", "/sys/class/dmi/id/board_name");
+	fact_line("bios_version", "/sys/class/dmi/id/bios_version");
+	fact_line("bios_date", "/sys/class/dmi/id/bios_date");
 	fact_system();
 	fact_choice("thp", "/sys/kernel/mm/transparent_hugepage/enabled");
 	fact_line("clock_source", "/sys/devices/system/clocksource/clocksource0/"

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from membw import tables
 from membw.accept import protocol as protocols
+from membw.accept.plan import is_possible, plan_lines
 from membw.accept.report import report
 from membw.accept.rule import decide
 from membw.accept.runs import runs_of
-from membw.accept.text import blocks, plan_lines
+from membw.accept.text import blocks
 from membw.arguments import add_node
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.files import write_whole
 from membw.printable import printable
 from membw.results.hostlist import chosen_nodes
 from membw.results.table import read_table
@@ -22,21 +22,17 @@ from membw.results.table import read_table
 EPILOG = """\
 A node passes when the agreed statistic of its first valid runs reaches the contract in every
 metric, or when the retest does. INVALID runs are neither passes nor failures: they are repeated.
-The machine is
+A node that passes and is too good, that later runs contradict, or whose board, modules, firmware,
+kernel or code changed without a word in `replaced`, is UNDECIDED. The machine is
   ACCEPTED    when all parties signed, every node was measured and no more failed than allowed
   REFUSED     when more failed than allowed, whatever is still missing
-  INCOMPLETE  otherwise: missing runs are named, with their commands
+  INCOMPLETE  otherwise: what is missing or undecided is named
 
-examples:
-  membw accept --template >protocol.yaml
-  membw accept protocol.yaml --plan             # check it, its risks, the checksum to sign
-  membw accept protocol.yaml --json >accept.json    # every run with its record
-  membw accept protocol.yaml --results results --results retest/records.jsonl
+example: membw accept protocol.yaml --results results --results retest/records.jsonl
 
-exit status: 0 ACCEPTED (or --plan, --template); 1 REFUSED or INCOMPLETE; 2 usage error, or the
-protocol is not what was signed
+exit status: 0 ACCEPTED (or --plan, --template); 1 REFUSED or INCOMPLETE, or a plan asks for more
+than the peak; 2 usage error, or the protocol is not what was signed
 """
-PASSED_SHOWN = 32  # nodes; --json has all
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,17 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('protocol', nargs='?', metavar='PROTOCOL', help='the YAML file')
     add = parser.add_argument_group('the protocol').add_argument
     add('--template', action='store_true', help='print an example protocol')
-    add('--plan', action='store_true', help='check the protocol; print risks and checksum')
+    add('--plan', action='store_true', help='check the protocol; print what it asks for')
     add = parser.add_argument_group('the machine').add_argument
-    add(
-        '--results',
-        action='append',
-        metavar='PATH',
-        default=[],
-        help='records: files, folders, - (results); may be repeated',
-    )
+    about = 'records: files, folders, - (results); may be repeated'
+    add('--results', action='append', metavar='PATH', default=[], help=about)
     add_node(add, 'lines')
-    add('--page', metavar='FILE', help='also write the outcome as an HTML page of two sheets')
     tables.add_argument(parser)
 
 
@@ -68,9 +58,8 @@ def run(args: argparse.Namespace) -> int:
         raise MembwError('no protocol given', "'membw accept --template' prints one")
     protocol = protocols.load(args.protocol)
     if args.plan:
-        protocols.refuse_unknown(protocol)
         print('\n'.join(plan_lines(protocol)))
-        return 0
+        return 0 if is_possible(protocol) else 1
     table = read_table(args.results or [str(Path(root(), 'results'))])
     for problem in table.problems:
         print(f'membw: {printable(problem)}', file=sys.stderr)
@@ -78,13 +67,5 @@ def run(args: argparse.Namespace) -> int:
     if args.node:
         names = chosen_nodes(args.node, {node['node'] for node in acceptance['nodes']})
         acceptance['nodes'] = [n for n in acceptance['nodes'] if n['node'] in names]
-    if args.page:
-        from membw.accept.page import page_of
-        from membw.report.template import render
-
-        write_whole(args.page, render(page_of(acceptance)), "'--page FILE' names another file")
-    if args.json:
-        print(json.dumps(acceptance, indent=1))
-    else:
-        print(tables.as_text(blocks(acceptance, PASSED_SHOWN)))
+    print(json.dumps(acceptance, indent=1) if args.json else tables.as_text(blocks(acceptance)))
     return 0 if acceptance['verdict'] == 'ACCEPTED' else 1

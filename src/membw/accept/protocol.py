@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from membw import presets, schema
-from membw.checkout import refuse_unknown_system, root
-from membw.errors import MembwError, did_you_mean
+from membw.errors import MembwError
 from membw.printable import printable
 from membw.results.hostlist import expected_nodes
 from membw.results.table import HIGHER
@@ -54,21 +53,14 @@ class Protocol:
     content: dict[str, Any]
     checksum: str
     contract: dict[str, Line]
+    count: int  # of nodes that are measured
+    allowed: int  # nodes that may fail the first round and the retest
     names: list[str] | None  # of the nodes; None: whichever report
+    replaced: dict[str, str]  # node: the day from which its runs count
 
     @property
     def runs(self) -> dict[str, Any]:
         return self.content['runs']
-
-    @property
-    def count(self) -> int:
-        """Nodes that are measured."""
-        return self.content['nodes']['count']
-
-    @property
-    def allowed(self) -> int:
-        """Nodes that may fail the first round and the retest."""
-        return self.content['rule']['allowed_failures']
 
     @property
     def rounds(self) -> list[tuple[str, int]]:
@@ -78,18 +70,16 @@ class Protocol:
 
     @property
     def unsigned(self) -> list[str]:
-        """Parties that have not signed."""
         signed = {s['party'] for s in self.content['signatures']}
         return [party for party in self.content['parties'] if party not in signed]
 
 
 def template() -> str:
-    """The text of a protocol to begin with."""
-    return resources.files('membw.accept').joinpath('protocol_template.yaml').read_text()
+    return _file('protocol_template.yaml')
 
 
-def own_schema() -> dict[str, Any]:
-    return json.loads(resources.files('membw.accept').joinpath('protocol.schema.json').read_text())
+def _file(name: str) -> str:
+    return resources.files('membw.accept').joinpath(name).read_text()
 
 
 def load(path: str) -> Protocol:
@@ -109,8 +99,11 @@ def load(path: str) -> Protocol:
             'restore the protocol that was signed, or sign this one again',
         )
     contract = {name: _line(name, row) for name, row in content['contract'].items()}
-    names = content['nodes'].get('names')
-    return Protocol(content, found, contract, expected_nodes(names) if names else None)
+    nodes, allowed = content['nodes'], content['rule']['allowed_failures']
+    names = expected_nodes(nodes['names']) if 'names' in nodes else None
+    days = content.get('replaced', {}).items()
+    replaced = {node: day for nodes, day in days for node in expected_nodes(nodes)}
+    return Protocol(content, found, contract, nodes['count'], allowed, names, replaced)
 
 
 def checksum(content: dict[str, Any]) -> str:
@@ -150,7 +143,9 @@ def _plain(value: Any) -> Any:
 
 
 def _of_schema(content: Any) -> Iterator[str]:
-    for where, fact, hint in schema.problems(own_schema(), content, '', ''):
+    for where, fact, hint in schema.problems(
+        json.loads(_file('protocol.schema.json')), content, '', ''
+    ):
         more = f'; {hint}' if hint.startswith('did you mean') else ''
         yield printable(f'{where or "the protocol"}: {fact}{more}')[:300]
 
@@ -167,22 +162,17 @@ def _of_sense(content: dict[str, Any]) -> Iterator[str]:
     for party in (s['party'] for s in content['signatures']):
         if party not in content['parties']:
             yield f'signatures: no party {party!r}, there are {", ".join(content["parties"])}'
-    if 'names' in nodes:
+    listed = {'nodes.names': nodes.get('names')}
+    listed |= {f'replaced.{text}': text for text in content.get('replaced', {})}
+    found = {}
+    for place, text in listed.items():
         try:
-            names = expected_nodes(nodes['names'])
+            found[place] = expected_nodes(text) if text else []
         except MembwError as err:
-            yield f'nodes.names: {err}'
-        else:
-            if len(names) != count:
-                yield f'nodes.names: {len(names)} names, count is {count}'
-
-
-def refuse_unknown(protocol: Protocol) -> None:
-    """Raises MembwError for a system or a preset that does not exist here."""
-    system, preset = protocol.runs['system'], protocol.runs['preset']
-    refuse_unknown_system(system)
-    facts = yaml.safe_load(Path(root(), 'systems', f'{system}.yaml').read_text())
-    table = presets.load(Path(root(), 'configs', 'presets.yaml'))
-    known = sorted({name for p in facts['partitions'] for name in presets.environs_of(p, table)})
-    if preset not in known:
-        raise MembwError(f"no preset '{preset}' on '{system}'", did_you_mean(preset, known))
+            yield f'{place}: {err}'
+    names = found.pop('nodes.names', [])
+    if names and len(names) != count:
+        yield f'nodes.names: {len(names)} names, count is {count}'
+    for place, those in found.items():
+        if names and not {*those} <= {*names}:
+            yield f'{place}: not among nodes.names'

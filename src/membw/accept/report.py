@@ -1,28 +1,24 @@
 """All facts of an acceptance, as plain data for JSON and text."""
 
-import math
 import shlex
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import product
-from statistics import fmean
 from typing import Any
 
-from membw.accept.protocol import Protocol
-from membw.accept.risk import assess, in_figures, sentences
-from membw.accept.rule import STATUSES, Decision
-from membw.accept.runs import Run
+from membw.accept.risk import assess, sentences
+from membw.accept.rule import STATUSES, Decision, Node
+from membw.accept.runs import BUILD
 from membw.moments import utc
 from membw.presets import version
-from membw.statistics.peers import LEAST_DEVIATION
+from membw.results.provenance import OF_SAMPLE
 
 
 def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
     """A dict, JSON as it stands; the sections in the order in which they are read."""
-    protocol = decision.protocol
-    nights = {run.night for run in decision.counted}
-    builds = Counter(run.build for run in decision.counted)
+    protocol, counted = decision.protocol, decision.counted
+    nights = {(run.node, run.night) for run in counted}
+    builds = Counter(tuple((n, r.known[n]) for n in BUILD if n in r.known) for r in counted)
     return {
         'schema': 'membw-acceptance-3',
         'title': protocol.content['title'],
@@ -31,10 +27,7 @@ def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
         'lowest': list(_lowest(decision)),
         'counts': {s: len(decision.with_status(s)) for s in STATUSES},
         'risk': assess(protocol)._asdict(),
-        'risks': [
-            *sentences(protocol, len(nights)),
-            *in_figures(protocol, decision.limits, _scatter(decision)),
-        ],
+        'risks': sentences(protocol, len(nights) < len(counted)),
         'to_do': list(to_do(decision)),
         'contract': [
             {**line._asdict(), 'limit': decision.limits.get(name), 'text': line.text}
@@ -45,81 +38,44 @@ def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
         'protocol_sha256': protocol.checksum,
         'unsigned': protocol.unsigned,
         'protocol': protocol.content,
+        # of each node from run to run, where the records have it
+        'compared': [name for name in OF_SAMPLE if any(name in run.known for run in counted)],
+        'not_recorded': [n for n in OF_SAMPLE if not all(n in run.known for run in counted)],
         'builds': [{'runs': count, **dict(build)} for build, count in builds.most_common()],
-        'nodes': [
-            {
-                'node': node.name,
-                'status': node.status,
-                'rounds': [vars(r) for r in node.rounds],
-                'needs': node.needs,
-                'needs_for': node.needs_for,
-                'lost': node.lost,
-                'why': node.why,
-                'runs': [_run(run) for run in node.runs],
-            }
-            for node in decision.nodes
-        ],
+        'nodes': [_node(node) for node in decision.nodes],
         'other_nodes': decision.elsewhere,
         'problems': list(problems),
     }
 
 
-def _run(run: Run) -> dict[str, Any]:
-    return {
-        'time': utc(run.time),
-        'figures': run.figures,
-        'counted': run.counted,
-        'record': run.source,
-    }
+def _node(node: Node) -> dict[str, Any]:
+    runs = [{'time': utc(r.time), 'record': r.source, 'figures': r.figures, 'counted': r.counted}
+            for r in node.runs]  # fmt: skip
+    own = {name: getattr(node, name) for name in ('status', 'needs', 'needs_for', 'lost', 'why')}
+    return {'node': node.name, **own, 'rounds': [vars(r) for r in node.rounds], 'runs': runs}
 
 
 def _lowest(decision: Decision) -> Iterator[str]:
     """'triad 301.2 GB/s on n005: 0.4 % better than the limit of 300 GB/s' of each metric."""
     latest = {node.name: node.rounds[-1].figures for node in decision.nodes if node.rounds}
-    for name, line in decision.protocol.contract.items():
-        figures = {node: of[name] for node, of in latest.items()}
-        if not figures:
-            continue
+    for name, line in decision.protocol.contract.items() if latest else ():
         worst = min if line.better == 'higher' else max
-        node, limit = worst(figures, key=lambda n: figures[n]), decision.limits[name]
-        distance = figures[node] - limit
-        side = 'better' if line.reaches(figures[node], limit) else 'worse'
-        yield (
-            f'{name} {figures[node]:.1f} {line.unit} on {node}: {abs(distance) / limit:.1%} '
-            f'{side} than the limit of {limit:.6g} {line.unit}'
-        )
-
-
-def _scatter(decision: Decision) -> float:
-    """The standard deviation of the runs of a node in a round, as a fraction, in the worst metric;
-    at least that of a steady node."""
-    worst = LEAST_DEVIATION
-    for name in decision.limits:
-        squares, degrees = 0.0, 0
-        for node, title in product(decision.nodes, ('first', 'retest')):
-            runs = [run.figures[name] for run in node.runs if run.counted == title]
-            squares += sum((run / fmean(runs) - 1) ** 2 for run in runs)
-            degrees += max(len(runs) - 1, 0)
-        worst = max(worst, math.sqrt(squares / degrees) if degrees else 0.0)
-    return worst
+        node, limit = worst(latest, key=lambda n: latest[n][name]), decision.limits[name]
+        figure = latest[node][name]
+        side = 'better' if line.reaches(figure, limit) else 'worse'
+        off = f'{abs(figure - limit) / limit:.1%} {side} than the limit of {limit:.6g} {line.unit}'
+        yield f'{name} {figure:.1f} {line.unit} on {node}: {off}'
 
 
 def to_do(decision: Decision) -> Iterator[str]:
     """Commands for what is missing, one a round; nothing once the machine is refused."""
-    protocol = decision.protocol
-    if decision.verdict == 'INCOMPLETE':
-        for title, runs in protocol.rounds:
-            nodes = [n.name for n in decision.nodes if n.needs and n.needs_for == title]
-            if nodes:
-                each = command(protocol, runs) + 'nodelist=$node'
-                yield f'for node in {" ".join(nodes)}; do {each}; done   # {title} round'
-            elif title == 'first' and len(decision.nodes) < protocol.count:
-                yield f'{command(protocol, runs)}nodelist=NODE   # each NODE of further nodes'
-
-
-def command(protocol: Protocol, runs: int) -> str:
-    """`membw run ...` that makes so many runs, without the node."""
-    agreed = protocol.runs
+    protocol, agreed = decision.protocol, decision.protocol.runs
     test = agreed['test'] + (f'%pinning={agreed["pinning"]}' if 'pinning' in agreed else '')
     words = ['membw', 'run', '--system', agreed['system'], '-n', test, '-p', agreed['preset']]
-    return shlex.join([*words, f'--repeat={runs}', '-J', ''])[:-2]
+    for title, runs in protocol.rounds if decision.verdict == 'INCOMPLETE' else ():
+        nodes = [n.name for n in decision.nodes if n.needs and n.needs_for == title]
+        each = f'{shlex.join([*words, f"--repeat={runs}"])} -J nodelist='
+        if nodes:
+            yield f'for node in {" ".join(nodes)}; do {each}$node; done   # {title} round'
+        elif title == 'first' and len(decision.nodes) < protocol.count:
+            yield f'{each}NODE   # each NODE of further nodes'

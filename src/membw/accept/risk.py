@@ -1,4 +1,5 @@
-"""The risks of both parties, exact from the protocol alone: no noise is assumed.
+"""The risks of both parties, exact from the protocol alone, for runs that are independent of each
+other; tests/evidence/acceptance.csv has them where days have a memory.
 
 A bad node is one that misses the contract in 9 of 10 runs, a good node one that reaches it in 9
 of 10. A round is passed when enough of its runs reach the contract: a binomial probability. Of
@@ -6,13 +7,14 @@ a sample it is hypergeometric which nodes are in it.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from membw.accept.protocol import Protocol
 from membw.accept.rule import place
 from membw.printable import plural
 from membw.results.table import HIGHER
+from membw.statistics.peers import LEAST_DEVIATION
 
 SELDOM = 0.1
 NINE_OF_TEN = 1.28  # standard deviations: the normal distribution has a tenth beyond
@@ -34,10 +36,8 @@ def assess(protocol: Protocol) -> Risk:
             fails[reaches] *= at_most(at, runs, reaches)
     bad = protocol.allowed + 1
     machine = protocol.content['nodes'].get('of', protocol.count)
-    # each of the bad ones is in the sample
-    all_tested = math.comb(machine - bad, protocol.count - bad) / math.comb(
-        machine, protocol.count
-    )
+    count = protocol.count
+    all_tested = math.comb(machine - bad, count - bad) / math.comb(machine, count)
     accepted = 1 - all_tested * fails[SELDOM] ** bad
     refused = 1 - at_most(protocol.allowed, protocol.count, fails[1 - SELDOM])
     return Risk(accepted, refused)
@@ -57,38 +57,32 @@ def at_most(most: int, of: int, chance: float) -> float:
     )  # fmt: skip
 
 
-def sentences(protocol: Protocol, nights: int) -> list[str]:
-    """The risks for people; `nights`: of the counted runs, 0 before there are any."""
+def sentences(protocol: Protocol, is_together: bool = False) -> list[str]:
+    """The risks for people; `is_together`: a node's runs share a night."""
     risk, bad = assess(protocol), protocol.allowed + 1
-    slips = (
-        'one bad node slips through'
-        if bad == 1
-        else (f'a machine with {plural(bad, "bad node")} is accepted')
-    )
-    lines = [
+    many = f'a machine with {plural(bad, "bad node")} is accepted'
+    slips = 'one bad node slips through' if bad == 1 else many
+    return [
         f'at most {percent(risk.accepted)} chance that {slips} '
         '(bad: 9 of 10 runs miss the contract)',
         f'at most {percent(risk.refused)} chance that a machine of good nodes is refused '
         '(good: 9 of 10 runs reach the contract)',
+        'both are of independent runs, a day for each'
+        + ': runs of one night are not, and the risks are larger' * is_together,
     ]
-    if nights == 1:
-        lines.append('all runs are from one night: night-to-night variation is not included')
-    return lines
 
 
-def in_figures(protocol: Protocol, limits: Mapping[str, float], deviation: float) -> list[str]:
+def in_figures(protocol: Protocol, deviation: float = LEAST_DEVIATION) -> Iterator[str]:
     """What is bad and good in the contract's units; `deviation`: of the runs of a node."""
-    lines = []
     for name, line in protocol.contract.items():
-        if name in limits:
+        if line.value is not None:
             away = (1 if line.better == HIGHER else -1) * NINE_OF_TEN * deviation
-            bad, good = (limits[name] * (1 + side * away) for side in (-1, 1))
+            bad, good = (line.value * (1 + side * away) for side in (-1, 1))
             words = ('below', 'from') if line.better == HIGHER else ('above', 'up to')
-            lines.append(
+            yield (
                 f'bad: usual {name} {words[0]} {bad:.4g} {line.unit}, good: {words[1]} {good:.4g} '
                 f'(the limit -+ {NINE_OF_TEN} standard deviations of runs of {deviation:.2%})'
             )
-    return lines
 
 
 def percent(share: float) -> str:

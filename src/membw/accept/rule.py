@@ -1,24 +1,27 @@
 """The rule of an acceptance protocol, applied to runs.
 
 A node passes when in the first round the agreed statistic of its runs reaches the contract in
-every metric, or when it does in the retest. The machine is accepted when at most so many nodes
-fail both as the protocol allows.
+every metric, or when it does in the retest; of its valid runs the earliest count. It is UNDECIDED
+when it passes so, and is too good, later runs contradict it, or it changed meanwhile. The machine
+is accepted when at most so many nodes fail both rounds as the protocol allows.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from statistics import median
 
 from membw.accept.protocol import Protocol
 from membw.accept.runs import Run
-from membw.printable import plural
+from membw.moments import utc
+from membw.printable import plural, printable
+from membw.results import provenance
 from membw.results.hostlist import fold
 from membw.results.table import HIGHER
 from membw.results.verdict import FAIL, MISSING, PASS, TOO_GOOD, UNDECIDED, too_good_because
 
 STATUSES = (PASS, FAIL, UNDECIDED, MISSING)
+MORE = 'more than the protocol requires'
 
 
 @dataclass
@@ -35,12 +38,12 @@ class Node:
     """PASS (perhaps by the retest), FAIL, UNDECIDED (`why`), or MISSING: runs are."""
 
     name: str
+    runs: list[Run]
     status: str = MISSING
-    runs: list[Run] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
     needs: int = 0  # further valid runs
     needs_for: str = ''  # first or retest
-    lost: int = 0  # runs that were to count and could not, where they are too many
+    lost: int = 0  # runs that gave no figure, where they are too many
     why: str = ''  # of UNDECIDED
 
 
@@ -63,9 +66,6 @@ class Decision:
         return [r for n in self.nodes for r in n.runs if r.counted in ('first', 'retest')]
 
 
-MORE = 'more than the protocol requires'
-
-
 def place(statistic: str, runs: int) -> int:
     """Index of the figure that decides among so many runs, the best first; of an even number the
     median is the worse one of the middle two."""
@@ -73,109 +73,90 @@ def place(statistic: str, runs: int) -> int:
 
 
 def decide(protocol: Protocol, runs: Sequence[Run]) -> Decision:
-    """A Decision on runs in order of time: of a node the earliest valid ones count, no choice."""
+    """A Decision on runs in order of time."""
     by_node: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
         by_node[run.node].append(run)
-    names = protocol.names or sorted(n for n, of in by_node.items() if any(map(_is_under, of)))
-    count = protocol.rounds[0][1]
-    firsts = [[run for run in by_node[name] if not run.why_not][:count] for name in names]
-    fleet = {
-        name: median(_figures(protocol, taken)[name] for taken in firsts if taken)
-        for name in protocol.contract
-        if any(firsts)
-    }
-    lines = protocol.contract.items()
-    limits = {n: limit for n, line in lines if (limit := line.limit(fleet.get(n))) is not None}
-    judge = partial(_judge, protocol, limits, fleet)
-    nodes = [judge(name, by_node.pop(name, [])) for name in names]
-    decision = Decision(protocol, '', [], nodes, limits, sorted(by_node))
+    reported = (name for name, of in by_node.items() if not all(run.is_aside for run in of))
+    names = protocol.names or sorted(reported)
+    judge = _Judge(protocol, [[r for r in by_node[name] if not r.why_not] for name in names])
+    nodes = [judge.node(Node(name, by_node.pop(name))) for name in names]
+    decision = Decision(protocol, '', [], nodes, judge.limits, sorted(by_node))
     decision.verdict, decision.why = _verdict(decision)
     return decision
 
 
-def _is_under(run: Run) -> bool:
-    return not run.why_not.startswith('not under')
+class _Judge:
+    """`fleet`: the median of the nodes' first rounds, `limits`: the worst figure that passes."""
 
+    def __init__(self, protocol: Protocol, usable: list[list[Run]]) -> None:
+        self.protocol, self.contract = protocol, protocol.contract
+        self.count = protocol.rounds[0][1]
+        firsts = [self.figures(runs[: self.count]) for runs in usable if runs]
+        names = self.contract if firsts else ()
+        self.fleet = {name: median(figures[name] for figures in firsts) for name in names}
+        limits = {n: line.limit(self.fleet.get(n)) for n, line in self.contract.items()}
+        self.limits = {name: limit for name, limit in limits.items() if limit is not None}
 
-def _figures(protocol: Protocol, runs: list[Run]) -> dict[str, float]:
-    """{metric: the agreed statistic} of some runs."""
-    at = place(protocol.runs['statistic'], len(runs))
-    return {
-        name: sorted((r.figures[name] for r in runs), reverse=line.better == HIGHER)[at]
-        for name, line in protocol.contract.items()
-    }
+    def figures(self, runs: Sequence[Run]) -> dict[str, float]:
+        """{metric: the agreed statistic} of some runs."""
+        at = place(self.protocol.runs['statistic'], len(runs))
+        return {
+            name: sorted((r.figures[name] for r in runs), reverse=line.better == HIGHER)[at]
+            for name, line in self.contract.items()
+        }
 
+    def missed(self, figures: Mapping[str, float]) -> list[str]:
+        lines = self.contract.items()
+        return [n for n, line in lines if not line.reaches(figures[n], self.limits[n])]
 
-def _judge(
-    protocol: Protocol,
-    limits: dict[str, float],
-    fleet: dict[str, float],
-    name: str,
-    runs: list[Run],
-) -> Node:
-    node = Node(name, runs=runs)
-    for run in runs:
-        run.counted = run.why_not
-    usable = [run for run in runs if not run.why_not]
-    most, gone = protocol.runs.get('lost'), lost(runs)
-    dead = sum(run.died and _is_under(run) for run in runs)
-    if dead > protocol.runs.get('deaths', 0):  # whatever the others reach
-        node.status, node.lost = FAIL, gone
+    def node(self, node: Node) -> Node:
+        gone = [run for run in node.runs if run.why_not and not run.is_aside]
+        usable = [run for run in node.runs if not run.why_not]
+        for run in node.runs:
+            run.counted = run.why_not or MORE
+        agreed = self.protocol.runs
+        if sum(run.died for run in gone) > agreed.get('deaths', 0):  # whatever the others reach
+            node.status, node.lost = FAIL, len(gone)
+            return node
+        later = usable
+        for title, count in self.protocol.rounds:
+            taken, later = later[:count], later[count:]
+            for run in taken:
+                run.counted = title
+            if len(taken) < count:
+                if len(gone) > agreed.get('lost', len(gone)):
+                    node.status, node.lost = FAIL, len(gone)
+                else:
+                    node.needs, node.needs_for, node.status = count - len(taken), title, MISSING
+                return node
+            figures = self.figures(taken)
+            node.rounds.append(Round(title, figures, self.missed(figures)))
+            node.status = FAIL if node.rounds[-1].missed else PASS
+            if node.status == PASS:
+                break
+        node.why = next(self._doubts(node, usable, later), '') if node.status == PASS else ''
+        node.status = UNDECIDED if node.why else node.status
         return node
-    for title, count in protocol.rounds:
-        taken, usable = usable[:count], usable[count:]
-        for run in taken:
-            run.counted = title
-        if most is not None and len(taken) < count and gone > most:
-            node.status, node.lost = FAIL, gone
-            return node
-        if len(taken) < count:
-            node.needs, node.needs_for, node.status = count - len(taken), title, MISSING
-            return node
-        figures = _figures(protocol, taken)
-        missed = [
-            n for n, line in protocol.contract.items() if not line.reaches(figures[n], limits[n])
-        ]
-        node.rounds.append(Round(title, figures, missed))
-        node.status = FAIL if missed else PASS
-        if not missed:
-            break
-    for run in usable:
-        run.counted = MORE
-    if node.status == PASS:
-        node.why = _too_good(protocol, fleet, node) or _contradicted(protocol, limits, usable)
-        node.status = UNDECIDED if node.why else PASS
-    return node
 
-
-def _too_good(protocol: Protocol, fleet: dict[str, float], node: Node) -> str:
-    """'triad 802.4 GB/s, the median of the nodes is 184: ...'; '' where a node can be so good."""
-    for name, value in node.rounds[-1].figures.items():
-        line, base = protocol.contract[name], fleet[name]
-        share = value / base if line.better == HIGHER else base / value
-        if share > 1 + TOO_GOOD:
-            return (
-                f'{name} {value:.4g} {line.unit}, the median of the nodes is {base:.4g}: '
-                f'{too_good_because()}'
-            )
-    return ''
-
-
-def _contradicted(protocol: Protocol, limits: dict[str, float], later: list[Run]) -> str:
-    """Why runs after those that counted say something else; '' where they do not, or are few."""
-    count = protocol.rounds[0][1]
-    if len(later) < count:
-        return ''
-    figures = _figures(protocol, later[-count:])
-    missed = [n for n, x in protocol.contract.items() if not x.reaches(figures[n], limits[n])]
-    said = ', '.join(f'{n} {figures[n]:.4g}' for n in missed)
-    return f'its last {plural(count, "run")} miss the contract: {said}' if missed else ''
-
-
-def lost(runs: Sequence[Run]) -> int:
-    """Runs under the protocol that gave no figure: INVALID, disturbed, or died."""
-    return sum(bool(r.why_not) and _is_under(r) and not r.is_copy for r in runs)
+    def _doubts(self, node: Node, usable: Sequence[Run], later: Sequence[Run]) -> Iterator[str]:
+        """Why a node that passed is not what the runs say."""
+        for name, line in self.contract.items():
+            value = node.rounds[-1].figures[name]
+            for whose, base in ('nodes', self.fleet[name]), ('contract', line.value or value):
+                if (value / base if line.better == HIGHER else base / value) > 1 + TOO_GOOD:
+                    what = f'{name} is more than {TOO_GOOD:.0%} better than the {whose}'
+                    yield f'{what}, {base:.4g} {line.unit}: {too_good_because()}'
+        yield from (f'{run.too_good}: {too_good_because()}' for run in usable if run.too_good)
+        for at, facts in provenance.changes(run.known for run in usable).items():
+            text = printable(provenance.first_change(facts))
+            day = utc(usable[at].time)[:10]
+            yield f'changed by {day}: {text}: sign that in replaced, or measure as before'
+        figures = self.figures(later) if later else node.rounds[-1].figures
+        if missed := self.missed(figures):
+            said = ', '.join(f'{name} {figures[name]:.4g}' for name in missed)
+            runs = f'its {plural(len(later), "later run")} {"miss" if later[1:] else "misses"}'
+            yield f'{runs} the contract ({said}): measure again, or sign a repair in replaced'
 
 
 def _verdict(decision: Decision) -> tuple[str, list[str]]:
@@ -191,25 +172,26 @@ def _verdict(decision: Decision) -> tuple[str, list[str]]:
 def _missing(decision: Decision) -> Iterator[str]:
     protocol, count = decision.protocol, decision.protocol.count
     every = decision.with_status(MISSING)
-    absent = [n for n in every if not any(map(_is_under, n.runs))]
-    open_nodes = [n for n in every if n not in absent]
+    absent = [n for n in every if all(run.is_aside for run in n.runs)]
     reported = len(decision.nodes) - len(absent)
-    yield from (f'{n.name}: {n.why}' for n in decision.with_status(UNDECIDED))
+    doubts: dict[str, list[str]] = defaultdict(list)
+    for node in decision.with_status(UNDECIDED):
+        doubts[node.why].append(node.name)
+    yield from (f'{fold(names)}: {why}' for why, names in doubts.items())
     if reported < count:
         which = f': {fold(n.name for n in absent)}' if absent else ''
         yield f'{count - reported} of {count} nodes have no run under the protocol{which}'
     if reported > count:
         yield f'{reported} nodes reported, the protocol is of {count}: name them in nodes.names'
     for title, _ in protocol.rounds:
-        nodes = [n for n in open_nodes if n.needs_for == title]
+        nodes = [n for n in every if n not in absent and n.needs_for == title]
         if nodes:
             runs = plural(sum(n.needs for n in nodes), 'valid run')
             yield f'{runs} of the {title} round missing on {fold(n.name for n in nodes)}'
-    settings = Counter(run.setting for run in decision.counted)
-    if len(settings) > 1:
-        own = [set(setting) for setting in settings]
-        differing = sorted(own[0].union(*own[1:]) - own[0].intersection(*own[1:]))
+    first, *others = [{*setting} for setting in {r.setting for r in decision.counted}] or [set()]
+    if others:
+        differing = sorted(first.union(*others) - first.intersection(*others))
         which = ', '.join(f'{name}={value}' for name, value in differing if value)
-        yield f'counted runs are of {len(settings)} settings: {which}'
+        yield f'counted runs are of {1 + len(others)} settings: {which}'
     if protocol.unsigned:
         yield f'not signed by {", ".join(protocol.unsigned)}'

@@ -1,116 +1,101 @@
 """Selects the runs of an acceptance from the table of results, each with a reason if left out."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from membw.accept.protocol import Protocol
 from membw.moments import utc
 from membw.printable import printable
 from membw.results.hostlist import match_expected
-from membw.results.table import Figure, Lost, Table
+from membw.results.table import HIGHER, Figure, Lost, Measurement, Table
+from membw.site.cpu_peak import known_peak
 
 # what a record must state where the protocol does not name it; not every program states it
 USUAL = {'kernels_set': 'standard', 'language': 'c', 'element_bytes': '8'}
 BUILD = ('compiler', 'flags', 'compile_line', 'source_sha256', 'spack_hash', 'binary_sha256')
+DIGITS = 12  # two measurements do not agree in so many
+Figures = Mapping[str, Figure]  # of one run, by metric
 
 
 @dataclass
 class Run:
     """One run of one node, all its ranks together."""
 
-    node: str
+    node: str  # its name in the protocol
     time: float  # seconds since 1970
     night: str  # '2026-12-01'
     figures: dict[str, float]  # in the contract's units
     why_not: str = ''  # why it is not one that could count
+    is_aside: bool = False  # not under the protocol, before a replacement, or a copy
+    died: bool = False
     counted: str = ''  # 'first' or 'retest'; else why it does not count
     setting: tuple[tuple[str, str], ...] = ()  # of one source, options, compiler and CPU
-    build: tuple[tuple[str, str], ...] = ()  # BUILD, as far as recorded
+    known: dict[str, str] = field(default_factory=dict)  # of its node and build
     source: str = ''  # file and line of its record
-    is_copy: bool = False  # of another run
-    died: bool = False
+    too_good: str = ''  # more than the peak of its node
 
 
 def runs_of(protocol: Protocol, table: Table) -> list[Run]:
-    """Every run of the table in order of time, with the node's name in the protocol."""
-    together: dict[int, dict[str, Figure]] = {}
+    """Every run of the table in order of time."""
+    every: dict[int, tuple[Measurement, dict[str, Figure]]] = {}
     for figure in table.figures:
-        together.setdefault(id(figure.of), {})[figure.metric] = figure
-    hosts = {f.node for f in table.figures} | {one.node for one in table.lost}
-    names = protocol.names or []
-    renamed = dict(zip(match_expected(hosts, names), names, strict=True))
-    runs: list[Run] = []
-    seen: dict[tuple[tuple[str, float], ...], Run] = {}
+        every.setdefault(id(figure.of), (figure.of, {}))[1][figure.metric] = figure
     lost = {id(one.of): one for one in table.lost}
-    for key, figures in together.items():
-        run = _run(protocol, figures, renamed)
-        one = lost.pop(key, None)
-        if one and not run.why_not:
-            run.why_not, run.died = printable(f'{one.word}: {one.text}'), one.died
-        # sixteen equal digits are one measurement, on whatever nodes
-        same = tuple(sorted((name, f.value) for name, f in figures.items()))
-        first = seen.setdefault(same, run) if not run.why_not else run
-        if first is not run:
-            run.why_not = (
-                f'a copy of the run of {first.node} of {utc(first.time)}: every figure is equal'
-            )
-            run.is_copy = True
-        runs.append(run)
-    runs += [_of_lost(protocol, one, renamed) for one in lost.values()]
-    return sorted(runs, key=lambda run: run.time)
+    for one in lost.values():
+        every.setdefault(id(one.of), (one.of, {}))
+    hosts, names = {of.node for of, _ in every.values()}, protocol.names or []
+    renamed = dict(zip(match_expected(hosts, names), names, strict=True))
+    made = [
+        (_run(protocol, renamed.get(of.node, of.node), of, figures, lost.get(key)), figures)
+        for key, (of, figures) in every.items()
+    ]
+    made.sort(key=lambda pair: pair[0].time)
+    _mark_copies(made)
+    _mark_beyond_peak(protocol, table, made)
+    return [run for run, _ in made]
 
 
-def _of_lost(protocol: Protocol, one: Lost, renamed: dict[str, str]) -> Run:
-    """A launch that brought no figure: a node that dies in five of eight launches is not passed by
-    the other three."""
-    other = '; '.join([*_other_case(protocol, one), *_other_time(protocol, one.time)])
-    why_not = f'not under the protocol: {other}' if other else f'{one.word}: {one.text}'
-    return Run(
-        renamed.get(one.node, one.node),
-        one.time,
-        one.night,
-        {},
-        printable(why_not),
-        source=one.file,
-        died=one.died,
+def _run(
+    protocol: Protocol, node: str, of: Measurement, figures: Figures, lost: Lost | None
+) -> Run:
+    values = {name: figures[name].value for name in protocol.contract if name in figures}
+    code = ('source_sha256', of.provenance.get('source_sha256', ''))
+    run = Run(node, of.time, of.night, values, setting=(*of.setting._asdict().items(), code))
+    run.known, run.source, run.died = (
+        of.provenance,
+        f'{of.file}:{of.line}',
+        bool(lost and lost.died),
     )
-
-
-def _run(protocol: Protocol, figures: dict[str, Figure], renamed: dict[str, str]) -> Run:
-    first, contract = next(iter(figures.values())), protocol.contract
-    known, node = first.provenance, renamed.get(first.node, first.node)
-    why_not = '; '.join(_not_agreed(protocol, figures, known))
-    replaced = protocol.content.get('replaced', {}).get(node, '')
-    if why_not:
-        why_not = printable(f'not under the protocol: {why_not}')
-    elif utc(first.time)[:10] < replaced:
-        why_not = f'before its replacement on {replaced}'
-    elif first.verdict != 'VALID':
-        why_not = printable(f'{first.verdict}: {first.reasons}')
+    other = [*_other_case(protocol, of)]
+    is_whole = of.verdict == 'VALID' and not lost
+    if figures:
+        other += _other_record(protocol, figures if is_whole else {}, of.provenance)
+    measured, replaced = utc(of.time)[:10], protocol.replaced.get(node, '')
+    if not protocol.content['period']['from'] <= measured <= protocol.content['period']['to']:
+        other.append(f'measured on {measured}')
+    if other:
+        run.why_not, run.is_aside = f'not under the protocol: {"; ".join(other)}', True
+    elif measured < replaced:
+        run.why_not, run.is_aside = f'before its replacement on {replaced}', True
+    elif lost:
+        run.why_not = f'{lost.word}: {lost.text}'
+    elif of.verdict != 'VALID':
+        run.why_not = f'{of.verdict}: {of.reasons}'
     else:
-        why_not = '; '.join(_undecided(protocol, figures))
-    return Run(
-        node,
-        first.time,
-        first.night,
-        {name: figures[name].value for name in contract if name in figures},
-        why_not,
-        setting=(
-            *first.setting._asdict().items(),
-            ('source_sha256', known.get('source_sha256', '')),
-        ),
-        build=tuple((name, known[name]) for name in BUILD if name in known),
-        source=f'{first.file}:{first.line}',
-    )
+        run.why_not = '; '.join(_undecided(protocol, figures))
+    run.why_not = printable(run.why_not)
+    return run
 
 
-def _not_agreed(
-    protocol: Protocol, figures: dict[str, Figure], known: dict[str, str]
-) -> Iterator[str]:
-    """Why the run is not one that the parties agreed on."""
-    first = next(iter(figures.values()))
-    yield from _other_case(protocol, first)
-    for name, line in protocol.contract.items():
+def _other_case(protocol: Protocol, of: Measurement) -> Iterator[str]:
+    for word in ('test', 'preset', 'pinning', 'system'):
+        value = getattr(of.setting, word)
+        if protocol.runs.get(word, value) != value:
+            yield f'{word} {value or "not recorded"}'
+
+
+def _other_record(protocol: Protocol, figures: Figures, known: Mapping[str, str]) -> Iterator[str]:
+    for name, line in protocol.contract.items() if figures else ():
         figure = figures.get(name)
         if not figure or (figure.unit, figure.better) != (line.unit, line.better):
             yield f'no {name} in {line.unit}'
@@ -119,33 +104,43 @@ def _not_agreed(
         found = known.get(name, 'not recorded' if name in stated else value)
         if found != str(value):
             yield f'{name} {found}'
-    yield from _other_time(protocol, first.time)
 
 
-def _other_case(protocol: Protocol, one: Figure | Lost) -> Iterator[str]:
-    for word, value in (
-        ('test', one.benchmark),
-        ('preset', one.preset),
-        ('pinning', one.pinning),
-        ('system', one.system),
-    ):
-        if protocol.runs.get(word, value) != value:
-            yield f'{word} {value or "not recorded"}'
-
-
-def _other_time(protocol: Protocol, seconds: float) -> Iterator[str]:
-    measured, period = utc(seconds)[:10], protocol.content['period']
-    if not period['from'] <= measured <= period['to']:
-        yield f'measured on {measured}'
-
-
-def _undecided(protocol: Protocol, figures: dict[str, Figure]) -> Iterator[str]:
+def _undecided(protocol: Protocol, figures: Figures) -> Iterator[str]:
     """A disturbed run is a lower bound. Where the parties agreed on bounds it counts as it reads:
     it uses up a place whether it reaches the contract or not, so that nobody gains by noise."""
     for name, line in protocol.contract.items():
-        if figures[name].may_be_worse:
-            yield f'{name} {figures[name].value:.1f} {line.unit} may be worse: not proven'
-        elif figures[name].is_bound:
-            value, may_count = figures[name].value, protocol.runs.get('bounds')
-            if not may_count or line.value is None:
-                yield f'disturbed: {name} at least {value:.1f} {line.unit}'
+        figure = figures[name]
+        if figure.may_be_worse:
+            yield f'{name} {figure.value:.1f} {line.unit} may be worse: not proven'
+        elif figure.is_bound and (not protocol.runs.get('bounds') or line.value is None):
+            yield f'disturbed: {name} at least {figure.value:.1f} {line.unit}'
+
+
+def _mark_copies(made: list[tuple[Run, dict[str, Figure]]]) -> None:
+    """A figure that is equal in all its digits was measured once, on whatever nodes."""
+    seen: dict[tuple, Run] = {}
+    for run, figures in made:
+        if run.is_aside or not figures:
+            continue
+        values = [(name, figure.value) for name, figure in figures.items()]
+        keys: list[tuple] = [pair for pair in values if len(repr(pair[1])) > DIGITS]
+        firsts = [seen.setdefault(key, run) for key in keys or [tuple(values)]]
+        if first := next((one for one in firsts if one is not run), None):
+            of = f'the run of {first.node} of {utc(first.time)}'
+            run.why_not, run.is_aside = f'a copy of {of}: a figure is equal in all digits', True
+
+
+def _mark_beyond_peak(
+    protocol: Protocol, table: Table, made: list[tuple[Run, dict[str, Figure]]]
+) -> None:
+    """The best runs, down to the first that lies within the peak of its node."""
+    for name, line in protocol.contract.items():
+        usable = [(figures[name], run) for run, figures in made if not run.why_not]
+        is_rate = line.unit == 'GB/s' and line.better == HIGHER
+        for figure, run in sorted(usable, key=lambda pair: -pair[0].value) if is_rate else ():
+            is_memory = figure.setting.program == 'stream'
+            peak = known_peak(table.evidence(figure)) if is_memory else None
+            if not peak or figure.value <= peak[0]:
+                break
+            run.too_good = f'{name} lies beyond the peak of {peak[0]:.4g} GB/s ({peak[1]})'

@@ -9,23 +9,23 @@ from typing import Any
 from membw import tables
 from membw.arguments import add_node, begin, count
 from membw.calibrate.reference_file import ReferenceFile
-from membw.calibrate.rule import Reference, Refusal, reference, too_few
+from membw.calibrate.rule import ENOUGH_NIGHTS, Reference, Refusal, reference, too_few
 from membw.calibrate.samples import Samples, select
 from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError
 from membw.files import one_at_a_time
-from membw.printable import plural
+from membw.printable import plural, printable
 from membw.results.table import Table, read_table
 from membw.tables import Cell, Column
 
 EPILOG = """\
 The reference is the median of the nodes' medians. The tolerance is the larger of 2 % and 4 robust
 standard deviations (1.4826 MAD) of all runs; twice that with fewer than 3 nights or 20 nodes. On
-the better side the limit is twice as far. Runs that are INVALID, a lower bound only, or of another
-program, compiler or CPU than the newest run are left out, and nodes that `membw rank` does not
-pass; two groups of nodes give no reference. At least five runs are needed.
-
-A figure that exists, published or calibrated, stays in force until --replace.
+the better side the limit is twice as far. A tolerance of the memory's bandwidth that is wider than
+half a channel is refused: the loss of one would pass. Left out: runs that are INVALID, or a lower
+bound only; of another program, compiler or CPU than the newest run; of before a change of
+firmware, microcode, kernel, modules, board or code; nodes that `membw rank` does not pass. Two
+groups of nodes give no reference. A figure that exists stays in force until --replace.
 
 exit status: 0 all references proposed; 1 some were refused, or a line could not be read; 2 usage
 error
@@ -78,14 +78,12 @@ def gather(args: argparse.Namespace) -> tuple[Table, list[Samples]]:
     if args.node:
         table.choose(args.node)
     wanted = args.partition, args.preset, args.pinning
-    every = select(table, args.system, args.test, wanted, args.since)
-    if not every:
-        requested = ' '.join(filter(None, (args.system, *wanted)))
-        raise MembwError(
-            f"no run of '{args.test}' on '{requested}' in '{' '.join(paths)}'",
-            f"'membw run --system {args.system} -n {args.test} --repeat=5' makes five",
-        )
-    return table, every
+    if every := select(table, args.system, args.test, wanted, args.since):
+        return table, every
+    requested = ' '.join(filter(None, (args.system, *wanted)))
+    fact = f"no run of '{args.test}' on '{requested}' in '{' '.join(paths)}'"
+    how = f"'membw run --system {args.system} -n {args.test} --repeat=5' makes five"
+    raise MembwError(fact, how)
 
 
 def propose(
@@ -94,12 +92,12 @@ def propose(
     """Enter the references of one key that do not exist; False where any is refused."""
     file.require_index(samples.parameters)
     found: dict[str, Reference] = {}
-    refused: dict[str, list[str]] = {}
+    refused: dict[str, list[str]] = {} if samples.runs else {'no valid run': []}
     for metric, runs in samples.runs.items():
         try:
             if samples.split:
                 raise Refusal(samples.split)
-            found[metric] = reference(runs, *samples.units[metric])
+            found[metric] = reference(runs, samples.channels)
         except Refusal as err:
             refused.setdefault(str(err), []).append(metric)
     existing = file.existing(samples.key)
@@ -107,59 +105,44 @@ def propose(
     if new:
         file.put(samples.key, new, {**samples.counts, **samples.facts}, args.expires)
     blocks += proposal_blocks(samples, found, existing, args.replace)
-    if not samples.runs:
-        blocks.append('  refused: no valid run')
-    blocks += [f'  refused: {", ".join(metrics)}: {why}' for why, metrics in refused.items()]
+    for why, metrics in refused.items():
+        blocks.append('  ' + ': '.join(filter(None, ('refused', ', '.join(metrics), why))))
     for why, number in samples.left_out.most_common():
-        blocks.append(f'  left out: {plural(number, "run")}: {why}')
-    return bool(samples.runs) and not refused
+        blocks.append(f'  left out: {plural(number, "run")}: {printable(why)}')
+    return not refused
 
 
 COLUMNS = (
-    Column('metric', 'metric'),
-    Column('reference', 'reference', True),
-    Column('unit', 'unit'),
-    Column('spread', 'spread of runs', True),
-    Column('lower', 'tolerance', True),
-    Column('upper', '', True),
-    Column('existing', 'existing'),
-)
+    Column('metric', 'metric'), Column('reference', 'reference', True), Column('unit', 'unit'),
+    Column('spread', 'spread of runs', True), Column('lower', 'tolerance', True),
+    Column('upper', '', True), Column('existing', 'existing'),
+)  # fmt: skip
 
 
 def proposal_blocks(
     samples: Samples, found: dict[str, Reference], existing: dict[str, Any], replace: bool
 ) -> Iterator[Block]:
     """The table of a proposal, and the notes about it."""
-    counts = ', '.join(plural(n, what[:-1]) for what, n in samples.counts.items())
-    rows = [
-        [
-            metric,
+    rows = []
+    for metric, row in found.items():
+        figures = [
             Cell(row.value, f'{row.value:.6g}'),
             row.unit,
             Cell(row.spread, f'{row.spread:.2%}'),
-            Cell(row.low, f'{row.low:+.1%}'),
-            Cell(row.high, f'{row.high:+.1%}'),
-            existing_text(existing.get(metric), replace),
         ]
-        for metric, row in found.items()
-    ]
-    title = ' '.join(samples.key)
-    if not found:
-        yield title
-        return
-    yield tables.Table(f'{title}: {counts}', COLUMNS, rows)
+        figures += [Cell(end, f'{end:+.1%}') for end in (row.low, row.high)]
+        old = ' '.join('open' if x is None else str(x) for x in existing.get(metric, ())[:3])
+        fate = 'replaced' if replace else 'stays'
+        rows.append([metric, *figures, f'{old}, {fate}' if old else 'none'])
+    title, counts = ' '.join(samples.key), samples.counts
+    every = ', '.join(plural(n, what[:-1]) for what, n in counts.items())
+    yield tables.Table(f'{title}: {every}', COLUMNS, rows) if found else title
+    if samples.since:
+        lack = ENOUGH_NIGHTS - counts['nights']
+        more = f', {plural(lack, "night")} missing' if lack > 0 else ''
+        yield f'  the newest level alone: as --since {samples.since}{more}'
     few = too_few(samples.most)
-    if few:
-        yield f'  the runs are of {few}: the tolerances are doubled'
-    if existing and not replace:
+    if found and few:
+        yield f'  the runs are of {few}: the tolerances are doubled, to half a channel at most'
+    if found and existing and not replace:
         yield '  existing figures stay in force: --replace writes the measured ones'
-    floors = [f'{m}={0.9 * row.value:.1f}' for m, row in found.items() if row.unit == 'GB/s']
-    if floors:
-        yield f'  for stream --at-least, 10 % below: {",".join(floors)}'
-
-
-def existing_text(figure: Any, replace: bool) -> str:
-    if figure is None:
-        return 'none'
-    text = ' '.join('open' if part is None else str(part) for part in figure[:3])
-    return f'{text}, {"replaced" if replace else "stays"}'

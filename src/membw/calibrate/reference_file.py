@@ -23,14 +23,8 @@ HEAD = """\
 # References of {system}; source: [measured] on the system itself by `membw calibrate`, the
 # details of each figure are below `calibration`. The tolerances are this project's policy.
 """
-SECTION = """\
-{test}:
-  $index: [{index}]
-"""
-METHOD = (
-    "median of the nodes' medians; tolerance: max(2 %, 4 robust standard deviations of all runs), "
-    'twice that with fewer than 3 nights or 20 nodes, and twice as far on the better side'
-)
+SECTION = '{test}:\n  $index: [{index}]\n'
+METHOD = "median of the nodes' medians; max(2 %, 4 robust standard deviations of all runs)"
 HINT = "'df' shows the free space, 'ls -ld' the owner"
 NOTE = 'what membw calibrate measured; ReFrame does not read it'
 Key = tuple[str, ...]  # (system:partition, preset, pinning, a value of each parameter)
@@ -38,11 +32,8 @@ Key = tuple[str, ...]  # (system:partition, preset, pinning, a value of each par
 
 class ReferenceFile:
     """systems/references/<system>.yaml, the part of one test; nothing is written before `write`.
-
-    The notes of the test `stream` are directly below `calibration`, those of another test below
-    `calibration: {<test>: ...}`. Raises MembwError for an unknown system and a file that has no
-    references.
-    """
+    The notes of `stream` are directly below `calibration`, of another test below its name there.
+    Raises MembwError for an unknown system and a file that has no references."""
 
     def __init__(self, system: str, test: str = STREAM) -> None:
         refuse_unknown_system(system)
@@ -58,10 +49,9 @@ class ReferenceFile:
             self.table = self.data[test]
             tuple(self.table['$index'])
         except (OSError, UnicodeDecodeError, YAMLError, KeyError, TypeError) as err:
-            raise MembwError(
-                f"no references of ReFrame in '{self.path}': {' '.join(str(err).split())}",
-                f"'{test}:' and '$index: [{', '.join(INDEX)}]' begin such a file",
-            ) from err
+            fact = f"no references of ReFrame in '{self.path}': {' '.join(str(err).split())}"
+            begin = f"'{test}:' and '$index: [{', '.join(INDEX)}]' begin such a file"
+            raise MembwError(fact, begin) from err
 
     def require_index(self, parameters: Iterable[str]) -> None:
         """Index the table by a check's own parameters, too. Raises MembwError where figures are
@@ -70,10 +60,9 @@ class ReferenceFile:
         if index == INDEX and len(self.table) == 1:
             self.table['$index'] = _flow(wanted)
         elif index != wanted:
-            raise MembwError(
-                f"'{self.path}': '{self.test}' is indexed by {', '.join(index)}",
-                f'its runs differ in {", ".join(wanted)}: index its figures by these',
-            )
+            fact = f"'{self.path}': '{self.test}' is indexed by {', '.join(index)}"
+            how = f'its runs differ in {", ".join(wanted)}: index its figures by these'
+            raise MembwError(fact, how)
 
     def existing(self, key: Key) -> dict[str, Any]:
         """{metric: [value, low, high, unit]} that ReFrame compares runs of this key with now."""

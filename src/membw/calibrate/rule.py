@@ -1,9 +1,9 @@
 """The rule of `membw calibrate`: a reference and its tolerances from the runs of a system.
 
 Reference: the median of the nodes' medians. Tolerance: the larger of 2 % and 4 robust standard
-deviations (1.4826 MAD) of all runs; twice that with fewer than 3 nights or 20 nodes. It holds on
-the worse side; on the better side the limit is twice as far, since a figure far too good is
-another measurement.
+deviations (1.4826 MAD) of all runs; twice that with fewer than 3 nights or 20 nodes, as far as
+`widest`. It holds on the worse side; on the better side the limit is twice as far, since a figure
+far too good is another measurement.
 """
 
 import math
@@ -12,7 +12,8 @@ from statistics import median
 from typing import NamedTuple
 
 from membw.printable import plural
-from membw.results.table import Figure
+from membw.rank.judge import CHANNEL
+from membw.results.table import HIGHER, Figure
 from membw.statistics import MAD_TO_SIGMA
 
 LEAST_RUNS = 5
@@ -36,37 +37,46 @@ class Reference(NamedTuple):
     high: float
     spread: float
     unit: str
-    better: str
 
 
-def reference(runs: Sequence[Figure], unit: str, better: str) -> Reference:
+def widest(run: Figure, channels: int) -> float:
+    """The largest tolerance: of the memory's rates half of what a lost channel takes, so that its
+    loss shows; `channels`: of a node, 0: not known."""
+    if (run.setting.program, run.unit) != ('stream', 'GB/s'):
+        return WIDEST
+    return min(WIDEST, max(CHANNEL, 1 / channels if channels else 0.0) / 2)
+
+
+def reference(runs: Sequence[Figure], channels: int = 0) -> Reference:
     """The reference of one metric. Raises Refusal where the runs are too few or too far apart."""
     if len(runs) < LEAST_RUNS:
         raise Refusal(f'{plural(len(runs), "valid run")}, at least {LEAST_RUNS} are needed')
-    nodes = {run.node for run in runs}
+    nodes, most = {run.node for run in runs}, widest(runs[0], channels)
     value = median(median(r.value for r in runs if r.node == node) for node in nodes)
     middle = median(run.value for run in runs)
     spread = MAD_TO_SIGMA * median(abs(run.value - middle) for run in runs) / value
-    tolerance = max(LEAST_TOLERANCE, DEVIATIONS * spread) * (WIDER if too_few(runs) else 1)
-    if tolerance > WIDEST:
+    tolerance = max(LEAST_TOLERANCE, DEVIATIONS * spread)
+    if tolerance > most:
+        seen = '' if most == WIDEST else f'wider than half a memory channel ({most:.1%}): '
         raise Refusal(
             f'the runs differ by {spread:.1%} (robust standard deviation), for '
-            f'a tolerance of {tolerance:.0%}: find out why'
+            f'a tolerance of {tolerance:.1%}: {seen}find out why'
         )
-    worse, good = (math.ceil(1000 * t - 1e-9) / 1000 for t in (tolerance, 2 * tolerance))
-    low, high = (-worse, good) if better == 'higher' else (-good, worse)
-    return Reference(float(f'{value:.6g}'), low, high, spread, unit, better)
+    tolerance = min(tolerance * (WIDER if too_few(runs) else 1), most)
+    worse, good = (
+        min(math.ceil(1000 * t - 1e-9), math.floor(1000 * n * most)) / 1000
+        for n, t in ((1, tolerance), (2, 2 * tolerance))
+    )
+    low, high = (-worse, good) if runs[0].better == HIGHER else (-good, worse)
+    return Reference(float(f'{value:.6g}'), low, high, spread, runs[0].unit)
 
 
 def too_few(runs: Sequence[Figure]) -> str:
     """'of 1 night (fewer than 3)' where the tolerance is wider for it; '' where it is not."""
     nights, nodes = len({run.night for run in runs}), len({run.node for run in runs})
-    lacks = [
+    every = (nights, 'night', ENOUGH_NIGHTS), (nodes, 'node', ENOUGH_NODES)
+    return ' and '.join(
         f'{plural(count, what)} (fewer than {enough})'
-        for count, what, enough in (
-            (nights, 'night', ENOUGH_NIGHTS),
-            (nodes, 'node', ENOUGH_NODES),
-        )
+        for count, what, enough in every
         if count < enough
-    ]
-    return ' and '.join(lacks)
+    )

@@ -1,18 +1,29 @@
-"""The runs that a reference is taken from, and why other runs are left out."""
+"""The runs that a reference is taken from, and why other runs are left out.
+
+Left out is what is INVALID, a bound, or of another setting (program, options, compiler, CPU) than
+the newest valid run. Where a fact of a node changed (OF_SAMPLE of results/provenance.py), its runs
+since then count. A node that still has what most nodes left is left out, and one that left what
+most still have: a reference is of one level, never of a mixture.
+"""
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import date
 from statistics import median
 
 from membw.printable import printable
 from membw.rank.judge import FEW, judge
+from membw.results import provenance
 from membw.results.hostlist import fold
 from membw.results.reframe import parameters_of
-from membw.results.table import Figure, Table
+from membw.results.table import Figure, Measurement, Table
+from membw.site.cpu_peak import cpu_of
 
 Wanted = tuple[str | None, str | None, str | None]  # partition, preset, pinning; None: any
 # facts of the newest run: what is noted with a reference, and where another setting differs
-FACTS = ('cpu_model', 'dimms', 'compiler', 'flags', 'version', 'array_size', 'threads')
+FACTS = ('cpu_model', 'dimms', 'bios_version', 'microcode', 'kernel_release', 'compiler', 'flags',
+         'version', 'array_size', 'threads')  # fmt: skip
 
 
 @dataclass
@@ -22,10 +33,11 @@ class Samples:
     key: tuple[str, ...]  # ('thin:thin', preset, pinning, a value of each parameter)
     parameters: tuple[str, ...]  # names of the check's own parameters
     runs: dict[str, list[Figure]] = field(default_factory=dict)  # by metric
-    units: dict[str, tuple[str, str]] = field(default_factory=dict)  # metric: (unit, better)
     left_out: Counter[str] = field(default_factory=Counter)  # why -> runs
     facts: dict[str, str] = field(default_factory=dict)
     split: str = ''  # why these runs are of two groups of nodes
+    since: str = ''  # '2026-07-27', where a fact changed then
+    channels: int = 0  # of the memory of a node; 0: not known
 
     @property
     def most(self) -> list[Figure]:
@@ -42,11 +54,7 @@ class Samples:
 def select(
     table: Table, system: str, test: str, wanted: Wanted, since: float = 0.0
 ) -> list[Samples]:
-    """Samples of each key of one test on one system; `since`: seconds since 1970.
-
-    Figures that are INVALID or a lower bound only, and those of another setting (program, options,
-    compiler, CPU) than the newest valid run, are left out.
-    """
+    """Samples of each key of one test on one system; `since`: seconds since 1970."""
     groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Figure]] = defaultdict(list)
     for figure in table.figures:
         named = figure.partition, figure.preset, figure.pinning
@@ -55,29 +63,61 @@ def select(
             own = parameters_of(figure.parameters)
             key = f'{system}:{figure.partition}', *named[1:], *own.values()
             groups[key, tuple(own)].append(figure)
-    return [_samples(*group, figures) for group, figures in sorted(groups.items())]
+    return [_samples(table, *group, figures) for group, figures in sorted(groups.items())]
 
 
-def _samples(key: tuple[str, ...], parameters: tuple[str, ...], figures: list[Figure]) -> Samples:
-    found, left_out = Samples(key, parameters), {}
+def _samples(
+    table: Table, key: tuple[str, ...], parameters: tuple[str, ...], figures: list[Figure]
+) -> Samples:
+    found = Samples(key, parameters)
     valid = [f for f in figures if f.verdict == 'VALID' and not f.is_bound]
     newest = max(valid, key=lambda f: f.time, default=None)
+    why = {id(f.of): text for f in figures if (text := _unfit(f, newest))}
+    fit = {id(f.of): f.of for f in figures if id(f.of) not in why}
+    older = dict(_of_other_samples([*fit.values()]))
     for figure in figures:
-        why = _unfit(figure, newest)
-        if why:
-            left_out[id(figure.of)] = why
-        else:
+        if id(figure.of) not in why.keys() | older.keys():
             found.runs.setdefault(figure.metric, []).append(figure)
-            found.units[figure.metric] = figure.unit, figure.better
-    found.left_out = Counter(left_out.values())
+    found.left_out = Counter({**why, **older}.values())
+    if found.runs and any(text.startswith('older') for text in older.values()):
+        found.since = date.fromtimestamp(min(f.time for f in found.most)).isoformat()
     _leave_out_slow(found)
-    known = newest.provenance if newest else {}
-    found.facts = {name: known[name] for name in FACTS if known.get(name)}
+    if newest:
+        known, facts = newest.provenance, table.evidence(newest).get('facts') or {}
+        found.facts = {name: known[name] for name in FACTS if known.get(name)}
+        by_cpu = cpu_of(facts).get('channels', 0) * (facts.get('sockets') or 1)
+        found.channels = int(known.get('memory_channels', by_cpu))
     return found
 
 
+def _of_other_samples(runs: list[Measurement]) -> Iterator[tuple[int, str]]:
+    """(id, why) of the runs that are not of the level of most nodes now."""
+    by_node: dict[str, list[Measurement]] = defaultdict(list)
+    for run in sorted(runs, key=lambda run: run.time):
+        by_node[run.node].append(run)
+    left: dict[str, dict[str, tuple[str, str]]] = {}  # node: {fact: (what it left, what it has)}
+    for node, of in by_node.items():
+        changes = provenance.changes(run.provenance for run in of)
+        left[node] = {name: pair for facts in changes.values() for name, pair in facts.items()}
+        for run in of[: max(changes, default=0)]:
+            yield id(run), f'older than {provenance.first_change(changes[max(changes)])}'
+    for name in dict.fromkeys(name for facts in left.values() for name in facts):
+        now = {node: of[-1].provenance.get(name, '') for node, of in by_node.items()}
+        have, gone = Counter(now.values()), Counter(f[name][0] for f in left.values() if name in f)
+        for node, of in by_node.items():
+            before = left[node].get(name, ('', ''))[0]
+            if gone[now[node]] > have[now[node]]:
+                why = f"{name} '{now[node]}', which most nodes left"
+            elif before and gone[before] <= have[before]:
+                why = f"{name} '{now[node]}', where most nodes still have '{before}'"
+            else:
+                continue
+            yield from ((id(run), why) for run in of)
+
+
 def _leave_out_slow(found: Samples) -> None:
-    """Nodes whose median `membw rank` does not pass: a reference must not learn a fault."""
+    """Nodes whose median `membw rank` finds low or too good: a reference must not learn a fault.
+    Those of which too few peers tell nothing stay."""
     medians: list[Figure] = []
     for runs in found.runs.values():
         of_node: dict[str, list[Figure]] = defaultdict(list)
@@ -88,7 +128,8 @@ def _leave_out_slow(found: Samples) -> None:
         return
     judged = judge(medians)
     found.split = judged.split
-    low = {v.node for v in judged.verdicts if v.verdict != 'PASS'} if not judged.split else set()
+    odd = {v.node for v in judged.verdicts if v.verdict != 'PASS' and v.metric}
+    low = set() if judged.split else odd
     count = len({id(r.of) for runs in found.runs.values() for r in runs if r.node in low})
     if count:
         found.left_out['of a node that membw rank does not pass: ' + fold(low)] += count

@@ -6,36 +6,25 @@ import os
 import time
 from collections.abc import Sequence
 
-from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import read_text
 from membw.history.changes import SAME_DAYS, Change, days
 from membw.printable import printable
 
-SCHEMA = 'membw-acknowledged-2'
-
-
-def own_file() -> str:
-    """results/acknowledged.jsonl of this checkout."""
-    return os.path.join(root(), 'results', 'acknowledged.jsonl')
-
 
 def apply(changes: Sequence[Change], path: str) -> list[Change]:
     """The changes, with the reason of the entry for their node and night (3 days more or less);
     of several nodes only where each has one."""
-    entries = _read(path)
-    return [change._replace(acknowledged=_reason(change, entries)) for change in changes]
-
-
-def _reason(change: Change, entries: list[dict]) -> str:
-    near = [e for e in entries if abs(days(change.night) - days(e['night'])) <= SAME_DAYS]
-    reasons = [next((e['reason'] for e in near if e['node'] == n), '') for n in change.nodes]
-    return reasons[0] if all(reasons) else ''
+    entries = _read(path) if os.path.exists(path) else []
+    found = []
+    for change in changes:
+        near = [e for e in entries if abs(days(change.night) - days(e['night'])) <= SAME_DAYS]
+        reasons = [next((e['reason'] for e in near if e['node'] == n), '') for n in change.nodes]
+        found.append(change._replace(acknowledged=reasons[0] if all(reasons) else ''))
+    return found
 
 
 def _read(path: str) -> list[dict]:
-    if not os.path.exists(path):
-        return []
     entries = []
     for number, line in enumerate(read_text(path).splitlines(), 1):
         try:
@@ -43,31 +32,26 @@ def _read(path: str) -> list[dict]:
             days(entry['night'])
             entries.append({key: str(entry[key]) for key in ('node', 'night', 'reason')})
         except (ValueError, TypeError, KeyError, RecursionError) as err:
-            raise MembwError(
-                f'{path}:{number}: not an acknowledgement: {err}', 'fix or delete this line'
-            ) from err
+            fact = f'{path}:{number}: not an acknowledgement: {err}'
+            raise MembwError(fact, 'fix or delete this line') from err
     return entries
 
 
 def acknowledge(path: str, changes: Sequence[Change], node: str, night: str, reason: str) -> None:
     """Adds an entry for that node and night; MembwError where there is no such change."""
-    known = [c for c in changes if node in c.nodes and c.night == night]
-    if not known:
-        there = sorted({f'{node} {c.night}' for c in changes if node in c.nodes})
-        raise MembwError(
-            f"no change of '{node}' in the night '{night}'",
-            f'there is {", ".join(there[:8]) or "none of this node"}',
-        )
+    nights = sorted({c.night for c in changes if node in c.nodes})
+    if night not in nights:
+        there = ', '.join(f'{node} {one}' for one in nights[:8]) or 'none of this node'
+        raise MembwError(f"no change of '{node}' in the night '{night}'", f'there is {there}')
+    by, on = os.environ.get('USER') or getpass.getuser(), time.strftime('%Y-%m-%d')
     entry = {
-        'schema': SCHEMA,
+        'schema': 'membw-acknowledged-2',
         'node': node,
         'night': night,
         'reason': printable(reason),
-        'by': os.environ.get('USER') or getpass.getuser(),
-        'on': time.strftime('%Y-%m-%d'),
     }
     try:
         with open(path, 'a', encoding='utf-8') as file:
-            file.write(json.dumps(entry) + '\n')
+            file.write(json.dumps({**entry, 'by': by, 'on': on}) + '\n')
     except OSError as err:
         raise MembwError(f"cannot write '{path}': {err.strerror}") from err

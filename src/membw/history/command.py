@@ -14,14 +14,12 @@ from membw.errors import MembwError
 EPILOG = """\
 STEP: 6 of the last 7 measured nights lie beyond a limit of the node's own median of the 28 nights
 before: the margin, or more where its nights scatter. DRIFT: the median of 28 nights lies more than
-3 % from that of the node's first 28. What all nodes did in a night is subtracted, and has its
-own line ('fleet'). A change is one line with its date, size, both medians and the limit.
+3 % from that of the node's first 28. What all nodes did in a night is taken off, and has its own
+line ('fleet'). A change is one line with its date, size, the limit, and both medians as they are
+in the records. Changed firmware, microcode, kernel, modules, board or code begins a new sample.
 INVALID figures and lower bounds are left out; at least 14 nights are needed.
 
-examples:
-  membw history                                   # results/records
-  membw history --since 2026-11-01 --node 'n[040-049]'
-  membw history --acknowledge n042 2026-11-21 'DIMM ordered'
+example: membw history --acknowledge n042 2026-11-21 'DIMM ordered'
 
 exit status: 0 no lasting change for the worse; 1 such a change, or a record could not be read;
 2 usage error or not judged
@@ -36,12 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_node(add, 'changes')
     add('--margin', type=percent, default=2.0, metavar='PERCENT', help='the least change (2)')
     add = parser.add_argument_group('known changes').add_argument
-    add(
-        '--acknowledge',
-        nargs=3,
-        metavar=('NODE', 'NIGHT', 'REASON'),
-        help='the change of NODE (or "fleet") in NIGHT is known: it is shown, but is no alarm',
-    )
+    about = 'the change of NODE (or "fleet") in NIGHT is known: it is shown, but is no alarm'
+    add('--acknowledge', nargs=3, metavar=('NODE', 'NIGHT', 'REASON'), help=about)
     add('--acknowledged', metavar='FILE', help='known changes (results/acknowledged.jsonl)')
     tables.add_argument(parser)
 
@@ -62,18 +56,14 @@ def run(args: argparse.Namespace) -> int:
     since = _since(args.since, max(nights.nights))
     nodes = chosen_nodes(args.node, nights.nodes) if args.node else set()
     changes = find_changes(nights, args.margin / 100)
-    file = args.acknowledged or acknowledged.own_file()
+    file = args.acknowledged or os.path.join(root(), 'results', 'acknowledged.jsonl')
     if args.acknowledge:
         acknowledged.acknowledge(file, changes, *args.acknowledge)
-    changes = [
-        c
-        for c in acknowledged.apply(changes, file)
-        if c.found >= since and (not nodes or nodes & set(c.nodes))
-    ]
-    if args.json:
-        print(json.dumps(text.as_json(nights, changes, table.problems), indent=1))
-    else:
-        print(tables.as_text(text.as_blocks(nights, changes), args.json))
+    changes = [c for c in acknowledged.apply(changes, file) if c.found >= since]
+    changes = [c for c in changes if not nodes or nodes & {*c.nodes}]
+    data = text.as_json(nights, changes, table.problems)
+    lines = tables.as_text(text.as_blocks(nights, changes))
+    print(json.dumps(data, indent=1) if args.json else lines)
     if not text.is_judged(nights):
         return 2
     return 1 if table.problems or any(map(text.is_red, changes)) else 0
@@ -84,10 +74,8 @@ def _since(text: str | None, newest: str) -> str:
     if not text:
         return ''
     try:
-        if text.endswith('d'):
-            return (date.fromisoformat(newest) - timedelta(int(text[:-1]) - 1)).isoformat()
-        return date.fromisoformat(text).isoformat()
+        if not text.endswith('d'):
+            return date.fromisoformat(text).isoformat()
+        return (date.fromisoformat(newest) - timedelta(int(text[:-1]) - 1)).isoformat()
     except (ValueError, OverflowError) as err:
-        raise MembwError(
-            f"'{text}' is not a night", 'give a night as in 2026-11-21 or 14d'
-        ) from err
+        raise MembwError(f"'{text}' is not a night", 'as in 2026-11-21 or 14d') from err

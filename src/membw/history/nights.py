@@ -1,6 +1,6 @@
 """A year of a fleet in numbers: what the history needs of each valid estimate, in arrays.
 
-A record is 20 bytes and 8 of each metric here, and some 2,000 as Figures.
+A figure is 28 bytes here, and some 500 as a Figure of a Record.
 """
 
 from array import array
@@ -16,8 +16,8 @@ from membw.results.table import Figure, Measurement, Setting, Table, figures_of,
 
 
 class Series(NamedTuple):
-    """Of one metric in one setting; `values` and `builds` are nodes x nights: the median of a
-    night, NaN where there is none, and a number of `Nights.builds`."""
+    """Of one metric in one setting; `values` and `builds` are nodes x nights: the lower median of
+    a night, NaN where there is none, and a number of `Nights.provenances`, -1."""
 
     figure: Figure  # any one
     nodes: list[str]
@@ -26,8 +26,17 @@ class Series(NamedTuple):
     builds: NDArray
 
 
+class _Column:
+    """The valid estimates of one metric in one setting."""
+
+    def __init__(self, figure: Figure) -> None:
+        self.figure = figure  # the first
+        self.node, self.night, self.build = array('I'), array('I'), array('I')
+        self.time, self.values = array('d'), array('d')
+
+
 class Nights:
-    """The valid estimates of records, by setting; bounds are left out.
+    """The valid estimates of records; bounds are left out.
 
     `nodes`, `nights`: of all records, `builds`: keys of their provenances; each with its number.
     `most`: the measured nights of the node that has most, in one of the series that were given.
@@ -38,8 +47,10 @@ class Nights:
         self.nights: dict[str, int] = {}
         self.builds: dict[tuple, int] = {}
         self.provenances: list[dict[str, str]] = []  # by number
-        self.settings: dict[Setting, _Setting] = {}
-        self.by_setting: dict[Setting, _Setting] = {}  # with the compiler, for a quick look
+        self.kept: list[object] = []  # so that nothing else gets an id that a key of builds has
+        self.samples: dict[str, str] = {}  # night: the fact that changed then on many nodes
+        self.columns: dict[Setting, dict[str, _Column]] = {}  # by metric
+        self.by_setting: dict[Setting, dict[str, _Column]] = {}  # with the compiler: the same
         self.most = 0
 
     def add(self, of: Measurement, metrics: Mapping[str, Metric]) -> None:
@@ -49,84 +60,53 @@ class Nights:
         night = self.nights.setdefault(of.night, len(self.nights))
         if of.verdict != VALID:
             return
-        key = provenance.key_of(of.record)
-        build = self.builds.setdefault(key, len(self.builds))
+        build = self.builds.setdefault(provenance.key_of(of.record), len(self.builds))
         if build == len(self.provenances):
             self.provenances.append(of.provenance)
-        setting = self.by_setting.get(of.setting)
-        if setting is None:
-            setting = self.settings.setdefault(of.setting.conditions, _Setting())
-            self.by_setting[of.setting] = setting
-        setting.add(of, metrics, node, night, build)
+            self.kept += [of.record.facts, of.record.build]
+        columns = self.by_setting.get(of.setting)
+        if columns is None:
+            columns = self.columns.setdefault(of.setting.conditions, {})
+            self.by_setting[of.setting] = columns
+        for name, metric in metrics.items():
+            if metric.bound or metric.value is None:
+                continue
+            column = columns.get(name)
+            if column is None:
+                column = columns[name] = _Column(figures_of(of.record)[name])
+            column.node.append(node)
+            column.night.append(night)
+            column.build.append(build)
+            column.time.append(of.time)
+            column.values.append(metric.value * in_common(metric.unit)[1])
 
     def series(self) -> Iterator[Series]:
         """One at a time: a year of a fleet is large."""
-        for setting in self.settings.values():
-            for metric in setting.values:
-                one = self._series(setting, metric, ~np.isnan(setting.column(metric)))
-                self.most = max(self.most, int((~np.isnan(one.values)).sum(axis=1).max()))
-                yield one
+        for column in (one for columns in self.columns.values() for one in columns.values()):
+            one = self._series(column)
+            self.most = max(self.most, int((~np.isnan(one.values)).sum(axis=1).max()))
+            yield one
 
     def of_figure(self, figure: Figure) -> Series | None:
         """Of its metric and setting."""
-        setting = self.settings.get(figure.setting.conditions)
-        if not setting or figure.metric not in setting.values:
-            return None
-        return self._series(setting, figure.metric, ~np.isnan(setting.column(figure.metric)))
+        column = self.columns.get(figure.setting.conditions, {}).get(figure.metric)
+        return self._series(column) if column else None
 
-    def _series(self, setting: '_Setting', metric: str, is_of: NDArray) -> Series:
-        node, nodes = _ordered(np.asarray(setting.node)[is_of], self.nodes)
-        night, nights = _ordered(np.asarray(setting.night)[is_of], self.nights)
+    def _series(self, column: _Column) -> Series:
+        node, nodes = _ordered(np.asarray(column.node), self.nodes)
+        night, nights = _ordered(np.asarray(column.night), self.nights)
         cell, count = node * np.int32(len(nights)) + night, len(nodes) * len(nights)
         builds, medians = np.full(count, -1, dtype=np.int32), np.full(count, np.nan)
-        by_time = np.argsort(np.asarray(setting.time)[is_of], kind='stable')
-        builds[cell[by_time]] = np.asarray(setting.build)[is_of][by_time]
-        del node, night, by_time
-        values = setting.column(metric)[is_of]
+        by_time = np.argsort(np.asarray(column.time), kind='stable')
+        builds[cell[by_time]] = np.asarray(column.build)[by_time]
+        values = np.asarray(column.values)
         order = np.lexsort((values, cell))
         cell, values = cell[order], values[order]
         begins = np.flatnonzero(np.diff(cell, prepend=-1))
         counts = np.diff(begins, append=len(cell))
-        low, high = (values[begins + place] for place in ((counts - 1) // 2, counts // 2))
-        medians[cell[begins]] = (low + high) / 2
+        medians[cell[begins]] = values[begins + (counts - 1) // 2]
         shape = len(nodes), len(nights)
-        figure = setting.first[metric]
-        return Series(figure, nodes, nights, medians.reshape(shape), builds.reshape(shape))
-
-
-class _Setting:
-    """Rows are records."""
-
-    def __init__(self) -> None:
-        self.node, self.night, self.build = array('I'), array('I'), array('I')
-        self.time = array('d')
-        self.values: dict[str, array] = {}  # by metric; NaN at the end may be lacking
-        self.first: dict[str, Figure] = {}
-
-    def add(
-        self, of: Measurement, metrics: Mapping[str, Metric], node: int, night: int, build: int
-    ) -> None:
-        known, count = self.values, len(self.node)
-        for name, metric in metrics.items():
-            if metric.bound or metric.value is None:
-                continue
-            values = known.get(name)
-            if values is None:
-                assert of.record
-                self.first[name] = figures_of(of.record)[name]
-                values = known[name] = array('d')
-            if len(values) < count:
-                values.extend([np.nan] * (count - len(values)))
-            values.append(metric.value * in_common(metric.unit)[1])
-        self.node.append(node)
-        self.night.append(night)
-        self.build.append(build)
-        self.time.append(of.time)
-
-    def column(self, metric: str) -> NDArray:
-        values = np.asarray(self.values[metric])
-        lacking = len(self.node) - len(values)
-        return np.concatenate([values, np.full(lacking, np.nan)]) if lacking else values
+        return Series(column.figure, nodes, nights, medians.reshape(shape), builds.reshape(shape))
 
 
 def _ordered(numbers: NDArray, known: dict[str, int]) -> tuple[NDArray, list[str]]:

@@ -22,29 +22,42 @@ def is_judged(nights: Nights) -> bool:
 
 
 def as_blocks(nights: Nights, changes: Sequence[Change]) -> list[str]:
-    """Lines: what was looked at, the changes, the verdict."""
+    """Lines: what was looked at, the changes, the samples that are still short, the verdict."""
     names = sorted(nights.nights)
     head = f'{plural(len(nights.nodes), "node")}, {plural(len(names), "night")} {names[0]}'
     worse = sum(map(is_red, changes))
     verdict = f'{plural(worse, "change")} for the worse' if worse else 'nothing got worse'
     if not is_judged(nights):
         verdict = f'NOT JUDGED: {plural(len(names), "night")}, {LEAST} are needed'
-    return [f'{head} .. {names[-1]}', *map(line, changes), f'Verdict: {verdict}']
+    lines = [*map(line, changes), *short_samples(nights)]
+    return [f'{head} .. {names[-1]}', *lines, f'Verdict: {verdict}']
+
+
+def short_samples(nights: Nights) -> list[str]:
+    """Of the newest sample, while it is too short to be judged by itself."""
+    night = max(nights.samples, default='')
+    count = sum(name >= night for name in nights.nights)
+    if not night or count >= LEAST:
+        return []
+    so_far = f'{night} {nights.samples[night]}: a new sample, {plural(count, "night")}'
+    missing = f'{LEAST - count} missing until it is compared with itself'
+    return [f'{so_far}, {missing}; --since {night} shows what changes from then on']
 
 
 def line(change: Change) -> str:
-    """'2026-08-01 n042 STEP -3.1% triad: median before 166.6 GB/s, of the 7 nights 161.4; ...'."""
-    nights = (
-        ('28 nights before', 'first 7 nights')
-        if change.kind == STEP
-        else ('first 28 nights', 'last 28')
-    )
-    who = FLEET if change.nodes == (FLEET,) else fold(list(change.nodes))
-    of_medians = f', 4 x {change.of_medians:.2%} of medians of 7' if change.kind == STEP else ''
+    """'2026-08-01 n042 STEP -3.1% triad (..): median of the 28 nights before 166.6 GB/s, ...'."""
+    is_step, is_fleet = change.kind == STEP, change.nodes == (FLEET,)
+    of_step = f'{change.nights} nights before', 'first 7 nights'
+    nights = of_step if is_step else (f'first {change.nights} nights', 'last 28')
+    who = FLEET if is_fleet else fold(list(change.nodes))
+    of_medians = f', 4 x {change.of_medians:.2%} of medians of 7' if is_step else ''
+    one = 'the median node' if is_fleet else change.of
+    whose = f'of {one} ' if is_fleet or change.nodes[1:] else ''
     parts = [
         f'{change.night} {who} {change.kind} {change.size:+.1%} {" ".join(change.metrics)} '
-        f'({change.name}): median of the {nights[0]} {change.before:.4g} {change.unit}, of the '
-        f'{nights[1]} {change.after:.4g}',
+        f'({change.name}): median {whose}of the {nights[0]} {change.before:.5g} {change.unit}, of '
+        f'the {nights[1]} {change.after:.5g}',
+        f'all nodes meanwhile {change.fleet:+.1%}' if change.fleet else '',
         f'limit {change.limit:.1%}: 2 deviations of {change.deviation:.2%}{of_medians}, or the '
         'margin',
         change.cause,
@@ -60,6 +73,7 @@ def as_json(nights: Nights, changes: Sequence[Change], problems: Sequence[str]) 
         'schema': 'membw-history-2',
         'nights': sorted(nights.nights),
         'judged': is_judged(nights),
+        'samples': nights.samples,
         'worse': sum(map(is_red, changes)),
         'changes': [change._asdict() for change in changes],
         'problems': list(problems),

@@ -1,16 +1,17 @@
 """What a figure was built and run with, and how two figures differ in it."""
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 
 from membw.results.record import Module, Record
 
 # ordered from cause to consequence: the first that differs is the one to name
 FIELDS = (
     'kernels_set', 'language', 'element_bytes', 'compiler', 'flags', 'compile_line', 'version',
-    'source_sha256', 'code_sha256', 'spack_hash', 'built_with', 'binary_sha256', 'kernel_release',
-    'microcode', 'thp', 'numa_balancing', 'governor', 'pages', 'array_size', 'bodies', 'shapes',
-    'ntimes', 'threads', 'threads_on', 'cpu_model', 'memory_gib', 'dimms', 'memory_channels',
-    'numa_nodes', 'ranks',
+    'source_sha256', 'code_sha256', 'spack_hash', 'built_with', 'binary_sha256', 'bios_version',
+    'bios_date', 'kernel_release', 'microcode', 'thp', 'numa_balancing', 'governor', 'pages',
+    'array_size', 'bodies', 'shapes', 'ntimes', 'threads', 'threads_on', 'board_vendor',
+    'board_name', 'cpu_model', 'memory_gib', 'dimms', 'memory_channels', 'numa_nodes', 'ranks',
 )  # fmt: skip
 # these name a file, not its code: where the code is the same, anything else that differs is first
 OF_FILE = ('spack_hash', 'built_with', 'binary_sha256')
@@ -20,10 +21,16 @@ OF_BUILD = (
 )  # fmt: skip
 OF_FACTS = (
     'microcode', 'thp', 'numa_balancing', 'governor', 'cpu_model', 'memory_channels', 'numa_nodes',
+    'board_vendor', 'board_name', 'bios_version', 'bios_date',
 )  # fmt: skip
 OF_RECORD = (
     'kernels_set', 'language', 'element_bytes', 'version', 'array_size', 'bodies', 'ntimes',
     'threads', 'ranks',
+)  # fmt: skip
+# what a node is, and its code: a change of these begins a new sample of its figures
+OF_SAMPLE = (
+    'bios_version', 'bios_date', 'microcode', 'kernel_release', 'cpu_model', 'board_vendor',
+    'board_name', 'dimms', 'memory_channels', 'memory_gib', 'code_sha256',
 )  # fmt: skip
 
 
@@ -87,3 +94,30 @@ def difference(before: dict[str, str], after: dict[str, str]) -> dict[str, tuple
         for f in (*(f for f in FIELDS if f not in last), *last)
         if f in before and f in after and before[f] != after[f]
     }
+
+
+def changes(every: Iterable[Mapping[str, str]]) -> dict[int, dict[str, tuple[str, str]]]:
+    """{place: {fact of OF_SAMPLE: (before, after)}} of one node's provenances in order of time:
+    where a fact is not what it was last known to be."""
+    last: dict[str, str] = {}
+    found = {}
+    for place, known in enumerate(every):
+        own = {name: known[name] for name in OF_SAMPLE if name in known}
+        differing = {n: (last[n], v) for n, v in own.items() if not _is_same(n, last.get(n, v), v)}
+        if differing:
+            found[place] = differing
+        last |= {
+            name: value for name, value in own.items() if name in differing or name not in last
+        }
+    return found
+
+
+def _is_same(name: str, one: str, other: str) -> bool:
+    """Of the memory that a kernel keeps for itself half a GiB may be rounded away, or not."""
+    return one == other or name == 'memory_gib' and abs(int(one) - int(other)) <= 1
+
+
+def first_change(facts: Mapping[str, tuple[str, str]]) -> str:
+    """ "microcode '0x2', before '0x1'", of the likeliest cause; '' of none."""
+    every = (f"{name} '{new[:60]}', before '{old[:60]}'" for name, (old, new) in facts.items())
+    return next(every, '')

@@ -103,6 +103,10 @@ class Facts(Struct, frozen=True):
     cpu_model: Text = None
     kernel: Text = None
     microcode: Text = None
+    board_vendor: Text = None
+    board_name: Text = None
+    bios_version: Text = None
+    bios_date: Text = None
     thp: Text = None
     numa_balancing: Text = None
     governor: Text = None
@@ -328,6 +332,7 @@ _PARTS: dict[str, Any] = {
 }
 _MANY = 10_000  # distinct ones that are kept
 _known: dict[tuple[str, bytes], Any] = {}
+_same: dict[tuple[str, bytes], Any] = {}
 
 
 def _shared(part: str, raw: Any) -> Any:
@@ -337,6 +342,7 @@ def _shared(part: str, raw: Any) -> Any:
     if found is None:
         if len(_known) > _MANY:
             _known.clear()
+            _same.clear()
         is_empty = text in (b'', b'null')
         try:
             found = _PARTS[part].decode(
@@ -346,6 +352,8 @@ def _shared(part: str, raw: Any) -> Any:
             raise ValueError(str(err).replace('$.', f'{part}.')) from err
         if part == 'threads_on':
             found = ' '.join(str(thread.affinity) for thread in found)
+        elif part != 'case':  # what is free now is in no declaration: equal ones are one object
+            found = _same.setdefault((part, msgspec.json.encode(found)), found)
         _known[part, text] = found
     return found
 

@@ -3,8 +3,8 @@
 import datetime
 import itertools
 import re
-import subprocess
 
+import made_up_records as made_up
 import pytest
 import runs_of_nodes
 import yaml
@@ -168,17 +168,6 @@ def test_a_parameter_of_the_check_has_references_of_its_own(checkout, stored, ca
     assert code == 2 and "'overheads' is indexed by $partition, $environ, pinning, wait" in err
 
 
-def test_floors_ten_percent_below_are_printed_as_stream_takes_them(
-    stored, calibrate, build_program
-):
-    out = calibrate(stored(**ON_LOCAL))[1]
-    (floors,) = re.findall('for stream --at-least, 10 % below: (.*)', out)
-    assert floors == 'copy=243.0,triad=270.0'
-    words = [build_program('stream'), '-n', '100000', '-t', '3', '--at-least', floors]
-    done = subprocess.run(words, capture_output=True, text=True)
-    assert re.match('membw: (PASS|FAIL|INVALID)', done.stdout), done.stderr
-
-
 def test_what_a_pattern_gave_a_case_is_not_lost(checkout, stored, calibrate):
     path = checkout / 'systems/references/thin.yaml'
     path.write_text(
@@ -243,3 +232,77 @@ def test_a_slow_node_is_left_out(checkout, stored, calibrate):
     assert status == 0
     assert 'left out: 3 runs: of a node that membw rank does not pass: n000' in text
     assert '57 runs, 19 nodes, 3 nights' in text
+
+
+def nights_of(nights, share=1.0, nodes=6, noise=0.009, first=0, **facts):
+    """Of a fleet with normal noise, from the night `first` on; `facts`: that its records have."""
+    days = range(first, first + nights)
+    rows = made_up.fleet(nodes, days, noise, dict.fromkeys(range(1, nodes + 1), share), seed=first)
+    return [{**row, 'facts': {**row['facts'], **facts}} for row in rows]
+
+
+def proposed(text):
+    return re.search(r'triad +(\S+) +GB/s +\S+ +(\S+)%', text).groups()
+
+
+NEW = {'microcode': '0x2'}
+
+
+@pytest.mark.parametrize('nights', [1, 4, 50])
+@pytest.mark.parametrize('facts', [
+    {'microcode': '0x2'}, {'bios_version': 'B'}, {'kernel': '6.2.0'}, {'board_name': 'B'},
+    {'dimms': [{'size_mib': 32_768}]}, {'memory_channels': 7},
+])  # fmt: skip
+def test_after_a_changed_fact_the_newest_level_alone_is_taken(stored, calibrate, nights, facts):
+    """60 nights of before gave the old level; 60 and 50 a tolerance of 17.6 %."""
+    before = {'bios_version': 'A', 'board_name': 'A', 'dimms': [{'size_mib': 16_384}]}
+    made = nights_of(60, **before) + nights_of(nights, 0.955, first=60, **{**before, **facts})
+    code, text, _ = calibrate(stored(made), '--dry-run', system='thin')
+    value, low = map(float, proposed(text))
+    assert code == 0 and value == pytest.approx(0.955 * 180, rel=0.01)
+    assert -100 / 14 <= low < 0  # half of one of seven channels
+    name = {'kernel': 'kernel_release'}.get(*facts, *facts)
+    assert f'left out: 360 runs: older than {name} ' in text
+    lack = ', 2 nights missing' if nights == 1 else ''
+    assert f'the newest level alone: as --since 2026-07-27{lack}\n' in text
+
+
+def test_a_rolling_update_gives_no_mixture(stored, calibrate):
+    """Of 20 nodes: 5, then 15 have the new firmware."""
+    for updated, level in ((5, 1.0), (15, 0.955)):
+        made = nights_of(10, nodes=20)
+        for row in nights_of(10, nodes=20, first=10):
+            if int(row['host'][1:]) <= updated:
+                row['facts'].update(NEW)
+                row['metrics'] = made_up.stream(share=0.955 + float(row['time'][9]) / 1e4)
+            made.append(row)
+        code, text, _ = calibrate(stored(made), '--dry-run', system='thin')
+        assert code == 0 and float(proposed(text)[0]) == pytest.approx(180 * level, rel=0.01)
+    assert "left out: 100 runs: microcode '0x1', which most nodes left" in text
+
+
+def test_one_node_that_changed_is_left_out(stored, calibrate):
+    made = nights_of(20, nodes=20)
+    for row in made:
+        if row['host'] == 'n004' and row['time'] >= made_up.when(10):
+            row['facts']['memory_channels'] = 7
+    code, text, _ = calibrate(stored(made), '--dry-run', system='thin')
+    assert code == 0 and '380 runs, 19 nodes' in text
+    assert "left out: 20 runs: memory_channels '7', where most nodes still have '8'" in text
+    assert '--since' not in text
+
+
+@pytest.mark.parametrize('channels, noise, nodes, said', [
+    (8, 0.013, 20, 'tolerance'),
+    (8, 0.022, 20, 'wider than half a memory channel (6.2%)'),
+    (24, 0.013, 20, 'wider than half a memory channel (4.2%)'),
+    (None, 0.013, 20, 'wider than half a memory channel (4.2%)'),
+    (24, 0.008, 6, '-4.1%'),  # doubled, and not beyond
+    (2, 0.05, 20, 'tolerance'),
+])  # fmt: skip
+def test_a_tolerance_that_hides_a_lost_channel_is_refused(
+    stored, calibrate, channels, noise, nodes, said
+):
+    made = nights_of(10, nodes=nodes, noise=noise, memory_channels=channels)
+    code, text, _ = calibrate(stored(made), '--dry-run', system='thin')
+    assert said in text and code == ('wider' in said)

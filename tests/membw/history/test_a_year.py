@@ -1,14 +1,17 @@
 """A year of a large fleet fits a login node: of an old record a few numbers are kept."""
 
 import tracemalloc
+from statistics import median_low
 
 import made_up_records as made
 import numpy as np
 import pytest
 
 from membw.history.nights import read_nights
+from membw.moments import night_of
 from membw.rank.newest import OLD_S
 from membw.results import table
+from membw.results.record import seconds_of
 from membw.results.table import read_table
 
 NODES = 5
@@ -21,7 +24,6 @@ MOST_BYTES = 500  # of an old record; its figures alone are 2,000, its JSON obje
     ids=['history', 'report', 'rank'],
 )
 def test_memory_grows_by_a_few_numbers_per_record(tmp_path, monkeypatch, read):
-    monkeypatch.setattr(table, 'KEPT_FIGURES', 50)
     monkeypatch.setattr(table, 'KEPT', 0)
     peaks = []
     for nights in (20, 30, 90):  # the first loads what is loaded once
@@ -34,15 +36,15 @@ def test_memory_grows_by_a_few_numbers_per_record(tmp_path, monkeypatch, read):
 
 
 def test_a_copy_of_a_record_counts_once_however_many_lie_between(tmp_path, monkeypatch):
-    monkeypatch.setattr(table, 'KEPT_FIGURES', 10)
+    monkeypatch.setattr(table, 'KEPT', 3)
     file = str(made.write(tmp_path / 'r.jsonl', made.fleet(NODES, range(-9, 0))))
     _, nights = read_nights([file, file])
-    (setting,) = nights.settings.values()
-    assert len(setting.node) == 9 * NODES
+    (columns,) = nights.columns.values()
+    assert {len(column.node) for column in columns.values()} == {9 * NODES}
 
 
 def test_the_numbers_are_those_of_the_records(tmp_path):
-    """Medians of a night, whatever the order of the records; a metric that some do not have."""
+    """The lower median of a night, whatever the order; a metric that some do not have."""
     rows = made.fleet(3, (2, 0, 0.01, 0.02, 1))
     del rows[4]['metrics']['triad'], rows[0]['metrics']['copy']
     rows[1]['metrics']['copy']['bound'] = 'lower'
@@ -57,7 +59,7 @@ def test_the_numbers_are_those_of_the_records(tmp_path):
                     for row in rows
                     if row['host'] == node and metric in row['metrics']
                     and 'bound' not in row['metrics'][metric]
-                    and table.night_of(table._seconds(row['time'])) == night
+                    and night_of(seconds_of(row['time'])) == night
                 ]  # fmt: skip
-                expected = np.median(values) if values else np.nan
+                expected = median_low(values) if values else np.nan
                 assert series.values[i, j] == pytest.approx(expected, nan_ok=True)

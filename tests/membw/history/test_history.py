@@ -88,6 +88,67 @@ def test_the_change_of_what_was_run_with_is_named(tmp_path):
     assert change.cause.startswith("code_sha256 'ddd")
 
 
+@pytest.mark.parametrize('first', [('n001', 'n002'), ('n003', 'n004')])
+def test_each_median_is_found_in_one_of_the_records(tmp_path, first):
+    """Of nodes that differ, on nights that differ: the fleet's part is named, not divided out."""
+    weather = np.random.default_rng(7).normal(1, 0.01, NIGHTS)
+    level = {n: 1 + n / 100 for n in range(1, 13)}
+    slow = {int(name[1:]) for name in first}
+
+    def share(n, day):
+        return level[n] * weather[day] * (0.93 if n in slow and day >= 40 else 1.0)
+
+    rows = nights(share)
+    (change,) = changes(tmp_path, rows)
+    assert change.nodes == first
+    of_node = [row for row in rows if row['host'] == change.of]
+    figures = {row['metrics'][change.metrics[0]]['value'] for row in of_node}
+    assert {change.before, change.after} <= figures
+    assert change.size == pytest.approx(change.after / change.before / (1 + change.fleet) - 1)
+    assert change.size == pytest.approx(-0.07, abs=0.01)
+
+
+FACTS = [{'microcode': '0x2'}, {'bios_version': 'B'}, {'kernel': '6.2.0'}, {'board_name': 'B'},
+         {'dimms': [{'size_mib': 32_768}]}, {'memory_channels': 7}]  # fmt: skip
+
+
+def with_facts(rows, since, nodes=range(99), **facts):
+    """The rows, with these facts from a day on, and others before."""
+    usual = {'bios_version': 'A', 'board_name': 'A', 'dimms': [{'size_mib': 16_384}]}
+    for row in rows:
+        is_new = row['time'] >= made.when(since) and int(row['host'][1:]) in nodes
+        row['facts'] = {**row['facts'], **usual, **(facts if is_new else {})}
+    return rows
+
+
+@pytest.mark.parametrize('facts', FACTS, ids=str)
+def test_a_changed_fact_begins_a_new_sample_and_is_named(tmp_path, facts, capsys):
+    rows = with_facts(nights(lambda n, day: 0.96 if day >= 40 else 1.0), 40, **facts)
+    file = made.write(tmp_path / 'r.jsonl', rows)
+    _, past = read_nights([str(file)])
+    (change,) = find_changes(past)
+    assert told([change]) == [(('fleet',), 'STEP', night(40))]
+    name = {'kernel': 'kernel_release'}.get(*facts, *facts)
+    assert change.cause.startswith(f"{name} '") and ', before ' in change.cause
+    text = history(capsys, file)[1]
+    assert f"{night(40)} {name} '" in text
+    said = 'a new sample, 10 nights, 4 missing until it is compared with itself'
+    assert f'{said}; --since {night(40)} shows' in text
+
+
+def test_a_new_level_hides_no_node_that_falls_after_it(tmp_path):
+    """28 nights of two levels have a wide scatter: the limit was 10 % and more for four weeks."""
+
+    def share(n, day):
+        return (0.9 if n == 2 and day >= 25 else 1.0) * (0.95 if n == 2 and day >= 43 else 1.0)
+
+    rows = with_facts(nights(share, noise=0.003), 25, nodes=[2], memory_channels=7)
+    found = changes(tmp_path, rows)
+    assert told(found) == [(('n002',), 'STEP', night(25)), (('n002',), 'STEP', night(43))]
+    assert found[1].limit == pytest.approx(0.02, abs=0.005) and found[1].nights == 17
+    assert [change.cause[:15] for change in found] == ['memory_channels', '']
+
+
 def test_a_history_goes_on_with_another_compiler(tmp_path):
     rows = nights(lambda n, day: 0.95 if day >= 40 else 1.0)
     for row in rows:

@@ -28,7 +28,7 @@ def as_blocks(nights: Nights, changes: Sequence[Change]) -> list[str]:
     worse = sum(map(is_red, changes))
     verdict = f'{plural(worse, "change")} for the worse' if worse else 'nothing got worse'
     if not is_judged(nights):
-        verdict = f'NOT JUDGED: {plural(len(names), "night")}, {LEAST} are needed'
+        verdict = f'UNDECIDED: {plural(len(names), "night")}, {LEAST} are needed'
     lines = [*map(line, changes), *short_samples(nights)]
     return [f'{head} .. {names[-1]}', *lines, f'Verdict: {verdict}']
 

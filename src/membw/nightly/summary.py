@@ -61,7 +61,7 @@ def word_of(night: Night, name: str) -> str:
     if step.status is None and step.command:
         return 'stopped'
     if night.is_early(name):
-        return 'not judged'
+        return 'undecided'
     return WORDS.get(step.status, f'failed, exit status {step.status}')
 
 

@@ -274,4 +274,4 @@ def test_json_has_the_changes(store, capsys):
 def test_fewer_than_14_nights_are_not_judged(tmp_path, capsys):
     file = made.write(tmp_path / 'few.jsonl', made.fleet(3, days=range(13)))
     status, text = history(capsys, file)
-    assert status == 2 and 'Verdict: NOT JUDGED: 13 nights, 14 are needed' in text
+    assert status == 2 and 'Verdict: UNDECIDED: 13 nights, 14 are needed' in text

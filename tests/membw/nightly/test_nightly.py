@@ -30,7 +30,7 @@ run) for kind in json ledger; do
 		cp "$MEMBW_ROOT/made/reports/run.$kind" "$MEMBW_ROOT/results/reports/run-$$.$kind"
      done
      echo 'Verdict: PASS: 1 PASS' ;;
-history) echo 'Verdict: NOT JUDGED: 1 night' ;;
+history) echo 'Verdict: UNDECIDED: 1 night' ;;
 esac
 [ ! -e "$MEMBW_ROOT/$1.does" ] || . "$MEMBW_ROOT/$1.does"
 """

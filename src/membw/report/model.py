@@ -8,6 +8,7 @@ from membw.report.svg import Canvas
 from membw.tables import Table
 
 WIDE = 860  # pixels of a picture on a screen
+Entry = tuple[str, str, list[tuple[str, str]]]  # id, title, [(name, text)]
 
 
 class Picture(NamedTuple):
@@ -51,6 +52,6 @@ class Page:
     picture: Picture | None
     attention: list[Alarm]
     sections: list[Section]
-    provenance: list[tuple[str, str, list[tuple[str, str]]]]  # id, title, [(name, text)]
+    provenance: list[Entry]
     problems: list[str]
     version: str

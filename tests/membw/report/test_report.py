@@ -11,9 +11,7 @@ import pytest
 from membw.cli import main
 from membw.report.page import page_of
 from membw.report.run import run_of_records
-from membw.report.sections import verdict_first
 from membw.results.table import read_table
-from membw.tables import Column, Table
 
 KNOWN = {'references': {'triad': [180.0, -0.05, 0.1, 'GB/s']}}
 WRONG = {'environ': 'bad', 'verdict': 'INVALID', 'reasons': ['not-validated (bit 3)']}
@@ -201,12 +199,6 @@ def test_a_long_table_shows_what_is_wrong_first_and_counts_the_rest(page):
     (table,) = page(rows).sections[1].tables
     assert len(table.rows) == 60 and str(table.rows[0][0]) == 'n007'
     assert table.title == '60 of 100 rows: what is not PASS, then the slowest, GB/s'
-
-
-def test_a_phone_shows_verdict_and_figures_before_the_stores():
-    columns = tuple(Column(n, n) for n in ('preset', 'stores', 'triad', 'verdict', 'reason'))
-    titles, row = verdict_first(Table('', columns, [[1, 2, 3, 4, 5]])).texts()
-    assert titles == ['preset', 'verdict', 'reason', 'triad', 'stores'] and row == [*'14532']
 
 
 def test_array_size_threads_and_stores_are_said_with_a_link_to_what_they_mean(html):

@@ -20,8 +20,8 @@ NAMED = 12  # nodes with their name in a picture
 HEIGHT = 240  # pixels of the plot
 MARKS = {PASS: (0, 'one'), FAIL: (4, 'fail')}  # shape and colour; all else has the third
 READ = (
-    'One mark per node, slowest first: the mean of its metrics compared with the median of its '
-    'peers. Dashed: the margin. Triangles that point down FAIL.'
+    'One mark per node, slowest first: what decided its verdict, else its headline, compared with '
+    'the median of its peers. Dashed: the margin. Triangles that point down FAIL.'
 )
 
 

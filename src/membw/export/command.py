@@ -32,12 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('results', nargs='*', metavar='RESULTS', help='records (results of this checkout)')
     add_node(add, 'figures')
     add = parser.add_argument_group('output').add_argument
-    add(
-        '--format',
-        choices=('openmetrics', 'csv', 'json'),
-        default='openmetrics',
-        help='(openmetrics)',
-    )
+    forms = ('openmetrics', 'csv', 'json')
+    add('--format', choices=forms, default='openmetrics', help='(openmetrics)')
     add('--output', metavar='FILE', help='write this file in place of stdout, atomically')
 
 

@@ -79,12 +79,10 @@ class Table:
         self.rows = [[c if isinstance(c, Cell) else Cell(c) for c in row] for row in self.rows]
 
     def values(self) -> list[dict[str, object]]:
-        """A mapping per row, for programs."""
         names = [column.name for column in self.columns]
         return [dict(zip(names, (c.value for c in row), strict=True)) for row in self.rows]
 
     def used(self) -> list[int]:
-        """Numbers of the columns that are shown."""
         parts = enumerate(self.columns)
         return [i for i, c in parts if not c.optional or any(str(row[i]) for row in self.rows)]
 
@@ -127,7 +125,6 @@ def is_coloured(stream: IO | None = None) -> bool:
 
 
 def painted(word: str) -> str:
-    """A word in the colour of its verdict."""
     code = COLOURS.get(word)
     return f'\x1b[{code}m{word}\x1b[0m' if code else word
 

@@ -70,8 +70,7 @@ def read_kernels(path: str, names: Sequence[str] = ()) -> dict[str, dict[str, An
 
     Facts: stores (ordinary, nontemporal, zeroed, mixed, call, string, none; not known: a loop has
     an instruction that the disassembler does not know), calls (names), width_bits (None: a call
-    decides it when it runs, 0: the CPU's registers of SVE do). Raises
-    MembwError where there is no such kernel.
+    decides it when it runs, 0: the CPU's registers of SVE do). MembwError: no such kernel.
     """
     program = Program(path)
     if not names:
@@ -250,7 +249,6 @@ def stored_bits(step: Step) -> int:
 
 
 def width(step: Step) -> int:
-    """Bits of one register of an access."""
     size = re.search(r'(\w+) ptr \[', step.operands)
     if size:
         return BITS.get(size[1], 0)

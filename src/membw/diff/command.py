@@ -60,7 +60,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit status as in EPILOG."""
     found = compare(find(args.a, args.results), find(args.b, args.results), args.margin)
     print(tables.as_text(found.blocks, args.json))
     return 0 if found.is_same else 1
@@ -101,19 +100,16 @@ def compare(a: Result, b: Result, margin: float) -> Difference:
     undecided += [f'lower bounds are not comparable ({", ".join(bounds)})'] * bool(bounds)
     blocks: list[Table | str] = [f'A  {a.title}', f'B  {b.title}', '', Table('', FIGURES, rows)]
     if fields:
-        shown = [
-            [name, *(Cell(t, tables.cut(t, LONGEST)) for t in texts)] for name, *texts in fields
-        ]
-        blocks += ['', Table('', FIELDS, shown)]
+        cells = ([Cell(text, tables.cut(text, LONGEST)) for text in row] for row in fields)
+        blocks += ['', Table('', FIELDS, cells)]
     if different:
         verdict = f'DIFFERENT: {", ".join(different)}'
     elif undecided:
         verdict = f'UNDECIDED: {"; ".join(undecided)}'
     else:
         least = max(row[LEAST].value for row in rows)
-        verdict = (
-            f'SAME: the same code, no figure apart; up to {least:.1%} could not be told apart'
-        )
+        unseen = f'up to {least:.1%} could not be told apart'
+        verdict = f'SAME: the same code, no figure apart; {unseen}'
     return Difference(apart, fields, different, undecided, [*blocks, '', f'Verdict: {verdict}'])
 
 

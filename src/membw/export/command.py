@@ -38,7 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit status as in EPILOG."""
     from membw.export import openmetrics, rows
     from membw.rank.ranking import rank_table, unmeasured
     from membw.results.table import read_table

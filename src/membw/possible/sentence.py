@@ -132,7 +132,6 @@ def rates(looks: Facts, *names: str) -> list[float]:
 
 
 def limit(looks: Facts, threads: int) -> str:
-    """The cores or the memory, by what twice the threads gain."""
     if not (looks.get('half') or {}).get('gbs'):
         return ''
     if not rates(looks, 'ordinary', 'half'):
@@ -151,7 +150,6 @@ def limit(looks: Facts, threads: int) -> str:
 
 
 def apart(looks: Facts) -> list[str]:
-    """The NUMA domains that read less than the others."""
     return [
         f'NUMA domain {number} reads {-100 * own["apart"]:.0f} % less than the others.'
         for number, own in (looks.get('domains') or {}).items()

@@ -36,7 +36,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit status as in EPILOG."""
     from membw.history.nights import read_nights
     from membw.rank.newest import OLD_S
     from membw.report.model import WIDE

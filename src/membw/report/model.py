@@ -40,8 +40,6 @@ class Alarm(NamedTuple):
 
 @dataclass
 class Page:
-    """All that a page shows."""
-
     title: str
     subtitle: str
     headline: str

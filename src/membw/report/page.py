@@ -99,7 +99,6 @@ def _title(rows: Sequence[Row], table: Table) -> str:
 
 
 def _subtitle(rows: Sequence[Row]) -> str:
-    """System, and from when to when it was measured."""
     figures = [row.headline for row in rows if row.figures]
     if not figures:
         return ''
@@ -126,7 +125,6 @@ def _headline(rows: Sequence[Row]) -> str:
 
 
 def _standing(row: Row, table: Table, is_several: bool) -> list[str]:
-    """Sentences: the row, whether the figure is good, the reference."""
     if not row.is_valid:
         return [f'{row.test} {row.name}: {row.reason}']
     f = row.headline

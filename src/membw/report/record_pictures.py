@@ -63,7 +63,6 @@ def pictures(record: dict) -> list[Picture]:
 
 
 def tables(record: dict) -> list[Shown]:
-    """The levels of memory, or what limits its Triad."""
     made = [_levels(record), _looks(record.get('looks') or {})]
     return [one for one in made if one.rows]
 
@@ -127,7 +126,6 @@ def _range(values: list[float]) -> tuple[float, float, float]:
 
 
 def _tiers(record: dict, key: str) -> Picture:
-    """A cell per pair of domains."""
     pairs = [(str(p['cpus']), str(p['memory'])) for p in record['pairs_of_domains']]
     values = {(c, m): float(record['metrics'][f'{key}_{c}_{m}']['value']) for c, m in pairs}
     names = sorted({name for pair in pairs for name in pair}, key=int)
@@ -197,7 +195,6 @@ def _of_cores(record: dict) -> Picture:
 
 
 def _of_nodes(records: list[dict]) -> list[Picture]:
-    """A map per size of message."""
     times: dict[int, dict[tuple[str, str], float]] = {}
     for record in records:
         for link in record['links']:

@@ -31,7 +31,6 @@ class Run(NamedTuple):
 
 
 def run_of_report(path: str) -> Run:
-    """Of ReFrame's report, and the records that it names."""
     run = read(path)
     rows: list[Row] = []
     for row in run.rows:

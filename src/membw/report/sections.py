@@ -155,7 +155,6 @@ def _metrics_across(rows: Sequence[Row], built: Mapping[str, str]) -> Table:
 
 
 def _metrics_down(rows: Sequence[Row]) -> Table:
-    """A line per metric, a column per row."""
     shown = rows[:COLUMNS]
     columns = [Column('metric', 'metric'), Column('unit', 'unit')]
     columns += [Column(title, title, True) for title in (f'{r.name}: {r.word}' for r in shown)]

@@ -52,7 +52,6 @@ class Canvas:
         self.parts.append(f'{tag}{escape(printable(text))}</text>')
 
     def path(self, points: Iterable[tuple[float, float]], colour: str, **more: str) -> None:
-        """A line through the points, not filled."""
         line = f'points="{_corners(points)}" fill="none" class="line-{colour}"'
         self.parts.append(f'<polyline {line}{_attributes(more)}/>')
 
@@ -169,7 +168,6 @@ def picture_css() -> str:
 
 
 def page_css() -> str:
-    """The same colours as variables of the page, light and dark."""
     rule = '--{}: {};'.format
     light, dark = (' '.join(starmap(rule, COLOURS[of].items())) for of in ('light', 'dark'))
     return f':root {{ {light} }}\n{SCREEN} {{ :root {{ {dark} }} }}'

@@ -37,7 +37,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit status as in EPILOG."""
     from membw.presets.sources import find_sources
     from membw.reproduce.rebuild import refuse_unstored, script
 
@@ -52,7 +51,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def run_again(args: argparse.Namespace, result: Result, text: str) -> int:
-    """Run the script in a folder of its own, and compare; 0 where nothing differs."""
     here = Path(args.folder or tempfile.mkdtemp(prefix='membw-reproduce-')).resolve()
     here.mkdir(parents=True, exist_ok=True)
     path, log = here / 'reproduce.sh', here / 'reproduce.log'

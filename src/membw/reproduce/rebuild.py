@@ -33,7 +33,6 @@ def refuse_unstored(result: Result) -> None:
 
 
 def script(result: Result, sources: Sources) -> str:
-    """The bash script of a result whose job and build are stored."""
     build, folder = result.build, result.build_folder
     if build.get('dag_hash') and not (folder / 'spack.lock').is_file():
         raise MembwError(f"no lock of the build in '{folder}'", 'bring results/builds along')

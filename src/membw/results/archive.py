@@ -58,7 +58,6 @@ def record_path(results: str | pathlib.Path, test: str, *words: str) -> pathlib.
 
 
 def keep_job(results: pathlib.Path, stem: str, stage: str | pathlib.Path, job: dict) -> None:
-    """Stores the job's facts, its script and its environment."""
     folder = results / 'jobs' / stem
     folder.mkdir(parents=True, exist_ok=True)
     for name in (job['script'], 'scan.sh', ENVIRONMENT, ledger.NAME):

@@ -28,7 +28,6 @@ class Result:
 
     @property
     def title(self) -> str:
-        """Test, system, preset, node and time."""
         case = self.case or {**self.job, 'preset': self.job.get('environ')}
         what = case.get('test') or self.record.get('program') or self.name
         where = f' @{case["system"]}:{case["partition"]}' if case.get('system') else ''

@@ -17,7 +17,6 @@ NODES = 40  # lines on nodes of a whole cluster that are not PASS
 
 
 def blocks_of(rows: list[Row]) -> Iterator[Table | str]:
-    """Tables, and lines of text between them."""
     groups: dict[tuple, list[Row]] = collections.defaultdict(list)
     for row in rows:
         groups[row.test, row.where].append(row)
@@ -158,7 +157,6 @@ def place(at: Mapping[str, float | str]) -> str:
 
 
 def in_bytes(size: float) -> str:
-    """'4 KiB' of a number of bytes."""
     for name, unit in (('GiB', 1 << 30), ('MiB', 1 << 20), ('KiB', 1 << 10)):
         if size >= unit:
             return f'{size / unit:.4g} {name}'

@@ -66,18 +66,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 class Difference(NamedTuple):
-    """`different`: 'the code', 'the verdicts', 'figures (triad)'; `undecided`: what keeps the two
-    from being the same though nothing differs."""
-
-    apart: list[str]  # metrics
     fields: list[tuple[str, ...]]  # (name, of A, of B)
-    different: list[str]
-    undecided: list[str]
+    verdict: str  # 'SAME: ...', 'DIFFERENT: the code, figures (triad)', 'UNDECIDED: why'
     blocks: list[Table | str]  # all of it, as it is printed
 
     @property
     def is_same(self) -> bool:
-        return not (self.different or self.undecided)
+        return self.verdict.startswith('SAME')
 
 
 def compare(a: Result, b: Result, margin: float) -> Difference:
@@ -110,7 +105,7 @@ def compare(a: Result, b: Result, margin: float) -> Difference:
         least = max(row[LEAST].value for row in rows)
         unseen = f'up to {least:.1%} could not be told apart'
         verdict = f'SAME: the same code, no figure apart; {unseen}'
-    return Difference(apart, fields, different, undecided, [*blocks, '', f'Verdict: {verdict}'])
+    return Difference(fields, verdict, [*blocks, '', f'Verdict: {verdict}'])
 
 
 LEAST = 5  # the column `least`

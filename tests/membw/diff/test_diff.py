@@ -38,7 +38,7 @@ SAME = 'SAME: the same code, no figure apart; up to 2.0% could not be told apart
 ])  # fmt: skip
 def test_two_records_are_the_same_only_where_the_code_of_both_is_known(a, b, verdict):
     found = compare(result(**a), result(**b), 0.02)
-    assert found.blocks[-1] == f'Verdict: {verdict}' and found.is_same == (verdict == SAME)
+    assert found.verdict == verdict and found.is_same == (verdict == SAME)
     assert 'day' not in b or not found.fields
 
 
@@ -80,8 +80,9 @@ def test_a_field_that_differs_is_named_with_both_values(change, field, is_equal)
 )
 def test_figures_are_apart_beyond_the_margin(value, margin, is_apart):
     found = compare(result(rows=triad(50.0)), result(rows=triad(value)), margin)
-    assert found.apart == ['triad'] * is_apart
-    assert found.blocks[3].values()[0]['ratio'] == pytest.approx(value / 50 - 1)
+    (row,) = found.blocks[3].values()
+    assert row['word'] == 'apart' * is_apart
+    assert row['ratio'] == pytest.approx(value / 50 - 1)
 
 
 @pytest.mark.parametrize('value', [50.0, 30.0])
@@ -92,14 +93,15 @@ def test_a_lower_bound_is_compared_with_nothing(value):
     )
     for pair in ((bound, result(rows=triad(value))), (result(rows=triad(value)), bound)):
         found = compare(*pair, 0.02)
-        assert not found.different and not found.is_same
-        assert found.undecided == ['lower bounds are not comparable (triad)']
+        assert found.verdict == 'UNDECIDED: lower bounds are not comparable (triad)'
+        assert not found.is_same
         assert found.blocks[3].values()[0]['word'] == 'not comparable'
 
 
 def test_a_metric_of_one_side_is_apart():
     found = compare(result(rows=triad(50.0)), result(rows=made_up.stream()), 0.02)
-    assert {'copy', 'scale', 'add'} < {*found.apart}
+    apart = {row['metric'] for row in found.blocks[3].values() if row['word'] == 'apart'}
+    assert {'copy', 'scale', 'add'} < apart
 
 
 # --- finding, and the command -------------------------------------------------------------------

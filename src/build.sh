@@ -15,6 +15,7 @@
 #   build.sh record PRESET BINARY FOLDER [--mpicc=MPICC] [--blas=ROW] -- LINE...
 #                                              BINARY.json, of the line that made it
 set -euf
+unset CDPATH
 here=$(cd "$(dirname "$0")" && pwd)
 
 die() { # FACT HINT

@@ -36,44 +36,30 @@ def problems(schema: dict, data: object, missing: str, elsewhere: str) -> list[P
 
 
 def _explained(error: Any, missing: str, elsewhere: str) -> Iterator[Problem]:
+    at, value = place(error.absolute_path), error.validator_value
     if error.validator == 'additionalProperties':
-        yield from _unknown_keys(error)
+        known = error.schema.get('properties', {})
+        for key in (key for key in error.instance if key not in known):
+            yield place([*error.absolute_path, key]), 'unknown key', did_you_mean(key, known)
     elif error.validator == 'required':
         key = re.split(r"' is", error.message)[0].lstrip("'")
         yield place([*error.absolute_path, key]), 'is missing', missing
     elif error.validator == 'dependentRequired':
-        yield from _missing_companions(error)
+        pairs = ((key, other) for key, needed in value.items() for other in needed)
+        for key, other in pairs:
+            if key in error.instance and other not in error.instance:
+                yield at, f"'{key}' needs '{other}', too", 'every figure carries its source'
     elif 'hint' in error.schema:
-        fact = shortened(f'{error.instance!r} cannot be used')
-        yield place(error.absolute_path), fact, error.schema['hint']
+        yield at, shortened(f'{error.instance!r} cannot be used'), error.schema['hint']
     else:
-        yield place(error.absolute_path), shortened(error.message), _hint(error) or elsewhere
+        hint = {
+            'enum': lambda: 'one of ' + ' '.join(map(str, value)),
+            'const': lambda: f'here it must be {value!r}',
+            'type': lambda: f'must be of type {value}',
+            'pattern': lambda: f"must match '{value}'",
+        }.get(error.validator, lambda: elsewhere)()
+        yield at, shortened(error.message), hint
 
 
 def shortened(text: str) -> str:
     return text if len(text) <= MOST else f'{text[:MOST]}...'
-
-
-def _unknown_keys(error: Any) -> Iterator[Problem]:
-    known = error.schema.get('properties', {})
-    for key in error.instance:
-        if key not in known:
-            yield place([*error.absolute_path, key]), 'unknown key', did_you_mean(key, known)
-
-
-def _missing_companions(error: Any) -> Iterator[Problem]:
-    for key, needed in error.validator_value.items():
-        for other in needed:
-            if key in error.instance and other not in error.instance:
-                text = f"'{key}' needs '{other}', too"
-                yield place(error.absolute_path), text, 'every figure carries its source'
-
-
-def _hint(error: Any) -> str:
-    value = error.validator_value
-    return {
-        'enum': lambda: 'one of ' + ' '.join(map(str, value)),
-        'const': lambda: f'here it must be {value!r}',
-        'type': lambda: f'must be of type {value}',
-        'pattern': lambda: f"must match '{value}'",
-    }.get(error.validator, lambda: '')()

@@ -79,17 +79,12 @@ class Table:
         self.rows = [[c if isinstance(c, Cell) else Cell(c) for c in row] for row in self.rows]
 
     def values(self) -> list[dict[str, object]]:
-        """A mapping per row, for programs."""
         names = [column.name for column in self.columns]
         return [dict(zip(names, (c.value for c in row), strict=True)) for row in self.rows]
 
     def used(self) -> list[int]:
-        """Numbers of the columns that are shown."""
-        return [
-            i
-            for i, column in enumerate(self.columns)
-            if not column.optional or any(str(row[i]) for row in self.rows)
-        ]
+        parts = enumerate(self.columns)
+        return [i for i, c in parts if not c.optional or any(str(row[i]) for row in self.rows)]
 
     def reason(self, row: list[Cell]) -> str:
         """Why: a page shows it below the verdict."""
@@ -99,8 +94,7 @@ class Table:
     def texts(self) -> list[list[str]]:
         """The lines of the used columns' cells, titles first."""
         lines = [[c.title for c in self.columns], *([str(c) for c in row] for row in self.rows)]
-        used = self.used()
-        return [[line[i] for i in used] for line in lines]
+        return [[line[i] for i in self.used()] for line in lines]
 
 
 Block = Table | str
@@ -114,7 +108,12 @@ def add_argument(parser: argparse.ArgumentParser) -> None:
 def as_text(blocks: Iterable[Block], is_json: bool = False, colour: bool | None = None) -> str:
     """Tables and the lines of text between them, without the last newline."""
     if is_json:
-        return _json(list(blocks))
+        blocks = list(blocks)
+        tables = [block for block in blocks if isinstance(block, Table)]
+        rows = [{'title': table.title, 'rows': table.values()} for table in tables]
+        notes = [block for block in blocks if isinstance(block, str) and block]
+        data = {'schema': 'membw-tables-1', 'tables': rows, 'notes': notes}
+        return json.dumps(data, indent=1, allow_nan=False)
     colour = is_coloured() if colour is None else colour
     return '\n'.join(line for block in blocks for line in _plain(block, colour))
 
@@ -126,7 +125,6 @@ def is_coloured(stream: IO | None = None) -> bool:
 
 
 def painted(word: str) -> str:
-    """A word in the colour of its verdict."""
     code = COLOURS.get(word)
     return f'\x1b[{code}m{word}\x1b[0m' if code else word
 
@@ -144,28 +142,19 @@ def _plain(block: Block, colour: bool) -> Iterator[str]:
 def _aligned(table: Table, colour: bool) -> Iterator[str]:
     lines = [[in_locale(cell) for cell in line] for line in table.texts()]
     columns = [table.columns[i] for i in table.used()]
-    names = [column.name for column in columns]
-    under = names.index(table.below) if table.below in names else None
+    under = next((i for i, c in enumerate(columns) if c.name == table.below), None)
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     shown = [i for i in range(len(columns)) if i != under]
     gap, parts = fitted(widths, shown, width(sys.maxsize) - len(table.indent))
     for part in parts:
         for number, line in enumerate(lines):
-            cells = [
-                line[i].rjust(widths[i]) if columns[i].right else line[i].ljust(widths[i])
-                for i in part
-            ]
-            while len(cells) > 1 and not cells[-1].strip():
-                cells.pop()
-            cells[-1] = cells[-1].rstrip()
-            if colour and number:
-                cells = [
-                    re.sub(r'[A-Z]+', lambda m: painted(m[0]), cell, count=1)
-                    if columns[i].name in JUDGED
-                    else cell
-                    for i, cell in zip(part, cells, strict=False)
-                ]
-            yield table.indent + gap.join(cells)
+            cells = []
+            for i in part:
+                cell = line[i].rjust(widths[i]) if columns[i].right else line[i].ljust(widths[i])
+                if colour and number and columns[i].name in JUDGED:
+                    cell = re.sub(r'[A-Z]+', lambda m: painted(m[0]), cell, count=1)
+                cells.append(cell)
+            yield f'{table.indent}{gap.join(cells)}'.rstrip()
             if under is not None and number and part is parts[-1] and line[under]:
                 yield f'      {cut(line[under])}'
 
@@ -177,8 +166,8 @@ def width(otherwise: int = WIDTH) -> int:
     return otherwise
 
 
-def cut(text: str) -> str:
-    most = min(LINE, width() - 6)
+def cut(text: str, most: int = LINE) -> str:
+    most = min(most, width() - 6)
     return text if len(text) <= most else f'{text[: most - 3]}...'
 
 
@@ -194,11 +183,3 @@ def fitted(widths: list[int], shown: list[int], most: int) -> tuple[str, list[li
             parts.append(shown[:1])
         parts[-1].append(i)
     return '  ', parts
-
-
-def _json(blocks: list[Block]) -> str:
-    tables = [block for block in blocks if isinstance(block, Table)]
-    rows = [{'title': table.title, 'rows': table.values()} for table in tables]
-    notes = [block for block in blocks if isinstance(block, str) and block]
-    data = {'schema': 'membw-tables-1', 'tables': rows, 'notes': notes}
-    return json.dumps(data, indent=1, allow_nan=False)

@@ -39,15 +39,11 @@ def unpacked() -> Path:
     """The folder, with the files of this release; MembwError where it cannot be."""
     folder = home()
     if not LIST.is_file():
-        raise MembwError(
-            f"no checkout of membw around '{DATA.parent}'",
-            'source the setup-env.sh of a checkout first',
-        )
+        fact = f"no checkout of membw around '{DATA.parent}'"
+        raise MembwError(fact, 'source the setup-env.sh of a checkout first')
     if READ_BY_SHELLS.search(str(folder)):
-        raise MembwError(
-            f"the path has a space or a special character: '{folder}'",
-            'MEMBW_HOME=PATH names another one, of letters, digits, ._-',
-        )
+        fact = f"the path has a space or a special character: '{folder}'"
+        raise MembwError(fact, 'MEMBW_HOME=PATH names another one, of letters, digits, ._-')
     if not _is_of_this_release(folder):
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -55,10 +51,8 @@ def unpacked() -> Path:
                 if not _is_of_this_release(folder):  # another process did not do it meanwhile
                     _bring(folder)
         except OSError as err:
-            raise MembwError(
-                f"cannot write '{err.filename}': {err.strerror}",
-                'MEMBW_HOME=PATH names a folder that can be written',
-            ) from err
+            fact = f"cannot write '{err.filename}': {err.strerror}"
+            raise MembwError(fact, 'MEMBW_HOME=PATH names a folder that can be written') from err
     _link_commands(folder)
     return folder
 
@@ -73,12 +67,13 @@ def _bring(folder: Path) -> None:
     new = json.loads(LIST.read_text())
     old = json.loads((folder / TAKEN).read_text()) if (folder / TAKEN).is_file() else {}
     for name, checksum in new.items():
-        edited = _is_edited(folder / name, (old.get(name), checksum))
-        target = folder / (f'{name}.new' if edited and name.startswith(OF_THE_SITE) else name)
-        if target != folder / name:
+        path = target = folder / name
+        known = (old.get(name), checksum)
+        is_edited = path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() not in known
+        if is_edited and name.startswith(OF_THE_SITE):
+            target = folder / f'{name}.new'
             print(
-                f"membw: '{folder / name}' was edited and stays; the new one is '{target}'",
-                file=sys.stderr,
+                f"membw: '{path}' was edited and stays; the new one is '{target}'", file=sys.stderr
             )
         target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_name(f'.{target.name}.part')
@@ -88,10 +83,6 @@ def _bring(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
     write_whole(folder / TAKEN, LIST.read_text())
     print(f"membw: checks, systems and sources are in '{folder}'", file=sys.stderr)
-
-
-def _is_edited(path: Path, known: tuple[str | None, ...]) -> bool:
-    return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() not in known
 
 
 def _link_commands(folder: Path) -> None:

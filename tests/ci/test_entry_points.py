@@ -83,7 +83,7 @@ def test_an_invalid_and_a_wrong_figure_are_red_and_the_invalid_one_is_not_shown(
 def test_all_skipped_is_no_green_pass(run):
     skip = "\n    @run_after('setup')\n    def no(self):\n        self.skip_if(True, 'no moon')"
     done = run(more=skip)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stdout.splitlines()[-1].startswith('Verdict: ')
     assert 'no moon' in done.stdout
 
@@ -214,7 +214,7 @@ def test_a_pythonpath_of_this_checkout_or_of_a_copy_stays(root, call, hostile, g
 @pytest.mark.parametrize('words', [
     ['sh', 'ci/setup.sh', '--no-spack'], ['ci/in-env', 'membw', '--version'],
     ['make', '-s', 'help'], ['sh', 'ci/test-packages.sh'], ['make', '-s', '-C', 'src', 'help'],
-    ['sh', 'src/plain.sh', 'plan', 'gcc-o3', 'stream', '--stamp', '/dev/stdout'],
+    ['sh', 'src/build.sh', 'plan', 'gcc-o3', 'stream', '--stamp=/dev/stdout'],
 ], ids=' '.join)  # fmt: skip
 def test_cdpath_leads_no_script_elsewhere(call, tmp_path, words):
     for name in 'ci', 'src', 'configs':

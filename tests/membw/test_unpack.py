@@ -31,25 +31,19 @@ def release(tmp_path, monkeypatch):
 def test_what_a_site_edited_stays_and_what_it_added_too(release, capsys):
     old = {'systems/thin.yaml': 'thin', 'src/a.c': 'a', 'src/gone.c': 'gone', 'src/b.c': 'b'}
     folder = release(old)
-    assert (folder / 'systems/thin.yaml').read_text() == 'thin'
-    (folder / 'systems/thin.yaml').write_text('ours')
-    (folder / 'systems/mine.yaml').write_text('mine')
-    (folder / 'src/b.c').write_text('tried')
+    ours = {'systems/thin.yaml': 'ours', 'systems/mine.yaml': 'mine', 'src/b.c': 'tried'}
+    for name, text in ours.items():
+        (folder / name).write_text(text)
+
+    def found():
+        files = folder.rglob('*.[cy]*')
+        return {path.relative_to(folder).as_posix(): path.read_text() for path in files}
+
+    release(old)  # the same release is unpacked once
+    assert found() == {**old, **ours}
     capsys.readouterr()
-    release({'systems/thin.yaml': 'newer', 'src/a.c': 'a2', 'src/b.c': 'b2'})
-    found = {p.relative_to(folder).as_posix(): p.read_text() for p in folder.rglob('*.[cy]*')}
-    assert found == {
-        'systems/thin.yaml': 'ours',
-        'systems/thin.yaml.new': 'newer',
-        'systems/mine.yaml': 'mine',
-        'src/a.c': 'a2',
-        'src/b.c': 'b2',
-    }
+    new = {'systems/thin.yaml': 'newer', 'src/a.c': 'a2', 'src/b.c': 'b2'}
+    release(new)
+    kept = {'systems/thin.yaml': 'ours', 'systems/mine.yaml': 'mine'}
+    assert found() == {**new, **kept, 'systems/thin.yaml.new': 'newer'}
     assert "thin.yaml' was edited and stays" in capsys.readouterr().err
-
-
-def test_the_same_release_is_unpacked_once(release):
-    folder = release({'src/a.c': 'a'})
-    (folder / 'src/a.c').write_text('edited in between')
-    release({'src/a.c': 'a'})
-    assert (folder / 'src/a.c').read_text() == 'edited in between'

@@ -32,13 +32,10 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({'binary': args.binary, 'kernels': kernels}, indent=1))
         return 0
-    rows = [
-        (
-            name,
-            ' '.join(facts['calls']) or facts['stores'],
-            Cell(facts['width_bits'], WIDTHS.get(facts['width_bits'], str(facts['width_bits']))),
-        )
-        for name, facts in kernels.items()
-    ]
-    print(tables.as_text([Table(args.binary, COLUMNS, rows)], args.json))
+    rows = []
+    for name, facts in kernels.items():
+        bits = facts['width_bits']
+        stores = ' '.join(facts['calls']) or facts['stores']
+        rows.append((name, stores, Cell(bits, WIDTHS.get(bits, str(bits)))))
+    print(tables.as_text([Table(args.binary, COLUMNS, rows)]))
     return 0

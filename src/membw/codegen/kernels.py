@@ -19,6 +19,7 @@ STORING = re.compile(r'(_*(intel|VEC)_\w*)?mem(cpy|move|set)|_*libirc_nontempora
 RUNTIME = re.compile(r'_*(gomp|omp|kmp|kmpc|ompc)(_|$)', re.IGNORECASE)  # of OpenMP
 BITS = {'byte': 8, 'word': 16, 'dword': 32, 'qword': 64, 'xmmword': 128, 'ymmword': 256,
         'zmmword': 512}  # fmt: skip
+JUMP_TO = re.compile(r'(?:^|, )#?(0x[0-9a-f]+)$')
 # of a data register of aarch64; one of SVE (z) holds at least 128, the CPU decides
 REGISTER_BITS = {'q': 128, 'v': 128, 'z': 128, 'd': 64, 'x': 64, 's': 32, 'w': 32}
 # of stores of POWER and RISC-V: their names say it
@@ -69,32 +70,30 @@ def read_kernels(path: str, names: Sequence[str] = ()) -> dict[str, dict[str, An
 
     Facts: stores (ordinary, nontemporal, zeroed, mixed, call, string, none; not known: a loop has
     an instruction that the disassembler does not know), calls (names), width_bits (None: a call
-    decides it when it runs, 0: the CPU's registers of SVE do). Raises
-    MembwError where there is no such kernel.
+    decides it when it runs, 0: the CPU's registers of SVE do). MembwError: no such kernel.
     """
     program = Program(path)
-    found = {name: read_kernel(program, name) for name in names or kernel_names(program)}
-    missing = [name for name, facts in found.items() if not facts]
-    if missing or not found:
-        what = f"'{missing[0]}'" if missing else 'any kernel (kernel_copy ...)'
-        fact = f"'{path}' has no function of {what}"
-        raise MembwError(fact, f"'--kernel FUNCTION' reads another one; 'nm {path}' lists them")
-    return {name: facts for name, facts in found.items() if facts}
+    if not names:
+        # link-time optimization appends to the name: kernel_copy.lto_priv.0
+        name_of = re.compile(r'(?:kernel|fortran)_([a-z]\w*?)(?:\.|$)').match
+        own = {match[1] for match in map(name_of, (f.name for f in program.functions)) if match}
+        names = [n for n in STREAM if n in own] + sorted(own - set(STREAM))
+    found = {}
+    for name in names:
+        symbols = (*(prefix + name for prefix in PREFIXES), name)
+        read = (gather(program, symbol) for symbol in symbols)
+        bodies, calls = next((one for one in read if one[0]), ([], []))
+        if not bodies:
+            raise _missing(path, f"'{name}'")
+        found[name] = facts_of(bodies, calls)
+    if not found:
+        raise _missing(path, 'any kernel (kernel_copy ...)')
+    return found
 
 
-def kernel_names(program: Program) -> list[str]:
-    # link-time optimization appends to the name: kernel_copy.lto_priv.0
-    name_of = re.compile(r'(?:kernel|fortran)_([a-z]\w*?)(?:\.|$)').match
-    found = {match[1] for match in map(name_of, (f.name for f in program.functions)) if match}
-    return [n for n in STREAM if n in found] + sorted(found - set(STREAM))
-
-
-def read_kernel(program: Program, name: str) -> dict[str, Any] | None:
-    for symbol in (*(prefix + name for prefix in PREFIXES), name):
-        bodies, calls = gather(program, symbol)
-        if bodies:
-            return facts_of(bodies, calls)
-    return None
+def _missing(path: str, what: str) -> MembwError:
+    fact = f"'{path}' has no function of {what}"
+    return MembwError(fact, f"'--kernel FUNCTION' reads another one; 'nm {path}' lists them")
 
 
 def facts_of(bodies: list[list[Step]], calls: list[str]) -> dict[str, Any]:
@@ -155,23 +154,17 @@ def behind(program: Program, address: int) -> tuple[str, Function | None]:
 
 
 def disassemble(program: Program, address: int, code: bytes) -> list[Step]:
-    engine = engine_for(program.machine)
-    engine.skipdata = True  # a literal amidst the code must not end the reading
-    steps = [Step(*instruction) for instruction in engine.disasm_lite(code, address)]
-    return [of_riscv(s) for s in steps] if program.machine == 'riscv64' else steps
-
-
-def engine_for(machine: str) -> Any:
     try:
         import capstone
     except ImportError as err:  # no wheel for POWER and RISC-V
         fact = "the Python package 'capstone' is not installed"
         raise MembwError(fact, "'pip install capstone', or read it on another machine") from err
-    family, *modes = ENGINES[machine]
-    return capstone.Cs(
-        getattr(capstone, f'CS_ARCH_{family}'),
-        sum(getattr(capstone, f'CS_MODE_{mode}') for mode in modes),
-    )
+    family, *modes = ENGINES[program.machine]
+    mode = sum(getattr(capstone, f'CS_MODE_{mode}') for mode in modes)
+    engine = capstone.Cs(getattr(capstone, f'CS_ARCH_{family}'), mode)
+    engine.skipdata = True  # a literal amidst the code must not end the reading
+    steps = [Step(*instruction) for instruction in engine.disasm_lite(code, address)]
+    return [of_riscv(s) for s in steps] if program.machine == 'riscv64' else steps
 
 
 def of_riscv(step: Step) -> Step:
@@ -202,7 +195,7 @@ def named_addresses(body: list[Step], machine: str) -> Iterator[int]:
             if base in pages:
                 yield pages[base] + int(low, 0)
         elif machine == 'x86-64' or step.name.startswith(('b', 'j', 'cb', 'tb', 'adr')):
-            number = re.search(r'(?:^|, )#?(0x[0-9a-f]+)$', step.operands)
+            number = JUMP_TO.search(step.operands)
             if number and step.name == 'adrp':
                 pages[step.operands.split(',')[0]] = int(number[1], 16)
             elif number:
@@ -218,7 +211,7 @@ def innermost(body: list[Step]) -> list[list[Step]]:
     position = {step.address: n for n, step in enumerate(body)}
     ends: dict[int, int] = {}
     for n, step in enumerate(body):
-        target = re.search(r'(?:^|, )#?(0x[0-9a-f]+)$', step.operands)
+        target = JUMP_TO.search(step.operands)
         begin = position.get(int(target[1], 16)) if target else None
         if step.name.startswith(('j', 'b', 'cb', 'tb')) and begin is not None and begin <= n:
             ends[begin] = n
@@ -256,7 +249,6 @@ def stored_bits(step: Step) -> int:
 
 
 def width(step: Step) -> int:
-    """Bits of one register of an access."""
     size = re.search(r'(\w+) ptr \[', step.operands)
     if size:
         return BITS.get(size[1], 0)
@@ -265,18 +257,14 @@ def width(step: Step) -> int:
     return next((bits for name, bits in NAME_BITS.items() if re.fullmatch(name, step.name)), 0)
 
 
-# --- all kernels in a word ---------------------------------------------------------------------
-
-
 def word_of(kernel: Mapping[str, Any]) -> str:
     """'memcpy', '64', 'sve' (as wide as the CPU's), '256nt' (non-temporal), '128z' (lines set to
     zero before, not read), 'mixed', 'string'."""
-    if kernel['stores'] == 'call':
+    stores, bits = kernel['stores'], kernel['width_bits']
+    if stores == 'call':
         return kernel['calls'][0]
-    if kernel['stores'] in SUFFIX:
-        width = {0: 'sve', None: ''}.get(kernel['width_bits'], kernel['width_bits'])
-        return f'{width}{SUFFIX[kernel["stores"]]}'
-    return kernel['stores']
+    width = {0: 'sve', None: ''}.get(bits, bits)
+    return f'{width}{SUFFIX[stores]}' if stores in SUFFIX else stores
 
 
 def brief(kernels: Mapping[Any, Mapping[str, Any]]) -> str:

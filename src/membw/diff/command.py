@@ -11,6 +11,7 @@ from membw.results import provenance
 from membw.results.find_one import Result, find
 from membw.results.record import evidence_of
 from membw.results.table import Figure, figures_of, measurement
+from membw.results.verdict import ends
 from membw.site.cpu_peak import peak_of
 from membw.tables import Cell, Column, Table
 
@@ -59,33 +60,29 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit status as in EPILOG."""
     found = compare(find(args.a, args.results), find(args.b, args.results), args.margin)
     print(tables.as_text(found.blocks, args.json))
     return 0 if found.is_same else 1
 
 
 class Difference(NamedTuple):
-    """`different`: 'the code', 'the verdicts', 'figures (triad)'; `undecided`: what keeps the two
-    from being the same though nothing differs."""
-
-    apart: list[str]  # metrics
     fields: list[tuple[str, ...]]  # (name, of A, of B)
-    different: list[str]
-    undecided: list[str]
+    verdict: str  # 'SAME: ...', 'DIFFERENT: the code, figures (triad)', 'UNDECIDED: why'
     blocks: list[Table | str]  # all of it, as it is printed
 
     @property
     def is_same(self) -> bool:
-        return not (self.different or self.undecided)
+        return self.verdict.startswith('SAME')
 
 
 def compare(a: Result, b: Result, margin: float) -> Difference:
     """Figures differ beyond `margin` (a fraction), unless one lies in the other's interval."""
     of_a, of_b = (figures_of(evidence_of(one.record)) for one in (a, b))
     rows = [_row(name, of_a.get(name), of_b.get(name), margin) for name in {**of_a, **of_b}]
-    apart = [str(name) for name, *_, word in rows if word == APART]
-    bounds = [str(name) for name, *_, word in rows if word == NOT_COMPARABLE]
+    apart, bounds = (
+        [str(name) for name, *_, word in rows if word == which]
+        for which in (APART, NOT_COMPARABLE)
+    )
     with_a, with_b = _fields(a.record), _fields(b.record)
     both = {name: (with_a.get(name, ''), with_b.get(name, '')) for name in {**with_a, **with_b}}
     fields: list[tuple[str, ...]] = [(name, *two) for name, two in both.items() if len({*two}) > 1]
@@ -98,19 +95,17 @@ def compare(a: Result, b: Result, margin: float) -> Difference:
     undecided += [f'lower bounds are not comparable ({", ".join(bounds)})'] * bool(bounds)
     blocks: list[Table | str] = [f'A  {a.title}', f'B  {b.title}', '', Table('', FIGURES, rows)]
     if fields:
-        shown = [[name, *(Cell(t, _cut(t)) for t in texts)] for name, *texts in fields]
-        blocks += ['', Table('', FIELDS, shown)]
-    blocks += ['', f'Verdict: {_verdict(different, undecided, rows)}']
-    return Difference(apart, fields, different, undecided, blocks)
-
-
-def _verdict(different: list[str], undecided: list[str], rows: list[list]) -> str:
+        cells = ([Cell(text, tables.cut(text, LONGEST)) for text in row] for row in fields)
+        blocks += ['', Table('', FIELDS, cells)]
     if different:
-        return f'DIFFERENT: {", ".join(different)}'
-    if undecided:
-        return f'UNDECIDED: {"; ".join(undecided)}'
-    least = max(row[LEAST].value for row in rows)
-    return f'SAME: the same code, no figure apart; up to {least:.1%} could not be told apart'
+        verdict = f'DIFFERENT: {", ".join(different)}'
+    elif undecided:
+        verdict = f'UNDECIDED: {"; ".join(undecided)}'
+    else:
+        least = max(row[LEAST].value for row in rows)
+        unseen = f'up to {least:.1%} could not be told apart'
+        verdict = f'SAME: the same code, no figure apart; {unseen}'
+    return Difference(fields, verdict, [*blocks, '', f'Verdict: {verdict}'])
 
 
 LEAST = 5  # the column `least`
@@ -123,25 +118,16 @@ def _row(name: str, a: Figure | None, b: Figure | None, margin: float) -> list:
     row = [name, (a or b or Figure()).unit, _shown(a), _shown(b)]
     if not a or not b:
         return [*row, NONE, NONE, APART]
-    ratio = tables.shown(b.value / a.value - 1, '+.1%')
+    off = b.value / a.value - 1
+    ratio = tables.shown(off, '+.1%')
     if a.is_bound or b.is_bound:
         return [*row, ratio, NONE, NOT_COMPARABLE]
-    least = max(margin, _half(a), _half(b))
-    is_same = abs(b.value / a.value - 1) <= margin or _holds(a, b.value) or _holds(b, a.value)
+    (a_low, a_high), (b_low, b_high) = ends(a), ends(b)
+    # the larger half of either interval
+    halves = a_low / a.value, a_high / a.value, b_low / b.value, b_high / b.value
+    least = max(margin, *(abs(half - 1) for half in halves))
+    is_same = abs(off) <= margin or a_low <= b.value <= a_high or b_low <= a.value <= b_high
     return [*row, ratio, tables.shown(least, '.1%'), '' if is_same else APART]
-
-
-def _half(figure: Figure) -> float:
-    """The larger half of a figure's interval, as a fraction of it; 0 without one."""
-    ends = [end for end in (figure.low, figure.high) if end is not None]
-    return max((abs(end / figure.value - 1) for end in ends), default=0.0)
-
-
-def _holds(figure: Figure, value: float) -> bool:
-    """Whether the interval of a figure holds a value."""
-    return (
-        figure.low is not None and figure.high is not None and figure.low <= value <= figure.high
-    )
 
 
 def _shown(figure: Figure | None) -> Cell:
@@ -166,7 +152,3 @@ def _fields(record: dict) -> dict[str, str]:
     fields |= provenance.of_record(read)
     # where the binary lies is no part of how it was built
     return {k: re.sub(r' -o \S+', '', v) if k == 'compile_line' else v for k, v in fields.items()}
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f'{text[: LONGEST - 3]}...'

@@ -32,17 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('results', nargs='*', metavar='RESULTS', help='records (results of this checkout)')
     add_node(add, 'figures')
     add = parser.add_argument_group('output').add_argument
-    add(
-        '--format',
-        choices=('openmetrics', 'csv', 'json'),
-        default='openmetrics',
-        help='(openmetrics)',
-    )
+    forms = ('openmetrics', 'csv', 'json')
+    add('--format', choices=forms, default='openmetrics', help='(openmetrics)')
     add('--output', metavar='FILE', help='write this file in place of stdout, atomically')
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit status as in EPILOG."""
     from membw.export import openmetrics, rows
     from membw.rank.ranking import rank_table, unmeasured
     from membw.results.table import read_table

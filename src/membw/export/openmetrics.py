@@ -6,7 +6,7 @@ Samples have no time stamps: node_exporter's textfile collector refuses them.
 import re
 from collections.abc import Mapping, Sequence
 
-from membw.export.rows import NAMES, Words, key_of, no_word, row_of
+from membw.export.rows import NAMES, Unmeasured, Words, key_of, row_of
 from membw.printable import printable
 from membw.results.table import Figure
 from membw.results.verdict import worst
@@ -32,24 +32,18 @@ VERDICT = 'the worst verdict of a test on a node, as a label'
 Families = dict[str, tuple[str, str, dict[str, float]]]  # name -> unit, help, {series: value}
 
 
-def as_text(
-    figures: Sequence[Figure], unmeasured: Sequence[Mapping[str, str]] = (), words: Words = no_word
-) -> str:
+def as_text(figures: Sequence[Figure], unmeasured: Unmeasured, words: Words) -> str:
     """The newest figure of each series, and what was not measured since; `figures` are in order of
     time."""
-    newest: dict[tuple, Figure] = {}
-    for f in figures:
-        newest[key_of(f) + (f.node, f.metric)] = f
     families: Families = {}
     of_node: dict[tuple[str, ...], list[str]] = {}
-    for figure in newest.values():
-        row = row_of(figure, words)
+    newest = {key_of(f) + (f.node, f.metric): f for f in figures}
+    rows: list[Mapping[str, object]] = [row_of(figure, words) for figure in newest.values()]
+    for figure, row in zip(newest.values(), rows, strict=True):
         _add_figure(families, figure, row)
-        place = tuple(str(row[name]) for name in (*NAMES, 'node'))
+    for row in [*rows, *unmeasured]:
+        place = tuple(str(row.get(name, '')) for name in (*NAMES, 'node'))
         of_node.setdefault(place, []).append(str(row['verdict']))
-    for case in unmeasured:
-        place = tuple(case.get(name, '') for name in (*NAMES, 'node'))
-        of_node.setdefault(place, []).append(case['verdict'])
     # one series per node and test, that does not end where a reason has other words
     for place, verdicts in of_node.items():
         labels = dict(zip((*NAMES, 'node'), place), verdict=worst(verdicts))
@@ -66,7 +60,8 @@ def _add_figure(families: Families, figure: Figure, row: Mapping[str, object]) -
     labels = {name: row[name] for name in (*NAMES, 'node', 'metric', 'better')}
     name = 'membw_measured_timestamp_seconds'
     _add(families, name, 'seconds', 'when it was measured', labels, figure.time)
-    unit, factor = BASE.get(figure.unit, (_as_name(figure.unit), 1))
+    as_name = re.sub(r'\W+', '_', figure.unit.replace('/', '_per_')).strip('_').lower()
+    unit, factor = BASE.get(figure.unit, (as_name, 1))
     for key, (kind, about) in KINDS.items():
         value = row[key]
         if isinstance(value, float):
@@ -86,11 +81,6 @@ def _add(
 ) -> None:
     series = ','.join(f'{k}="{_quoted(str(v))}"' for k, v in labels.items() if v)
     families.setdefault(name, (unit, about, {}))[2][f'{name}{{{series}}}'] = float(value)
-
-
-def _as_name(unit: str) -> str:
-    """A unit that is not in BASE, as a part of a name."""
-    return re.sub(r'\W+', '_', unit.replace('/', '_per_')).strip('_').lower()
 
 
 def _quoted(text: str) -> str:

@@ -32,10 +32,7 @@ FORMULA = ('=', '+', '-', '@')
 # the same of a Figure, or of a Lost
 key_of = attrgetter('benchmark', *NAMES[1:])
 Words = Callable[[Figure], NodeVerdict | None]  # of its node beside its peers
-
-
-def no_word(figure: Figure) -> None:
-    """Of a figure that was compared with no other."""
+Unmeasured = Sequence[Mapping[str, str]]  # rows of what has no figure
 
 
 def words_of(ranking: Ranking) -> Words:
@@ -44,52 +41,44 @@ def words_of(ranking: Ranking) -> Words:
     return lambda f: beside.get((f.node, f.setting)) if id(f.of) in ranking.newest else None
 
 
-def row_of(figure: Figure, words: Words = no_word) -> dict[str, object]:
+def row_of(figure: Figure, words: Words) -> dict[str, object]:
     """The columns of a figure; None is what is not known, or the number of an INVALID figure.
 
     `value`, `lower_bound` (of a figure that is a bound), `low`, `high` and `reference` are in
     `unit`; `ratio` is the value divided by the reference.
     """
-    f, verdict, reason = figure, of_figure(figure), figure.reasons or figure.known_issue
-    reason = reason or missed(figure)
+    f, verdict = figure, of_figure(figure)
+    reason = f.reasons or f.known_issue or missed(f)
+    is_known = verdict != INVALID
     beside = words(f)
     if beside and worst([beside.verdict, verdict]) != verdict:
         verdict, reason = beside.verdict, beside.reason
-    value = None if of_figure(figure) == INVALID else f.value
-    is_known = value is not None
     row = {name: getattr(f, name) for name in OF_FIGURE} | {
         'time': utc(f.time),
         'test': f.benchmark,
         'verdict': verdict,
-        'value': None if f.is_bound else value,
-        'lower_bound': value if f.sign == '≥ ' else None,
+        'value': f.value if is_known and not f.is_bound else None,
+        'lower_bound': f.value if is_known and f.sign == '≥ ' else None,
         'low': f.low if is_known else None,
         'high': f.high if is_known else None,
-        'ratio': value / f.reference if value is not None and f.reference else None,
+        'ratio': f.value / f.reference if is_known and f.reference else None,
         'reason': reason,
     }
     return {name: row[name] for name in COLUMNS}
 
 
-def as_csv(
-    figures: Sequence[Figure], unmeasured: Sequence[Mapping[str, str]] = (), words: Words = no_word
-) -> str:
+def as_csv(figures: Sequence[Figure], unmeasured: Unmeasured, words: Words) -> str:
     """A line of titles, and a line per figure and per case without one."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator='\n')
     writer.writeheader()
     for row in [*(row_of(f, words) for f in figures), *unmeasured]:
-        writer.writerow({name: _cell(value) for name, value in row.items()})
+        is_formula = {k for k, v in row.items() if isinstance(v, str) and v.startswith(FORMULA)}
+        writer.writerow({k: f"'{v}" if k in is_formula else v for k, v in row.items()})
     return text.getvalue()
 
 
-def _cell(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
-
-
-def as_json(
-    figures: Sequence[Figure], unmeasured: Sequence[Mapping[str, str]] = (), words: Words = no_word
-) -> str:
+def as_json(figures: Sequence[Figure], unmeasured: Unmeasured, words: Words) -> str:
     """{"schema", "figures": [...]}, a figure, or a case without one, per line."""
     rows = [row_of(f, words) for f in figures]
     rows += [dict.fromkeys(COLUMNS) | dict(case) for case in unmeasured]
@@ -97,21 +86,14 @@ def as_json(
     return f'{{"schema": "membw-export-2", "figures": [\n{lines}\n]}}\n'
 
 
-# --- what has no figure --------------------------------------------------------------------------
-
-
 def of_records(lost: Iterable[Lost]) -> list[dict[str, str]]:
     """A row per launch that is missing: NAMES, node, time, verdict and reason."""
-    return [
-        {
-            'time': utc(one.time),
-            **dict(zip(NAMES, key_of(one), strict=True)),
-            'node': one.node,
-            'verdict': one.word,
-            'reason': one.text,
-        }
-        for one in lost
-    ]
+    rows = []
+    for one in lost:
+        named = dict(zip(NAMES, key_of(one), strict=True))
+        found = {'node': one.node, 'verdict': one.word, 'reason': one.text}
+        rows.append({'time': utc(one.time), **named, **found})
+    return rows
 
 
 def of_reports(folders: Sequence[str], problems: list[str]) -> list[dict[str, str]]:
@@ -130,10 +112,9 @@ def of_reports(folders: Sequence[str], problems: list[str]) -> list[dict[str, st
         for case in filter(reframe.is_row, cases):
             word, reason = reframe.outcome(case, builds)
             if word in NO_FIGURE and not case.get('record') and not reframe.is_dry(case):
-                named = dict(zip(NAMES, _key(case), strict=True))
-                row = {'time': began, **named, 'verdict': word, 'reason': reason}
-                of_run = (file, *named.values())
-                rows[of_run] = row
+                key = _key(case)
+                named = dict(zip(NAMES, key, strict=True))
+                rows[file, key] = {'time': began, **named, 'verdict': word, 'reason': reason}
     return list(rows.values())
 
 

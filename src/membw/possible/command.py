@@ -36,7 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     every = {row['id']: row for row in facts_of('published')['figures']}
     if args.figure is None:
-        print(tables.as_text([*here(), table(list(every.values()))], args.json))
+        listed = Table('Published, GB/s', COLUMNS, map(cells, every.values()))
+        print(tables.as_text([*here(), listed], args.json))
         return 0
     if args.figure not in every:
         raise MembwError(f"no published figure '{args.figure}'", did_you_mean(args.figure, every))
@@ -46,10 +47,6 @@ def run(args: argparse.Namespace) -> int:
     rows = [(key, str(value)) for key, value in {**row, 'source': source}.items()]
     print(tables.as_text([Table('', columns, rows)], args.json))
     return 0
-
-
-def table(rows: list[Facts]) -> Table:
-    return Table('Published, GB/s', COLUMNS, [cells(row) for row in rows])
 
 
 def cells(row: Facts) -> tuple:

@@ -27,8 +27,10 @@ def lines_of(
     is_claiming = top.row.get('claims') or (looks.get('write_allocate_avoided') or 0) >= CLAIMED
     if stores == 'ordinary' and (is_claiming or 0 < top.gbs < MOVED * gbs):
         stores = 'claimed'
+    here = [f'At most {top.here:.4g} of {top.gbs:.4g} GB/s'] if 0 < top.here < top.gbs else []
     lines = [
-        missing(top),
+        # what the CPUs could have and have not
+        f'{". ".join(["; ".join(top.lacks), *here])}.' if top.lacks else '',
         share(top, gbs, is_bound, stores),
         '' if is_part or top.is_slice else compared(top, gbs, is_bound, stores),
         limit(looks, threads),
@@ -38,14 +40,8 @@ def lines_of(
     return [line for line in lines if line]
 
 
-def missing(top: peak.Peak) -> str:
-    """What the CPUs could have and have not."""
-    here = [f'At most {top.here:.4g} of {top.gbs:.4g} GB/s'] if 0 < top.here < top.gbs else []
-    return f'{". ".join(["; ".join(top.lacks), *here])}.' if top.lacks else ''
-
-
 def share(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
-    """Of what the CPUs should have, whatever is populated."""
+    """Of what the CPUs should have, whatever is populated; what the stores mean for it."""
     if not top.gbs:
         return f'Peak unknown: {top.what}.'
     if top.is_slice:
@@ -53,17 +49,11 @@ def share(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
         return f'{cores}: the peak of the whole socket is at most {top.gbs:.4g} GB/s ({what}).'
     least = 'At least ' if is_bound else ''
     most = 'a peak of at most' if top.is_most else 'the peak of'
-    part = f'{least}{100 * gbs / top.gbs:.0f} % of {most} {top.gbs:.4g} GB/s ({top.what})'
-    return f'{part}{by(stores, 100 * MOVED * gbs / top.gbs)}.'
-
-
-def by(stores: str, moved: float) -> str:
-    """The kind of stores, and what it means for the share."""
-    if stores == NOT_SAID:
-        return ''
+    by = '' if stores == NOT_SAID else f', by {stores} stores'
     if stores == 'ordinary':
-        return f', by ordinary stores: up to {moved:.0f} % with the lines that they read before'
-    return f', by {named(stores)}'
+        moved = 100 * MOVED * gbs / top.gbs
+        by += f': up to {moved:.0f} % with the lines that they read before'
+    return f'{least}{100 * gbs / top.gbs:.0f} % of {most} {top.gbs:.4g} GB/s ({top.what}){by}.'
 
 
 def named(stores: str) -> str:
@@ -82,10 +72,10 @@ def compared(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
     is_narrow = unseen < 1 / top.row.get('channels', math.inf)
     if value > (1 + MARGIN) * high:
         word = 'above them'
+    elif value < (1 - MARGIN) * low and (is_bound or top.is_most):
+        word = f'possibly below them. {A_NODE.capitalize()} decides'
     elif value < (1 - MARGIN) * low:
         word = 'below them'
-        if is_bound or top.is_most:
-            word = f'possibly below them. {A_NODE.capitalize()} decides'
     elif top.lacks:
         word = 'within them, and yet less than it should have'
     elif is_narrow and not top.is_most and top.here:
@@ -142,7 +132,6 @@ def rates(looks: Facts, *names: str) -> list[float]:
 
 
 def limit(looks: Facts, threads: int) -> str:
-    """The cores or the memory, by what twice the threads gain."""
     if not (looks.get('half') or {}).get('gbs'):
         return ''
     if not rates(looks, 'ordinary', 'half'):
@@ -161,7 +150,6 @@ def limit(looks: Facts, threads: int) -> str:
 
 
 def apart(looks: Facts) -> list[str]:
-    """The NUMA domains that read less than the others."""
     return [
         f'NUMA domain {number} reads {-100 * own["apart"]:.0f} % less than the others.'
         for number, own in (looks.get('domains') or {}).items()

@@ -11,30 +11,27 @@ COLUMNS = (Column('figure', 'figure'), Column('value', 'value', True), Column('u
 
 
 def sections(record: dict) -> list[Section]:
-    return [_word(record), *map(_part, record.get('parts') or ())]
-
-
-def _word(record: dict) -> Section:
-    why = record.get('why') or ''
-    made = Section('word', f'{record.get("word")}{": " * bool(why)}{why}')
+    word = Section('word', ': '.join(filter(None, (record.get('word'), record.get('why')))))
     for cause in record.get('causes') or ():
-        made.notes.append(f'{cause["sentence"]}: {"; ".join(cause["evidence"])}.')
-        made.notes.append(f'Known from: {cause["source"]}. Next: {cause["next"]}.')
-    return made
+        word.notes.append(f'{cause["sentence"]}: {"; ".join(cause["evidence"])}.')
+        word.notes.append(f'Known from: {cause["source"]}. Next: {cause["next"]}.')
+    return [word, *map(_part, record.get('parts') or ())]
 
 
 def _part(part: dict) -> Section:
-    asks = {one.name: one.asks for one in BATTERY}
     record, name = part.get('record') or {}, part['name']
-    made = Section(f'part-{name}', f'{name}: {asks.get(name, "")}')
+    asks = next((one.asks for one in BATTERY if one.name == name), '')
     reasons = ', '.join(reason['reason'] for reason in record.get('reasons') or ())
     said = part['why'] or ' '.join(filter(None, (record.get('verdict'), reasons)))
-    made.notes = [f'{part["command"]}: {said}.']
-    figures_of = table.figures_of(evidence_of(record)) if record.get('metrics') else {}
-    rows = [
-        [name, Cell(f.value, f'{f.sign}{f.value:.4g}'), f.unit] for name, f in figures_of.items()
-    ]
-    figures = [Table('Figures', COLUMNS, rows, is_folded=True)] * bool(rows)
-    made.tables = [*record_pictures.tables(record), *figures]
-    made.pictures = record_pictures.pictures(record)
-    return made
+    figures = table.figures_of(evidence_of(record)) if record.get('metrics') else {}
+    rows = [[n, Cell(f.value, f'{f.sign}{f.value:.4g}'), f.unit] for n, f in figures.items()]
+    return Section(
+        f'part-{name}',
+        f'{name}: {asks}',
+        [f'{part["command"]}: {said}.'],
+        record_pictures.pictures(record),
+        [
+            *record_pictures.tables(record),
+            *[Table('Figures', COLUMNS, rows, is_folded=True)] * bool(rows),
+        ],
+    )

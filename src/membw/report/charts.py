@@ -5,10 +5,9 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from membw.report.svg import CATEGORIES, LETTER, LINE, Canvas, Scale, heat, x_axis, y_axis
+from membw.report.svg import CATEGORIES, LETTER, LINE, Canvas, Name, Scale, heat, x_axis, y_axis
 
-# --- bars: fastest first, with interval or bound, reference and peak -----------------------------
-
+# --- bars: fastest first, with interval or bound, reference and peak
 ROW = 22  # pixels of one row
 WIDE = 500  # from here on the names stand left of the bars, else above them
 
@@ -37,26 +36,19 @@ def bars(rows: list[Bar], unit: str, peak: float | None, width: int, label: str)
     ends = [x for row in rows for x in (row.value, row.high, *(row.reference or ())) if x]
     scale = Scale([*ends, *([peak] if peak else [])], left, right)
     x_axis(canvas, scale, top, bottom, unit)
+    most = int((left - 12) / LETTER) + 1  # letters left of the bars
     for number, row in enumerate(rows):
         y = top + number * step
-        name = row.name if above else shortened(row.name, left)
-        canvas.text(
-            4 if above else left - 8,
-            y + (12 if above else 15),
-            name,
-            anchor='start' if above else 'end',
-        )
+        if above:
+            canvas.text(4, y + 12, row.name, text_anchor='start')
+        else:
+            name = row.name if len(row.name) <= most else f'{row.name[: most - 1]}…'
+            canvas.text(left - 8, y + 15, name, text_anchor='end')
         _bar(canvas, row, y + above + 4, ROW - 8, scale)
     if peak is not None:
         canvas.line(scale(peak), top, scale(peak), bottom, 'muted', stroke_dasharray='5 4')
-        canvas.text(scale(peak), top - 5, f'peak {peak:g}', 'muted', anchor='end')
+        canvas.text(scale(peak), top - 5, f'peak {peak:g}', 'muted', text_anchor='end')
     return canvas
-
-
-def shortened(name: str, room: float) -> str:
-    """The name, cut where it is wider than so many pixels."""
-    most = int((room - 12) / LETTER) + 1
-    return name if len(name) <= most else f'{name[: most - 1]}…'
 
 
 def _bar(canvas: Canvas, row: Bar, y: float, height: float, scale: Scale) -> None:
@@ -66,18 +58,16 @@ def _bar(canvas: Canvas, row: Bar, y: float, height: float, scale: Scale) -> Non
     middle, end, colour = y + height / 2, scale(row.value), 'fail' if row.is_fail else 'one'
     reach = end + (8 if row.sign else 0)
     if row.reference:
-        value, low, high = row.reference
-        from_x = scale(value if low is None else low)
-        to_x = scale(value if high is None else high)
+        value, *limits = row.reference
+        from_x, to_x = (scale(value if limit is None else limit) for limit in limits)
         canvas.rect(from_x, y - 3, to_x - from_x, height + 6, 'band')
         reach = max(reach, to_x)
-    is_upper, is_lower = row.sign in ('≤ ', '~ '), row.sign in ('≥ ', '~ ')
-    solid = '0.35' if is_upper else '0.85'
+    ways = {'≥ ': [8], '≤ ': [-8], '~ ': [8, -8]}.get(row.sign, [])  # in which it is open
+    solid = '0.35' if -8 in ways else '0.85'
     canvas.rect(scale.start, y, end - scale.start, height, colour, fill_opacity=solid)
-    for is_drawn, reaches in ((is_lower, 8), (is_upper, -8)):
-        if is_drawn:
-            arrow = f'M{end:.1f} {y:.1f}l{reaches} {height / 2:.1f} {-reaches} {height / 2:.1f}Z'
-            canvas.raw(f'<path d="{arrow}" class="fill-{colour}"/>')
+    for way in ways:
+        arrow = f'M{end:.1f} {y:.1f}l{way} {height / 2:.1f} {-way} {height / 2:.1f}Z'
+        canvas.parts.append(f'<path d="{arrow}" class="fill-{colour}"/>')
     if row.reference:
         at = scale(row.reference[0])
         canvas.line(at, y - 3, at, y + height + 3, 'fore', stroke_width='2.5')
@@ -90,8 +80,7 @@ def _bar(canvas: Canvas, row: Bar, y: float, height: float, scale: Scale) -> Non
     canvas.text(reach + 6, y + height - 3, row.text)
 
 
-# --- curves: values against threads or bytes, with intervals where known -------------------------
-
+# --- curves: values against threads or bytes, with intervals where known
 HEIGHT = 300  # of the plot alone
 FEW = 16  # numbers that are the steps of a linear axis
 LEFT = 52  # pixels for the values of the axis
@@ -108,30 +97,24 @@ class Curve(NamedTuple):
 
 
 def lines(
-    curves: list[Curve],
-    x_title: str,
-    y_title: str,
-    width: int,
-    label: str,
-    log_x: bool = False,
-    log_y: bool = False,
-    name_x: Callable[[float], str] = '{:g}'.format,
-    from_zero: bool = True,
-    declared: Sequence[tuple[float, str]] = (),
-    steps: Sequence[float] = (),
-) -> Canvas:
+    curves: list[Curve], x_title: str, y_title: str, width: int, label: str,
+    log_x: bool = False, log_y: bool = False, name_x: Name = '{:g}'.format, from_zero: bool = True,
+    declared: Sequence[tuple[float, str]] = (), steps: Sequence[float] = (),
+) -> Canvas:  # fmt: skip
     """The first curves as one picture, `width` pixels wide. A logarithmic axis leaves out 0.
 
     `declared`: (x, name) of vertical lines, such as the sizes of caches; `steps`: of
     a linear axis.
     """
-    curves = [_drawable(curve, log_x, log_y) for curve in curves[:MOST]]
-    curves = [curve for curve in curves if curve.points]
-    legend = _legend_places(curves, width)
+    drawn = []
+    for curve in curves[:MOST]:
+        of = [p for p in curve.points if (p[0] > 0 or not log_x) and (p[1] > 0 or not log_y)]
+        drawn += [curve._replace(points=sorted(of, key=lambda p: p[0]))] if of else []
+    legend = _legend_places(drawn, width)
     top = (LINE * (legend[-1][1] + 1) + 28 if legend else 28) + LINE * bool(declared)
     bottom = top + HEIGHT
     canvas = Canvas(width, bottom + 2 * LINE + 8, label)
-    points = [point for curve in curves for point in curve.points]
+    points = [point for curve in drawn for point in curve.points]
     values = [v for p in points for v in p[1:] if v is not None and (v > 0 or not log_y)]
     across = Scale([p[0] for p in points], LEFT, width - 14, log_x)
     up = Scale(values, bottom, top, log_y, from_zero)
@@ -139,28 +122,20 @@ def lines(
     measured = sorted({p[0] for p in points})
     if log_x:
         across.steps = [x for x in measured if math.log2(x).is_integer()] or measured
-    elif steps:
-        across.steps = list(steps)
-    elif len(measured) <= FEW:
-        across.steps = measured
+    elif steps or len(measured) <= FEW:
+        across.steps = [*steps] or measured
     x_axis(canvas, across, top, bottom, x_title, name_x)
     for x, name in declared:
         if across.low <= x <= across.high:
             canvas.line(across(x), top, across(x), bottom, 'muted', stroke_dasharray='3 3')
             half = LETTER * len(name) / 2
             middle = min(max(across(x), LEFT + half), width - half)
-            canvas.text(middle, top - 4, name, 'muted', anchor='middle')
-    for number, (curve, (x, line)) in enumerate(zip(curves, legend, strict=True)):
-        colour = CATEGORIES[number]
-        canvas.mark(x + 5, LINE * line + 8, number, colour)
+            canvas.text(middle, top - 4, name, 'muted', text_anchor='middle')
+    for number, (curve, (x, line)) in enumerate(zip(drawn, legend, strict=True)):
+        canvas.mark(x + 5, LINE * line + 8, number, CATEGORIES[number])
         canvas.text(x + 14, LINE * line + 12, curve.name)
-        _curve(canvas, curve, number, colour, across, up)
+        _curve(canvas, curve, number, across, up)
     return canvas
-
-
-def _drawable(curve: Curve, log_x: bool, log_y: bool) -> Curve:
-    points = [p for p in curve.points if (p[0] > 0 or not log_x) and (p[1] > 0 or not log_y)]
-    return curve._replace(points=sorted(points, key=lambda p: p[0]))
 
 
 def _legend_places(curves: list[Curve], width: int) -> list[tuple[float, int]]:
@@ -175,31 +150,27 @@ def _legend_places(curves: list[Curve], width: int) -> list[tuple[float, int]]:
     return places
 
 
-def _curve(
-    canvas: Canvas, curve: Curve, number: int, colour: str, across: Scale, up: Scale
-) -> None:
-    at = [(across(p[0]), up(p[1])) for p in curve.points]
+def _curve(canvas: Canvas, curve: Curve, number: int, across: Scale, up: Scale) -> None:
+    colour, marked = CATEGORIES[number], -100.0
     ranges = [
-        (x, up(low), up(high))
-        for (x, _), (_, _, low, high) in zip(at, curve.points, strict=True)
+        (across(x), up(low), up(high))
+        for x, _, low, high in curve.points
         if low is not None and high is not None
     ]
-    if curve.is_band:
-        if ranges:
-            canvas.band(ranges, colour)
-    else:
+    if curve.is_band and ranges:
+        canvas.band(ranges, colour)
+    elif not curve.is_band:
         for x, low, high in ranges:
             canvas.line(x, low, x, high, colour, stroke_width='1.5')
-    canvas.path(at, colour, stroke_width='2')
-    marked = -100.0
-    for (x, y), (where, value, *_) in zip(at, curve.points, strict=True):
+    canvas.path([(across(p[0]), up(p[1])) for p in curve.points], colour, stroke_width='2')
+    for where, value, *_ in curve.points:
+        x = across(where)
         if not curve.is_band or x > marked + MARK_EVERY:
-            canvas.mark(x, y, number, colour, f'{curve.name}, {where:g}: {value:.4g}')
+            canvas.mark(x, up(value), number, colour, f'{curve.name}, {where:g}: {value:.4g}')
             marked = x
 
 
-# --- a heat map: one value per pair of names -----------------------------------------------------
-
+# --- a heat map: one value per pair of names
 CELLS = 64  # of a side; of more names several share a cell
 WRITTEN = 30  # pixels of a cell from which on the value is written into it
 MOST_LETTERS = 18  # of a name
@@ -207,14 +178,9 @@ NAMED = 14  # pixels of a cell from which on every name is written
 
 
 def heat_map(
-    values: Mapping[tuple[str, str], float],
-    names: Sequence[str],
-    unit: str,
-    width: int,
-    label: str,
-    shared: Callable[[list[float]], float] = max,
-    top: float = math.inf,
-) -> Canvas:
+    values: Mapping[tuple[str, str], float], names: Sequence[str], unit: str, width: int,
+    label: str, shared: Callable[[list[float]], float] = max, top: float = math.inf,
+) -> Canvas:  # fmt: skip
     """The map of {(row, column): value}, rows and columns in the order of `names`.
 
     `shared`: the value of a cell that several pairs share; `top`: values from here on have the
@@ -235,33 +201,20 @@ def heat_map(
     for (row, column), value in sorted(shown.items()):
         share = (value - low) / (high - low) if high > low else 0.0
         x, y = margin + column * size, above + row * size
-        canvas.raw(
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="{size:.1f}" height="{size:.1f}" '
-            f'fill="{heat(share)}"/>'
-        )
+        side = f'width="{size:.1f}" height="{size:.1f}" fill="{heat(share)}"'
+        canvas.parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" {side}/>')
         if size >= WRITTEN:
+            middle = f'x="{x + size / 2:.1f}" y="{y + size / 2 + 4:.1f}" text-anchor="middle"'
             ink = '#ffffff' if share < 0.5 else '#000000'
-            canvas.raw(
-                f'<text x="{x + size / 2:.1f}" y="{y + size / 2 + 4:.1f}" text-anchor="middle" '
-                f'fill="{ink}">{value:.3g}</text>'
-            )
-    _names(canvas, names, per_cell, size, margin, above)
-    canvas.text(
-        margin, above + size * count + LINE + 4, f'{low:.3g} to {high:.3g} {unit}', 'muted'
-    )
-    return canvas
-
-
-def _names(
-    canvas: Canvas, names: Sequence[str], per_cell: int, size: float, margin: float, above: float
-) -> None:
+            canvas.parts.append(f'<text {middle} fill="{ink}">{value:.3g}</text>')
     every = math.ceil(NAMED / size)  # of the cells, as far as there is room for the text
-    for cell, first in enumerate(range(0, len(names), per_cell)):
-        if cell % every:
-            continue
+    for cell, first in list(enumerate(range(0, len(names), per_cell)))[::every]:
         last = min(first + per_cell, len(names)) - 1
-        text = names[first] if first == last else f'{names[first]}..'
+        text = (names[first] if first == last else f'{names[first]}..')[:MOST_LETTERS]
         at = cell * size + size / 2 + 4
-        canvas.text(margin - 6, above + at, text[:MOST_LETTERS], anchor='end')
+        canvas.text(margin - 6, above + at, text, text_anchor='end')
         x, y = margin + at, above - 6
-        canvas.text(x, y, text[:MOST_LETTERS], transform=f'rotate(-90 {x:.1f} {y:.1f})')
+        canvas.text(x, y, text, transform=f'rotate(-90 {x:.1f} {y:.1f})')
+    span = f'{low:.3g} to {high:.3g} {unit}'
+    canvas.text(margin, above + size * count + LINE + 4, span, 'muted')
+    return canvas

@@ -3,16 +3,12 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from membw.arguments import add_node
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
 from membw.printable import printable
-
-if TYPE_CHECKING:
-    from membw.report.run import Run
 
 EPILOG = """\
 The file needs no network: headline and verdict, a section per benchmark, the ranking of nodes,
@@ -40,13 +36,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit status as in EPILOG."""
+    from membw.history.nights import read_nights
+    from membw.rank.newest import OLD_S
     from membw.report.model import WIDE
     from membw.report.page import page_of
+    from membw.report.run import run_of_records, run_of_report
     from membw.report.template import render
     from membw.results.hostlist import expected_nodes
+    from membw.results.reframe import newest
 
-    made = _run(args.results).of_nodes(args.node)
+    own, results = Path(root(), 'results'), args.results
+    if not results and any((own / 'reports').glob('run-*.json')):
+        results = [newest()]
+    if len(results) == 1 and _is_report(results[0]):
+        made = run_of_report(results[0])
+    else:
+        made = run_of_records(*read_nights(results or [str(own)] * own.is_dir(), OLD_S))
+    made = made.of_nodes(args.node)
     for problem in made.table.problems:
         print(f'membw: {printable(problem)}', file=sys.stderr)
     if not made.rows:
@@ -54,25 +60,19 @@ def run(args: argparse.Namespace) -> int:
         raise MembwError(f"nothing was measured in '{where}'", "'membw run' measures this node")
     page = page_of(made, expected_nodes(args.nodes) if args.nodes else ())
     write_whole(args.output, render(page), "'-o FILE' names another file")
-    parts = [f'{page.headline} {page.verdict}'.rstrip()]
-    parts += [f'{count} {word}' for word, count in page.nodes]
-    print(f'{args.output}: {"; ".join([*parts, page.counts])}')
+    nodes = [f'{count} {word}' for word, count in page.nodes]
+    parts = [f'{page.headline} {page.verdict}'.rstrip(), *nodes, page.counts]
+    print(f'{args.output}: {"; ".join(parts)}')
     if args.svg and page.picture:
         write_whole(args.svg, page.picture.draw(WIDE).as_text(standalone=True))
         print(f'{args.svg}: {page.picture.title}')
     return 0
 
 
-def _run(results: list[str]) -> 'Run':
-    """Of the report that is named, of the newest one here, or of records."""
-    from membw.history.nights import read_nights
-    from membw.rank.newest import OLD_S
-    from membw.report.run import is_report, run_of_records, run_of_report
-    from membw.results.reframe import newest
-
-    own = Path(root(), 'results')
-    if not results and any((own / 'reports').glob('run-*.json')):
-        return run_of_report(newest())
-    if len(results) == 1 and is_report(results[0]):
-        return run_of_report(results[0])
-    return run_of_records(*read_nights(results or [str(own)] * own.is_dir(), OLD_S))
+def _is_report(path: str) -> bool:
+    """Whether a file is a report of ReFrame, not records."""
+    try:
+        with open(path, encoding='utf-8', errors='replace') as file:
+            return '"session_info"' in file.read(300)
+    except OSError:
+        return False

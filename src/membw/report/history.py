@@ -12,6 +12,7 @@ from membw.history.text import as_blocks, is_red, line
 from membw.printable import plural
 from membw.report.charts import MOST, Curve, lines
 from membw.report.model import Alarm, Picture, Section
+from membw.report.svg import Canvas
 from membw.results.table import Figure
 
 NODES = MOST - 2  # with a curve of their own; of more those that changed, and the median
@@ -34,25 +35,19 @@ def section(
     _, _, verdict = as_blocks(past, changes)[-1].partition(': ')
     made.notes.append(f'{verdict[0].upper()}{verdict[1:]}.')
     if series := past.of_figure(figure):
-        title = f'{figure.metric.capitalize()} by night'
-        made.pictures.append(_picture(title, series, red or changes))
+        made.pictures.append(_picture(series, red or changes))
     if changes:
-        rows = [[line(change)] for change in reversed(changes)]
         columns = (tables.Column('change', 'changes, newest first'),)
-        made.tables = [tables.Table('', columns, rows)]
-    alarms = [
-        Alarm(
-            'CHANGE',
-            f'{change.kind} {change.size:+.1%} since {change.night}',
-            f'{" ".join(change.metrics)} of {change.nodes[0]}',
-            'history',
-        )
-        for change in red
-    ]
+        made.tables = [tables.Table('', columns, [[line(one)] for one in reversed(changes)])]
+    alarms = []
+    for change in red:
+        what = f'{change.kind} {change.size:+.1%} since {change.night}'
+        why = f'{" ".join(change.metrics)} of {change.nodes[0]}'
+        alarms.append(Alarm('CHANGE', what, why, 'history'))
     return made, alarms
 
 
-def _picture(title: str, series: Series, changes: Sequence[Change]) -> Picture:
+def _picture(series: Series, changes: Sequence[Change]) -> Picture:
     """Of many nodes those that changed, and the median of all. Bounds and INVALID figures have no
     mark."""
     since = {node: c.night for c in reversed(changes) for node in c.nodes}  # oldest first
@@ -64,31 +59,22 @@ def _picture(title: str, series: Series, changes: Sequence[Change]) -> Picture:
     first = date.fromisoformat(series.nights[0])
     place = {night: float((date.fromisoformat(night) - first).days) for night in series.nights}
     last = place[series.nights[-1]]
-    form = '%Y-%m' if last > DAYS else '%Y-%m-%d'
-    days = [first + timedelta(day) for day in range(int(last) + 1)]
-    months = [float((day - first).days) for day in days if day.day == 1]
-    curves = [
-        Curve(
-            name,
-            [(x, y, None, None) for x, y in zip(place.values(), row, strict=True) if y == y],
-            True,
-        )
-        for name, row in rows.items()
-    ]
+    axis, form, months = 'night', '%Y-%m-%d', []
+    if last > DAYS:
+        days = ((n, first + timedelta(n)) for n in range(int(last) + 1))
+        axis, form, months = 'month', '%Y-%m', [float(n) for n, day in days if day.day == 1]
+    curves = []
+    for name, row in rows.items():
+        points = [(x, y, None, None) for x, y in zip(place.values(), row, strict=True) if y == y]
+        curves.append(Curve(name, points, is_band=True))
     changed = [(place[n], f'{node} changed') for node, n in since.items() if n in place][-1:]
-    return Picture(
-        title,
-        lambda width: lines(
-            curves,
-            'month' if last > DAYS else 'night',
-            series.figure.unit,
-            width,
-            title,
+    title, unit = f'{series.figure.metric.capitalize()} by night', series.figure.unit
+
+    def draw(width: int) -> Canvas:
+        return lines(
+            curves, axis, unit, width, title, from_zero=False, declared=changed, steps=months,
             name_x=lambda x: format(first + timedelta(round(x)), form),
-            from_zero=False,
-            declared=changed,
-            steps=months if last > DAYS else (),
-        ),
-        'The figure of each night.'
-        + ' Dashed: the first night of the newest change.' * bool(changed),
-    )
+        )  # fmt: skip
+
+    dashed = ' Dashed: the first night of the newest change.' * bool(changed)
+    return Picture(title, draw, f'The figure of each night.{dashed}')

@@ -8,6 +8,7 @@ from membw.report.svg import Canvas
 from membw.tables import Table
 
 WIDE = 860  # pixels of a picture on a screen
+Entry = tuple[str, str, list[tuple[str, str]]]  # id, title, [(name, text)]
 
 
 class Picture(NamedTuple):
@@ -39,8 +40,6 @@ class Alarm(NamedTuple):
 
 @dataclass
 class Page:
-    """All that a page shows."""
-
     title: str
     subtitle: str
     headline: str
@@ -51,6 +50,6 @@ class Page:
     picture: Picture | None
     attention: list[Alarm]
     sections: list[Section]
-    provenance: list[tuple[str, str, list[tuple[str, str]]]]  # id, title, [(name, text)]
+    provenance: list[Entry]
     problems: list[str]
     version: str

@@ -1,21 +1,28 @@
 """Puts the page together: the head, a section per benchmark, the fleet, provenance."""
 
+import statistics
+from collections import Counter
 from collections.abc import Sequence
 
 from membw.moments import utc
+from membw.possible import published, sentence
 from membw.presets import version
 from membw.printable import plural
 from membw.rank.ranking import with_verdicts
-from membw.report import battery, history, ranking, record_pictures, summary
-from membw.report.model import Page
+from membw.report import battery, history, ranking
+from membw.report.model import Alarm, Entry, Page
 from membw.report.run import Run
-from membw.report.sections import conditions_of, section
+from membw.report.sections import bar_picture, section, title_of
 from membw.results.hostlist import fold
 from membw.results.rows import Row
 from membw.results.table import Table
-from membw.results.verdict import PASS
+from membw.results.verdict import PASS, WORST_FIRST
 from membw.site.cpu_peak import peak_of
+from membw.summary.full_table import text_of
 
+FIRST = 'stream'  # the benchmark of the headline, where it was measured
+LISTED = 20  # lines of what needs attention
+IN_HEAD = 12  # bars of the picture
 CASE_FIELDS = ('session', 'commit', 'compile_line', 'stores', 'modules')
 
 
@@ -24,67 +31,60 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
     table, rows = run.table, run.rows
     fleet = ranking.ranking_of(table, expected)
     rows = with_verdicts(rows, fleet) if fleet else rows
-    head = summary.headline_rows(rows)
+    tests = [row.test for row in rows]
+    first = FIRST if FIRST in tests else tests[0]
+    head = [row for row in rows if row.test == first]
     peak = peak_of(table.evidence(head[0].headline))[0] if head[0].figures else None
-    built = _builds(rows)
-    by_test: dict[str, list[Row]] = {head[0].test: []}
+    built: dict[str, str] = {}  # key of a provenance: id of its entry in the page
     for row in rows:
-        by_test.setdefault(row.test, []).append(row)
+        if row.figures:
+            built.setdefault(row.headline.of.key, f'built-{len(built) + 1}')
     sections = []
-    for test, same in by_test.items():
-        is_in_head = same[0] is head[0] and len(same) <= summary.IN_HEAD
-        made = section(
-            test, same, built, peak, is_in_head, record_pictures.metrics_of(same, table)
-        )
-        made.conditions = conditions_of(
-            [table.evidence(r.headline) for r in same[:8] if r.figures]
-        )
-        best = record_pictures.record_of(same, table)
+    for test in dict.fromkeys([first, *tests]):
+        same = [row for row in rows if row.test == test]
+        is_in_head = test == first and len(same) <= IN_HEAD
+        sections.append(section(test, same, table, built, peak, is_in_head))
         said = [f for f in table.figures if f.of.word and f.benchmark == test]
-        is_one = len({f.node for f in said}) == 1
-        made.tables += record_pictures.tables(best)
-        made.tables.sort(key=lambda one: one.is_folded)
-        made.pictures += [*record_pictures.pictures(best), *record_pictures.maps(same, table)]
-        sections += [made, *(battery.sections(table.evidence(said[-1])) if is_one else ())]
-    picture = summary.head_picture(head, peak)
-    if fleet and run.chosen:
-        fleet.choose(set(run.chosen))
+        if len({f.node for f in said}) == 1:
+            sections += battery.sections(table.evidence(said[-1]))
+    picture = None
+    if head[0].is_valid:
+        picture = bar_picture(head[0].headline.metric, head[:IN_HEAD], peak)
+    named, nodes, alarms = set(), [], []
     if fleet:
+        if run.chosen:
+            fleet.choose(set(run.chosen))
         ranked = ranking.section(fleet)
         picture = ranked.pictures.pop(0) if ranked.pictures else picture
         sections.insert(0, ranked)
-    alarms = ranking.alarms(fleet)
-    named = {node.name for node in fleet.nodes if node.verdict != PASS} if fleet else set()
+        alarms = ranking.alarms(fleet)
+        named = {node.name for node in fleet.nodes if node.verdict != PASS}
+        words = Counter(node.verdict for node in fleet.nodes)
+        every = plural(len(fleet.nodes), 'node')
+        nodes = [(word, f'{words[word]} of {every}') for word in WORST_FIRST if words[word]]
     if head[0].figures:
         past, changes = history.section(run.past, head[0].headline, run.chosen)
         sections += [past] if past else []
         alarms += changes
-    nodes = len({row.node for row in rows if row.figures})
+    number = Counter(row.word for row in rows)
+    parts = [f'{number[word]} {word}' for word in reversed(WORST_FIRST) if number[word]]
+    is_several = len({row.node for row in rows if row.figures}) > 1
     return Page(
         title=_title(rows, table),
         subtitle=_subtitle(rows),
-        headline=summary.headline(head),
-        standing=[*summary.standing(head[0], table, nodes), *run.notes],
-        verdict='' if nodes > 1 else head[0].word,
-        nodes=summary.nodes_of(fleet),
-        counts=summary.counts_of(run._replace(rows=rows)),
+        headline=_headline(head),
+        standing=[*_standing(head[0], table, is_several), *run.notes],
+        verdict='' if is_several else head[0].word,
+        nodes=nodes,
+        counts=f'rows: {run.verdict.partition(": ")[2] or ", ".join(parts)}',
         picture=picture,
         # each node once, by what its fleet says
-        attention=summary.attention([row for row in rows if row.node not in named], alarms),
+        attention=_attention([row for row in rows if row.node not in named], alarms),
         sections=sections,
         provenance=_provenance(rows, built, table),
         problems=table.problems,
         version=version(),
     )
-
-
-def _builds(rows: Sequence[Row]) -> dict[str, str]:
-    """{key of a provenance: id of its entry in the page}."""
-    found: dict[str, str] = {}
-    for row in rows:
-        if row.figures:
-            found.setdefault(row.headline.of.key, f'built-{len(found) + 1}')
-    return found
 
 
 def _title(rows: Sequence[Row], table: Table) -> str:
@@ -99,7 +99,6 @@ def _title(rows: Sequence[Row], table: Table) -> str:
 
 
 def _subtitle(rows: Sequence[Row]) -> str:
-    """System, and from when to when it was measured."""
     figures = [row.headline for row in rows if row.figures]
     if not figures:
         return ''
@@ -109,22 +108,64 @@ def _subtitle(rows: Sequence[Row]) -> str:
     return ', '.join([*where, when])
 
 
-Entry = tuple[str, str, list[tuple[str, str]]]  # id, title, [(name, text)]
+def _headline(rows: Sequence[Row]) -> str:
+    """'Triad 45.8 ±4.6 GB/s' of the best row; of several nodes the median and the range."""
+    if not rows[0].is_valid:
+        return 'No valid figure'
+    f = rows[0].headline
+    best: dict[str, float] = {}
+    for row in rows:
+        if row.is_valid:
+            best.setdefault(row.node, row.headline.value)
+    if len(best) == 1:
+        return f'{title_of(f.metric)} {text_of(f)} {f.unit}'
+    low, high, middle = min(best.values()), max(best.values()), statistics.median(best.values())
+    of = f'median of {len(best)} nodes ({low:.1f} to {high:.1f})'
+    return f'{title_of(f.metric)} {middle:.1f} {f.unit}, {of}'
+
+
+def _standing(row: Row, table: Table, is_several: bool) -> list[str]:
+    if not row.is_valid:
+        return [f'{row.test} {row.name}: {row.reason}']
+    f = row.headline
+    lines = [f'{row.name} on {f.node}{", the fastest node" if is_several else ""}.']
+    if f.metric == 'triad':
+        stores, is_least = published.stores_of(row.stores), f.is_bound and not f.may_be_worse
+        lines += sentence.lines_of(table.evidence(f), f.value, is_least, stores)
+    if not f.reference:
+        return [*lines, 'No reference is set.']
+    part = 100 * (f.value / f.reference - 1)
+    return [*lines, f'{part:+.1f} % compared with its reference of {f.reference:g} {f.unit}.']
+
+
+def _attention(rows: Sequence[Row], alarms: Sequence[Alarm]) -> list[Alarm]:
+    """What is not PASS, by verdict and then by loss; equal reasons of one test are one line."""
+    alike: dict[tuple[str, str, str], list[Row]] = {}
+    for row in rows:
+        if row.word != PASS:
+            alike.setdefault((row.word, row.test, row.reason), []).append(row)
+    every = []
+    for (word, test, why), same in alike.items():
+        names, nodes = {row.name for row in same}, {row.node for row in same}
+        what = same[0].name if len(names) == 1 else f'{len(names)} rows'
+        where = f' on {len(nodes)} nodes' if len(nodes) > 1 else ''
+        every.append(Alarm(word, f'{test} {what}{where}', why, f'test-{test}'))
+    order = [*WORST_FIRST, 'CHANGE'].index
+    every = sorted([*every, *alarms], key=lambda alarm: order(alarm.verdict))
+    rest = [Alarm(one.verdict, f'{len(every) - LISTED} more lines') for one in every[LISTED:][:1]]
+    return every[:LISTED] + rest
 
 
 def _provenance(rows: Sequence[Row], built: dict[str, str], table: Table) -> list[Entry]:
     """Of each build and setting, with the records that have it."""
     entries: dict[str, Entry] = {}
-    for row in rows:
-        if not row.figures:
-            continue
-        f = row.headline
-        fields, key = list(f.provenance.items()), f.of.key
-        case = table.evidence(f).get('case') or {} if key not in entries else {}
-        known = {name for name, _ in fields}
-        more = [(k, str(case[k])) for k in CASE_FIELDS if case.get(k) and k not in known]
-        title = ' '.join(filter(None, (row.test, row.preset, row.pinning, row.node)))
-        entry = entries.setdefault(key, (built[key], title, [*fields, *more]))
-        if len(entry[2]) < 60 and ('record', f.file) not in entry[2]:
-            entry[2].append(('record', f.file))
+    for f, row in ((row.headline, row) for row in rows if row.figures):
+        if f.of.key not in entries:
+            case = table.evidence(f).get('case') or {}
+            more = {k: str(case[k]) for k in CASE_FIELDS if case.get(k) and k not in f.provenance}
+            title = ' '.join(filter(None, (row.test, row.preset, row.pinning, row.node)))
+            entries[f.of.key] = built[f.of.key], title, [*{**f.provenance, **more}.items()]
+        fields = entries[f.of.key][2]
+        if len(fields) < 60 and ('record', f.file) not in fields:
+            fields.append(('record', f.file))
     return list(entries.values())

@@ -4,14 +4,15 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 
-from membw import tables
 from membw.rank.judge import MARGIN, NodeVerdict
 from membw.rank.ranking import Node, Ranking, rank_table
 from membw.report.model import Alarm, Picture, Section
 from membw.report.svg import LETTER, LINE, Canvas, Scale, x_axis, y_axis
 from membw.results.hostlist import fold
-from membw.results.table import Figure, Setting, Table
+from membw.results.table import Figure, Setting
+from membw.results.table import Table as Records
 from membw.results.verdict import FAIL, PASS
+from membw.tables import Column, Table
 
 MAPS = 4  # settings that have a picture, the largest ones
 LISTED = 5000  # nodes of the table
@@ -19,12 +20,12 @@ NAMED = 12  # nodes with their name in a picture
 HEIGHT = 240  # pixels of the plot
 MARKS = {PASS: (0, 'one'), FAIL: (4, 'fail')}  # shape and colour; all else has the third
 READ = (
-    'One mark per node, slowest first: the mean of its metrics compared with the median of its '
-    'peers. Dashed: the margin. Triangles that point down FAIL.'
+    'One mark per node, slowest first: what decided its verdict, else its headline, compared with '
+    'the median of its peers. Dashed: the margin. Triangles that point down FAIL.'
 )
 
 
-def ranking_of(table: Table, expected: Sequence[str] = ()) -> Ranking | None:
+def ranking_of(table: Records, expected: Sequence[str] = ()) -> Ranking | None:
     """None where fewer than two nodes were measured, or are expected."""
     nodes = {figure.node for figure in table.figures} | set(expected)
     return rank_table(table, expected) if len(nodes) > 1 else None
@@ -32,35 +33,28 @@ def ranking_of(table: Table, expected: Sequence[str] = ()) -> Ranking | None:
 
 def section(ranking: Ranking) -> Section:
     """The pictures of the largest settings, and all nodes, the largest loss first."""
-    made = Section('nodes', f'Nodes: {ranking.counts().partition(": ")[2]}')
-    made.notes = list(ranking.notes)
+    made = Section('nodes', f'Nodes: {ranking.counts().partition(": ")[2]}', [*ranking.notes])
     settings: dict[Setting, list[NodeVerdict]] = defaultdict(list)
     for verdict in ranking.verdicts:
         if verdict.figures:
             settings[verdict.setting].append(verdict)
     largest = sorted(settings.items(), key=lambda item: -len(item[1]))[:MAPS]
-    made.pictures = [
-        _picture(of, ranking.first[setting]) for setting, of in largest if len(of) > 1
-    ]
+    made.pictures = [_picture(of, ranking.first[at]) for at, of in largest if len(of) > 1]
     made.tables = [_table(ranking)]
     return made
 
 
-def alarms(ranking: Ranking | None) -> list[Alarm]:
+def alarms(ranking: Ranking) -> list[Alarm]:
     """A line for each reason against nodes; nodes with the same one share it."""
     alike: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for node in _by_loss(ranking) if ranking else ():
+    for node, _ in _by_loss(ranking):
         if node.verdict != PASS:
             alike[node.verdict, node.reason].append(node.name)
-    return [
-        Alarm(
-            word,
-            f'{"node" if len(names) == 1 else f"{len(names)} nodes"} {fold(names)[:120]}',
-            why,
-            'nodes',
-        )
-        for (word, why), names in alike.items()
-    ]
+    made = []
+    for (word, why), names in alike.items():
+        what = 'node' if len(names) == 1 else f'{len(names)} nodes'
+        made.append(Alarm(word, f'{what} {fold(names)[:120]}', why, 'nodes'))
+    return made
 
 
 def _picture(verdicts: list[NodeVerdict], figure: Figure) -> Picture:
@@ -94,42 +88,32 @@ def draw(verdicts: list[NodeVerdict], width: int, title: str, limit: float = -MA
     return canvas
 
 
-def _losses(ranking: Ranking) -> dict[str, float]:
-    """Of each node that has a figure: the largest of its settings."""
+def _by_loss(ranking: Ranking) -> list[tuple[Node, float]]:
+    """Each node with the largest loss of its settings, the largest first; without a figure it lost
+    all."""
     losses: dict[str, float] = {}
     for verdict in ranking.verdicts:
         if verdict.figures:
             losses[verdict.node] = max(verdict.loss, losses.get(verdict.node, -math.inf))
-    return losses
+    pairs = [(node, losses.get(node.name, math.inf)) for node in ranking.nodes]
+    return sorted(pairs, key=lambda pair: -pair[1])
 
 
-def _by_loss(ranking: Ranking) -> list[Node]:
-    """The largest loss first; a node without a figure lost all."""
-    losses = _losses(ranking)
-    return sorted(ranking.nodes, key=lambda node: -losses.get(node.name, math.inf))
-
-
-def _table(ranking: Ranking) -> tables.Table:
-    losses, nodes = _losses(ranking), _by_loss(ranking)
-    metrics = list(dict.fromkeys(name for node in nodes for name in node.figures))
-    rows = [
-        [
-            node.name,
-            node.verdict,
-            f'{-100 * losses[node.name]:+.1f} %' if node.name in losses else '',
-            *(f'{node.figures[m]:.1f}' if m in node.figures else '' for m in metrics),
-            node.reason,
-        ]
-        for node in nodes[:LISTED]
-    ]
+def _table(ranking: Ranking) -> Table:
+    nodes = _by_loss(ranking)
+    metrics = list(dict.fromkeys(name for node, _ in nodes for name in node.figures))
+    rows = []
+    for node, loss in nodes[:LISTED]:
+        to_peers = f'{-100 * loss:+.1f} %' if loss < math.inf else ''
+        figures = [f'{node.figures[m]:.1f}' if m in node.figures else '' for m in metrics]
+        rows.append([node.name, node.verdict, to_peers, *figures, node.reason])
     columns = (
-        tables.Column('node', 'node'),
-        tables.Column('verdict', 'verdict'),
-        tables.Column('to_peers', 'to peers', True, True),
-        *(tables.Column(metric, metric, True) for metric in metrics),
-        tables.Column('reason', 'why', optional=True),
+        Column('node', 'node'),
+        Column('verdict', 'verdict'),
+        Column('to_peers', 'to peers', True, True),
+        *(Column(metric, metric, True) for metric in metrics),
+        Column('reason', 'why', optional=True),
     )
-    table = tables.Table('Nodes, the largest loss first', columns, rows)
-    if len(nodes) > LISTED:
-        table.note = f'{len(nodes) - LISTED} more nodes: membw rank --limit 0'
-    return table
+    more = len(nodes) - LISTED
+    note = f'{more} more nodes: membw rank --limit 0' if more > 0 else ''
+    return Table('Nodes, the largest loss first', columns, rows, note=note)

@@ -52,13 +52,8 @@ READ_NODES = (
 )
 
 
-def record_of(rows: Sequence[Row], table: Table) -> dict:
-    """Of the best row, {}: it is not valid."""
-    return table.evidence(rows[0].headline) if rows[0].is_valid else {}
-
-
 def pictures(record: dict) -> list[Picture]:
-    """None where the record has no curves."""
+    """[]: the record has no curves."""
     points = record.get('points')
     if record.get('pairs_of_domains'):
         return [_tiers(record, key) for key in TIERS]
@@ -68,15 +63,17 @@ def pictures(record: dict) -> list[Picture]:
 
 
 def tables(record: dict) -> list[Shown]:
-    """The levels of memory, or what limits its Triad."""
     made = [_levels(record), _looks(record.get('looks') or {})]
     return [one for one in made if one.rows]
 
 
+def _caches(record: dict) -> dict[str, int]:
+    """{'L1': bytes} as the CPU declares them."""
+    return {f'L{n}': size for n, size in enumerate(record.get('declared_bytes', []), 1)}
+
+
 def _levels(record: dict) -> Shown:
-    caches = {
-        f'L{n}': in_bytes(size) for n, size in enumerate(record.get('declared_bytes', []), 1)
-    }
+    caches = {name: in_bytes(size) for name, size in _caches(record).items()}
     rows = []
     for level in record.get('levels') or []:
         low, high = (in_bytes(level[key]) for key in ('low_bytes', 'high_bytes'))
@@ -91,35 +88,28 @@ def _levels(record: dict) -> Shown:
 
 
 def _looks(looks: dict) -> Shown:
-    rows = [
-        [name.format(**looks), _rate(looks[key])]
-        for key, name in LOOKS.items()
-        if (looks.get(key) or {}).get('gbs')
-    ]
+    seen = [(looks.get(key) or {}, name.format(**looks)) for key, name in LOOKS.items() if looks]
     for number, own in (looks.get('domains') or {}).items():
         apart = f', {own["apart"]:+.0%} to the others' if own.get('apart') else ''
-        rows.append([f'read by the threads of NUMA domain {number}{apart}', _rate(own)])
+        seen.append((own, f'read by the threads of NUMA domain {number}{apart}'))
+    rows = [
+        [name, f'{"≥ " if look.get("is_bound") else ""}{digits(float(look["gbs"]))}']
+        for look, name in seen
+        if look.get('gbs')
+    ]
     columns = (Column('look', 'look'), Column('rate', 'GB/s', True))
     return Shown('What limits it: short further measurements of the same run', columns, rows)
-
-
-def _rate(look: dict) -> str:
-    return f'{"≥ " if look.get("is_bound") else ""}{digits(float(look["gbs"]))}'
 
 
 def _ladder(record: dict, names: dict[str, str], unit: str) -> Picture:
     """A curve of each kind: `points` has a row per round, with null where it is not known."""
     curves = []
     for key, name in names.items():
-        rounds = record['points'].get(key)
-        if not rounds:
-            continue
-        known = [[v for v in of if v] for of in zip(*rounds, strict=True)]
-        sizes = zip(record['sizes'], known, strict=True)
-        middle = [(float(n), statistics.median(of), min(of), max(of)) for n, of in sizes if of]
-        curves.append(Curve(name, middle, is_band=True))
-    caches = enumerate(record.get('declared_bytes', []), 1)
-    declared = [(float(n), f'L{level} {in_bytes(n)}') for level, n in caches]
+        rounds = zip(*(record['points'].get(key) or ()), strict=True)
+        known = ([v for v in of if v] for of in rounds)
+        points = [(float(n), *_range(of)) for n, of in zip(record['sizes'], known) if of]
+        curves.append(Curve(name, points, is_band=True))
+    declared = [(float(n), f'{name} {in_bytes(n)}') for name, n in _caches(record).items()]
     title = f'{"Latency" if unit == "ns" else "Bandwidth"} by working set of {record["host"]}'
     return Picture(
         title,
@@ -130,8 +120,12 @@ def _ladder(record: dict, names: dict[str, str], unit: str) -> Picture:
     )
 
 
+def _range(values: list[float]) -> tuple[float, float, float]:
+    """(median, lowest, highest) of some rounds."""
+    return statistics.median(values), min(values), max(values)
+
+
 def _tiers(record: dict, key: str) -> Picture:
-    """A cell per pair of domains."""
     pairs = [(str(p['cpus']), str(p['memory'])) for p in record['pairs_of_domains']]
     values = {(c, m): float(record['metrics'][f'{key}_{c}_{m}']['value']) for c, m in pairs}
     names = sorted({name for pair in pairs for name in pair}, key=int)
@@ -147,10 +141,9 @@ def _loaded(host: str, points: list[dict]) -> Picture:
             by_mix[point['mix']][point['part']].append(point)
     curves = []
     for mix, parts in by_mix.items():
-        middle = [
-            (statistics.median(point['gbs'] for point in of), *_middle_and_range(of))
-            for of in parts.values()
-        ]
+        rates = [statistics.median(point['gbs'] for point in of) for of in parts.values()]
+        ranges = [_range([point['ns'] for point in of]) for of in parts.values()]
+        middle = [(rate, *latency) for rate, latency in zip(rates, ranges, strict=True)]
         curves.append(Curve(mix, middle, is_band=True))
     title = f'Latency under traffic of {host}'
     return Picture(
@@ -158,29 +151,16 @@ def _loaded(host: str, points: list[dict]) -> Picture:
     )
 
 
-def _middle_and_range(points: list[dict]) -> tuple[float, float, float]:
-    """Of the latencies of one requested rate, ns."""
-    ns = [point['ns'] for point in points]
-    return statistics.median(ns), min(ns), max(ns)
-
-
-# --- maps of pairs: core to core, and node to node -----------------------------------------------
+# --- maps of pairs: core to core, and node to node
 
 
 def maps(rows: Sequence[Row], table: Table) -> list[Picture]:
     """Of the valid rows of one benchmark; none where its records have no pairs."""
-    valid = [row for row in rows if row.is_valid]
-    if not valid or not {'pairs', 'links'} & table.evidence(valid[0].headline).keys():
+    if not rows or not {'pairs', 'links'} & table.evidence(rows[0].headline).keys():
         return []
-    records = [table.evidence(row.headline) for row in valid]
+    records = [table.evidence(row.headline) for row in rows]
     cores = [_of_cores(record) for record in records if record.get('pairs')]
     return cores[:MAPS] + _of_nodes([record for record in records if record.get('links')])
-
-
-def metrics_of(rows: Sequence[Row], table: Table) -> set[str]:
-    """The metrics of a benchmark that are cells of a map, not points of a curve."""
-    record = table.evidence(rows[0].headline) if rows[0].is_valid else {}
-    return {pair['metric'] for pair in record.get('pairs') or ()}
 
 
 def by_topology(pairs: list[dict]) -> list[int]:
@@ -215,7 +195,6 @@ def _of_cores(record: dict) -> Picture:
 
 
 def _of_nodes(records: list[dict]) -> list[Picture]:
-    """A map per size of message."""
     times: dict[int, dict[tuple[str, str], float]] = {}
     for record in records:
         for link in record['links']:

@@ -14,13 +14,11 @@ from membw.summary.command import read
 
 
 class Run(NamedTuple):
-    """What a page is made of."""
-
     rows: list[Row]  # best first, INVALID and unmeasured ones last
     table: Table
     past: Nights  # all of them
     verdict: str = ''  # the last line of the terminal; '' of records alone
-    notes: tuple[str, ...] = ()  # who disturbed it, other states of the host
+    notes: tuple[str, ...] = ()  # who disturbed it
     chosen: frozenset[str] = frozenset()  # what is said of these nodes is shown; empty: of all
 
     def of_nodes(self, nodes: str | None) -> 'Run':
@@ -33,39 +31,29 @@ class Run(NamedTuple):
 
 
 def run_of_report(path: str) -> Run:
-    """Of ReFrame's report, and the records that it names."""
     run = read(path)
-    table = run.table
     rows: list[Row] = []
     for row in run.rows:
         case = row.attempts[-1].case
         file = str(reframe.record_file(case, path))
         # a job of a whole cluster is one row of the terminal: here each node has one
-        nodes = [f for f in table.figures if f.file == file] if case.get('node_check') else []
+        nodes = [f for f in run.table.figures if f.file == file and case.get('node_check')]
         rows += rows_of_records(nodes) if len({f.node for f in nodes}) > 1 else []
         recorded = {name: f for name, f in row.figures.items() if f.file}
         rows.append(row._replace(figures=recorded, node=row.record.get('host') or ''))
     records = Path(path).resolve().parent.parent / 'records'
     _, past = read_nights([str(records)] if records.is_dir() else [])
-    notes = (*headline.busy_lines(run.rows),)
-    return Run(sorted(rows, key=best_first), table, past, run.verdict, notes)
+    notes = tuple(headline.busy_lines(run.rows))
+    return Run(sorted(rows, key=best_first), run.table, past, run.verdict, notes)
 
 
 def run_of_records(table: Table, past: Nights | None = None) -> Run:
     """Of what was measured last, and with it; what is missing of it, too."""
     first, again, _ = newest(table.figures, None, table.together_s)
     every = [*first, *again]
-    end = max([f.time for f in every] + [one.time for one in table.lost], default=0.0)
-    latest = {f.setting for f in every if f.time >= end - table.together_s}
-    lost = [one for one in table.lost if one.time >= end - table.together_s]
+    times = [f.time for f in every] + [one.time for one in table.lost]
+    begin = max(times, default=0.0) - table.together_s
+    latest = {f.setting for f in every if f.time >= begin}
+    lost = [one for one in table.lost if one.time >= begin]
     rows = rows_of_records([f for f in every if f.setting in latest], lost)
     return Run(rows, table, past or Nights())
-
-
-def is_report(path: str) -> bool:
-    """Whether a file is a report of ReFrame, not records."""
-    try:
-        with open(path, encoding='utf-8', errors='replace') as file:
-            return '"session_info"' in file.read(300)
-    except OSError:
-        return False

@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
+from itertools import starmap
 from pathlib import Path
 
 from membw.printable import printable
@@ -16,82 +17,8 @@ from membw.printable import printable
 LETTER = 7.2  # pixels of one character of 12 px, on average
 LINE = 16  # pixels from one line of text to the next
 COLOURS = json.loads((Path(__file__).parent / 'assets' / 'colours.json').read_text())
-LIGHT, DARK = COLOURS['light'], COLOURS['dark']
 SCREEN = '@media screen and (prefers-color-scheme: dark)'  # paper is white
 CATEGORIES = ('one', 'two', 'three', 'four', 'five', 'six')
-# of a heat map, from low to high: viridis at equal steps (matplotlib, CC0)
-VIRIDIS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
-
-
-class Canvas:
-    """Collects the shapes of one picture."""
-
-    def __init__(self, width: float, height: float, label: str) -> None:
-        self.width, self.height, self.label = width, height, label
-        self.parts: list[str] = []
-
-    def line(self, x: float, y: float, to_x: float, to_y: float, colour: str, **more: str) -> None:
-        """`more`: attributes of SVG, `_` for `-`."""
-        at = f'x1="{x:.1f}" y1="{y:.1f}" x2="{to_x:.1f}" y2="{to_y:.1f}"'
-        self.parts.append(f'<line {at} class="line-{colour}"{_attributes(more)}/>')
-
-    def rect(
-        self, x: float, y: float, width: float, height: float, colour: str, **more: str
-    ) -> None:
-        """A filled rectangle."""
-        at = f'x="{x:.1f}" y="{y:.1f}" width="{max(width, 0):.1f}" height="{height:.1f}"'
-        self.parts.append(f'<rect {at} class="fill-{colour}"{_attributes(more)}/>')
-
-    def text(self, x: float, y: float, text: str, colour: str = 'fore', **more: str) -> None:
-        """`anchor`: start, middle or end, in addition to the attributes of SVG."""
-        if 'anchor' in more:
-            more['text_anchor'] = more.pop('anchor')
-        content = escape(printable(text))
-        at = f'x="{x:.1f}" y="{y:.1f}"'
-        self.parts.append(f'<text {at} class="fill-{colour}"{_attributes(more)}>{content}</text>')
-
-    def path(self, points: Iterable[tuple[float, float]], colour: str, **more: str) -> None:
-        """A line through the points, not filled."""
-        steps = ' '.join(f'{x:.1f},{y:.1f}' for x, y in points)
-        self.parts.append(
-            f'<polyline points="{steps}" fill="none" class="line-{colour}"{_attributes(more)}/>'
-        )
-
-    def band(self, ranges: Sequence[tuple[float, float, float]], colour: str) -> None:
-        """The area between two curves: (x, y of the one, y of the other)."""
-        edge = [(x, y) for x, y, _ in ranges] + [(x, y) for x, _, y in reversed(ranges)]
-        corners = ' '.join(f'{x:.1f},{y:.1f}' for x, y in edge)
-        self.parts.append(f'<polygon points="{corners}" class="fill-{colour}" opacity="0.25"/>')
-
-    def mark(self, x: float, y: float, which: int, colour: str, tip: str = '') -> None:
-        """A mark of a category: its shape differs, too. `tip` is shown by the pointer."""
-        shape = SHAPES[which % len(SHAPES)].format(x=x, y=y)
-        title = f'<title>{escape(printable(tip))}</title>' if tip else ''
-        self.parts.append(f'<g class="fill-{colour}">{title}{shape}</g>')
-
-    def raw(self, text: str) -> None:
-        """Text that is SVG already."""
-        self.parts.append(text)
-
-    def __html__(self) -> str:  # in a template
-        return self.as_text()
-
-    def as_text(self, standalone: bool = False) -> str:
-        """The <svg> element; `standalone` adds what a file needs: colours and background."""
-        label = escape(printable(self.label), quote=True)
-        head = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} '
-            f'{self.height:g}" width="{self.width:g}" height="{self.height:g}" role="img" '
-            f'aria-label="{label}">'
-        )
-        style = (
-            f'<style>{picture_css()}</style><rect width="100%" height="100%" class="fill-back"/>'
-            if standalone
-            else ''
-        )
-        return '\n'.join([head + style, *self.parts, '</svg>'])
-
-
 SHAPES = (
     '<circle cx="{x:.1f}" cy="{y:.1f}" r="4"/>',
     '<rect x="{x:.1f}" y="{y:.1f}" width="7" height="7" transform="translate(-3.5 -3.5)"/>',
@@ -100,49 +27,95 @@ SHAPES = (
     '<path transform="translate({x:.1f} {y:.1f})" d="M0 5 5-4-5-4Z"/>',
     '<path transform="translate({x:.1f} {y:.1f})" d="M-5-2h3v-3h4v3h3v4h-3v3h-4v-3h-3Z"/>',
 )
+# of a heat map, from low to high: viridis at equal steps (matplotlib, CC0)
+VIRIDIS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
+Name = Callable[[float], str]  # of a step of an axis
+
+
+class Canvas:
+    """Collects the shapes of one picture. `more`: attributes of SVG, `_` for `-`."""
+
+    def __init__(self, width: float, height: float, label: str) -> None:
+        self.width, self.height, self.label = width, height, label
+        self.parts: list[str] = []
+
+    def line(self, x: float, y: float, to_x: float, to_y: float, colour: str, **more: str) -> None:
+        at = f'x1="{x:.1f}" y1="{y:.1f}" x2="{to_x:.1f}" y2="{to_y:.1f}"'
+        self.parts.append(f'<line {at} class="line-{colour}"{_attributes(more)}/>')
+
+    def rect(self, x: float, y: float, wide: float, high: float, colour: str, **more: str) -> None:
+        at = f'x="{x:.1f}" y="{y:.1f}" width="{max(wide, 0):.1f}" height="{high:.1f}"'
+        self.parts.append(f'<rect {at} class="fill-{colour}"{_attributes(more)}/>')
+
+    def text(self, x: float, y: float, text: str, colour: str = 'fore', **more: str) -> None:
+        tag = f'<text x="{x:.1f}" y="{y:.1f}" class="fill-{colour}"{_attributes(more)}>'
+        self.parts.append(f'{tag}{escape(printable(text))}</text>')
+
+    def path(self, points: Iterable[tuple[float, float]], colour: str, **more: str) -> None:
+        line = f'points="{_corners(points)}" fill="none" class="line-{colour}"'
+        self.parts.append(f'<polyline {line}{_attributes(more)}/>')
+
+    def band(self, ranges: Sequence[tuple[float, float, float]], colour: str) -> None:
+        """The area between two curves: (x, y of the one, y of the other)."""
+        edge = [(x, y) for x, y, _ in ranges] + [(x, y) for x, _, y in reversed(ranges)]
+        area = f'points="{_corners(edge)}" class="fill-{colour}" opacity="0.25"'
+        self.parts.append(f'<polygon {area}/>')
+
+    def mark(self, x: float, y: float, which: int, colour: str, tip: str = '') -> None:
+        """A mark of a category: its shape differs, too. `tip` is shown by the pointer."""
+        shape = SHAPES[which % len(SHAPES)].format(x=x, y=y)
+        title = f'<title>{escape(printable(tip))}</title>' if tip else ''
+        self.parts.append(f'<g class="fill-{colour}">{title}{shape}</g>')
+
+    def __html__(self) -> str:  # in a template
+        return self.as_text()
+
+    def as_text(self, standalone: bool = False) -> str:
+        """The <svg> element; `standalone` adds what a file needs: colours and background."""
+        size = f'width="{self.width:g}" height="{self.height:g}"'
+        head = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} '
+            f'{self.height:g}" {size} role="img" aria-label="{escape(printable(self.label))}">'
+        )
+        if standalone:
+            head += f'<style>{picture_css()}</style>'
+            head += '<rect width="100%" height="100%" class="fill-back"/>'
+        return '\n'.join([head, *self.parts, '</svg>'])
 
 
 def _attributes(more: dict[str, str]) -> str:
-    return ''.join(
-        f' {name.replace("_", "-")}="{escape(str(value), quote=True)}"'
-        for name, value in more.items()
-    )
+    return ''.join(f' {name.replace("_", "-")}="{value}"' for name, value in more.items())
+
+
+def _corners(points: Iterable[tuple[float, float]]) -> str:
+    return ' '.join(f'{x:.1f},{y:.1f}' for x, y in points)
 
 
 class Scale:
     """Maps values to pixels, linear or logarithmic; `steps` are the values to write."""
 
     def __init__(
-        self,
-        values: Sequence[float],
-        start: float,
-        end: float,
-        is_log: bool = False,
+        self, values: Sequence[float], start: float, end: float, is_log: bool = False,
         from_zero: bool = True,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """`values`: all that must have room; a linear scale has 0 in it, too, if `from_zero`."""
         self.is_log, self.start, self.end = is_log, start, end
-        if is_log:
-            self.low, self.high = min(values), max(values)
-            if self.low == self.high:
-                self.low, self.high = self.low / 2, self.high * 2
-            self.steps = log_steps(self.low, self.high)
-        else:
-            zero = [0.0] * from_zero
-            self.low, self.high = min([*zero, *values]), max([*zero, *values])
-            if not from_zero:  # a tenth around it, so that noise looks small
-                self.low, self.high = 0.95 * self.low, 1.05 * self.high
-            if self.low == self.high:
-                self.high = 1.0
-            most = max(2, int(abs(end - start) / 50))
-            self.steps = linear_steps(self.low, self.high, most)
+        low, high = min(values, default=0.0), max(values, default=0.0)
+        if is_log and low == high:
+            low, high = low / 2, high * 2
+        elif not is_log and from_zero:
+            low, high = min(0.0, low), max(0.0, high)
+        elif not is_log:  # a tenth around it, so that noise looks small
+            low, high = 0.95 * low, 1.05 * high
+        self.low, self.high = low, high if high > low else 1.0
+        most = max(2, int(abs(end - start) / 50))
+        self.steps = log_steps(low, high) if is_log else linear_steps(low, self.high, most)
 
     def __call__(self, value: float) -> float:
-        low, high = (
-            (math.log(self.low), math.log(self.high)) if self.is_log else (self.low, self.high)
-        )
-        at = math.log(max(value, self.low)) if self.is_log else value
-        return self.start + (at - low) / (high - low) * (self.end - self.start)
+        low, high = self.low, self.high
+        if self.is_log:
+            low, high, value = math.log(low), math.log(high), math.log(max(value, low))
+        return self.start + (value - low) / (high - low) * (self.end - self.start)
 
 
 def linear_steps(low: float, high: float, most: int) -> list[float]:
@@ -163,63 +136,46 @@ def log_steps(low: float, high: float) -> list[float]:
 
 
 def x_axis(
-    canvas: Canvas,
-    scale: Scale,
-    top: float,
-    bottom: float,
-    title: str,
-    name: Callable[[float], str] = '{:g}'.format,
+    canvas: Canvas, scale: Scale, top: float, bottom: float, title: str, name: Name = '{:g}'.format
 ) -> None:
     """Lines of the grid with their values below, as far as there is room, and the title."""
     free = -math.inf
     for step in scale.steps:
-        text = name(step)
-        half = LETTER * len(text) / 2
+        half = LETTER * len(name(step)) / 2
         x = min(scale(step), canvas.width - half)
         if x - half > free:
             canvas.line(scale(step), top, scale(step), bottom, 'grid')
-            canvas.text(x, bottom + LINE, text, 'muted', anchor='middle')
+            canvas.text(x, bottom + LINE, name(step), 'muted', text_anchor='middle')
             free = x + half + 8
-    canvas.text((scale.start + scale.end) / 2, bottom + 2 * LINE, title, 'muted', anchor='middle')
+    middle = (scale.start + scale.end) / 2
+    canvas.text(middle, bottom + 2 * LINE, title, 'muted', text_anchor='middle')
 
 
 def y_axis(canvas: Canvas, scale: Scale, left: float, right: float, title: str) -> None:
     """Lines of the grid, the values left of them, and the title above."""
     for step in scale.steps:
         canvas.line(left, scale(step), right, scale(step), 'grid')
-        canvas.text(left - 6, scale(step) + 4, f'{step:g}', 'muted', anchor='end')
+        canvas.text(left - 6, scale(step) + 4, f'{step:g}', 'muted', text_anchor='end')
     canvas.text(0, min(scale.start, scale.end) - 12, title, 'muted')
-
-
-# --- colours -------------------------------------------------------------------------------------
 
 
 def picture_css() -> str:
     """Rules of the classes that pictures use: fill-NAME, line-NAME and the text."""
     text = 'text { font: 12px system-ui, "Liberation Sans", Arial, sans-serif; }'
-    return f'{text}\n{_rules(LIGHT)}\n{SCREEN} {{\n{_rules(DARK)}\n}}'
+    rule = '.fill-{0} {{ fill: {1}; }} .line-{0} {{ stroke: {1}; }}'.format
+    light, dark = ('\n'.join(starmap(rule, COLOURS[of].items())) for of in ('light', 'dark'))
+    return f'{text}\n{light}\n{SCREEN} {{\n{dark}\n}}'
 
 
 def page_css() -> str:
-    """The same colours as variables of the page, light and dark."""
-    light, dark = (' '.join(f'--{k}: {v};' for k, v in of.items()) for of in (LIGHT, DARK))
+    rule = '--{}: {};'.format
+    light, dark = (' '.join(starmap(rule, COLOURS[of].items())) for of in ('light', 'dark'))
     return f':root {{ {light} }}\n{SCREEN} {{ :root {{ {dark} }} }}'
-
-
-def _rules(colours: dict[str, str]) -> str:
-    rules = (
-        f'.fill-{name} {{ fill: {colour}; }} .line-{name} {{ stroke: {colour}; }}'
-        for name, colour in colours.items()
-    )
-    return '\n'.join(rules)
 
 
 def heat(share: float) -> str:
     """The colour of a cell: `share` is 0 at the lowest value of the map, 1 at the highest."""
     position = min(max(share, 0.0), 1.0) * (len(VIRIDIS) - 1)
     at = min(int(position), len(VIRIDIS) - 2)
-    mixed = (
-        round(a + (b - a) * (position - at))
-        for a, b in zip(VIRIDIS[at], VIRIDIS[at + 1], strict=True)
-    )
-    return '#{:02x}{:02x}{:02x}'.format(*mixed)
+    ends = zip(VIRIDIS[at], VIRIDIS[at + 1], strict=True)
+    return '#{:02x}{:02x}{:02x}'.format(*(round(a + (b - a) * (position - at)) for a, b in ends))

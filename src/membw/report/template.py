@@ -14,23 +14,18 @@ from membw.report.model import Page
 def render(page: Page) -> str:
     """The HTML of a page. All text is escaped, unless it is Markup; what is not printable is
     replaced."""
-    environment = Environment(
-        loader=PackageLoader('membw.report', 'assets'),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_printable,
+    files = PackageLoader('membw.report', 'assets')
+    page_html = Environment(
+        loader=files, autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_printable
     )
-    css, _, _ = PackageLoader('membw.report', 'assets').get_source(environment, 'report.css')
+    page_html.filters['slug'] = lambda word: word.lower().replace(' ', '-')
+    css, script = (files.get_source(page_html, f'report.{kind}')[0] for kind in ('css', 'js'))
     style = f'{svg.page_css()}\n{svg.picture_css()}\n{css}'
-    script, _, _ = PackageLoader('membw.report', 'assets').get_source(environment, 'report.js')
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    environment.filters['slug'] = lambda word: word.lower().replace(' ', '-')
-    template = environment.get_template('report.html')
-    return template.render(
+    return page_html.get_template('report.html').render(
         style=Markup(style), script=Markup(script), content_policy=Markup(policy), page=page
     )
 
@@ -40,5 +35,4 @@ def _hash(text: str) -> str:
 
 
 def _printable(value: object) -> object:
-    """Text without control characters; markup is ours."""
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -1,7 +1,6 @@
 """`membw reproduce`: one stored result again, from its exact sources, and what differs."""
 
 import argparse
-import hashlib
 import json
 import subprocess
 import sys
@@ -10,7 +9,7 @@ from pathlib import Path
 
 from membw import tables
 from membw.diff.command import add_options, compare
-from membw.results.find_one import Result
+from membw.results.find_one import Result, find
 from membw.results.run_lock import alone
 
 EPILOG = """\
@@ -38,15 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit status as in EPILOG."""
     from membw.presets.sources import find_sources
     from membw.reproduce.rebuild import refuse_unstored, script
-    from membw.results.find_one import find
 
     result = find(args.id, args.results)
     refuse_unstored(result)
-    sources = find_sources(result.build, result.results)
-    text = script(result, sources)
+    text = script(result, find_sources(result.build, result.results))
     if not args.run:
         print(text, end='')
         return 0
@@ -55,7 +51,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def run_again(args: argparse.Namespace, result: Result, text: str) -> int:
-    """Run the script in a folder of its own, and compare; 0 where nothing differs."""
     here = Path(args.folder or tempfile.mkdtemp(prefix='membw-reproduce-')).resolve()
     here.mkdir(parents=True, exist_ok=True)
     path, log = here / 'reproduce.sh', here / 'reproduce.log'
@@ -71,35 +66,28 @@ def run_again(args: argparse.Namespace, result: Result, text: str) -> int:
         print(f"membw: no new record of '{result.name}': {last}", file=sys.stderr)
         print(f"hint: '{log}' has all output (exit status {code})", file=sys.stderr)
         return 1
-    return compare_with(args, result, again)
+    is_same = result.build['binary_sha256'] == again.build['binary_sha256']
+    said = f'binary: {"the same, bit for bit" if is_same else "DIFFERS"}'
+    found = compare(result, again, args.margin)
+    print(tables.as_text([said, *found.blocks], args.json))
+    return 0 if found.is_same else 1
 
 
 def new_result(here: Path, old: Result) -> Result | None:
-    """The Result that the script left; None where it left no record."""
-    from membw.presets import build_record
+    """What the script left in its folder; None where it left no record."""
+    from membw.presets import build_record, sha256
     from membw.presets.code_checksum import code_sha256
-    from membw.reproduce.rebuild import new_result_parts
 
-    file, binary_path = new_result_parts(here, old.job)
+    file = here / 'run' / old.job['record_in_stage']
     if not file.is_file():
         return None
-    binary = Path(binary_path.read_text().strip())
+    binary = Path((here / 'binary').read_text().strip())
     records = [json.loads(line) for line in file.read_text().splitlines() if line.strip()]
     record = next((r for r in records if r.get('host') == old.record.get('host')), records[0])
-    build = build_record(binary)
-    build['binary_sha256'] = hashlib.sha256(binary.read_bytes()).hexdigest()
+    build = {**build_record(binary), 'binary_sha256': sha256(binary)}
     # the check does not run again: what it adds to a record is taken over, but for the build
-    known = {'source_sha256': build['source_sha256'], 'code_sha256': code_sha256(binary)}
-    known |= {'binary_sha256': build['binary_sha256'], 'compiler': build['compiler']}
+    known = {name: build[name] for name in ('source_sha256', 'binary_sha256', 'compiler')}
+    known['code_sha256'] = code_sha256(binary)
     known['compile_line'] = ' '.join(build['compile_line'])
     record['case'] = {**old.case, **{k: v for k, v in known.items() if old.case.get(k)}}
     return Result(str(file), record, {}, build, here)
-
-
-def compare_with(args: argparse.Namespace, old: Result, new: Result) -> int:
-    """Print the comparison; 0 where nothing differs."""
-    is_same = old.build['binary_sha256'] == new.build['binary_sha256']
-    said = f'binary: {"the same, bit for bit" if is_same else "DIFFERS"}'
-    found = compare(old, new, args.margin)
-    print(tables.as_text([said, *found.blocks], args.json))
-    return 0 if found.is_same else 1

@@ -33,10 +33,11 @@ def refuse_unstored(result: Result) -> None:
 
 
 def script(result: Result, sources: Sources) -> str:
-    """The bash script of a result whose job and build are stored."""
     build, folder = result.build, result.build_folder
     if build.get('dag_hash') and not (folder / 'spack.lock').is_file():
         raise MembwError(f"no lock of the build in '{folder}'", 'bring results/builds along')
+    line = list(build['compile_line'])
+    at = line.index('-o') + 1 if '-o' in line else len(line)
     environment = Environment(
         loader=PackageLoader('membw.reproduce', ''),
         trim_blocks=True,
@@ -54,19 +55,12 @@ def script(result: Result, sources: Sources) -> str:
         names=' -o '.join(f"-name '*{suffix}'" for suffix in SUFFIXES),
         lock=str(folder / 'spack.lock'),
         spack_yaml=str(folder / 'spack.yaml'),
-        own_line=_own_line(build),
+        own_line=f'{shlex.join(line[:at])} "$binary" {shlex.join(line[at + 1 :])}'.rstrip(),
         scripts=_scripts(result),
         watched=WATCHED,
         variables=_variables(result.job_folder),
         slurm=slurm.SCHEDULERS,
     )
-
-
-def _own_line(build: dict) -> str:
-    """The compile line, into $binary."""
-    line = list(build['compile_line'])
-    at = line.index('-o') + 1 if '-o' in line else len(line)
-    return f'{shlex.join(line[:at])} "$binary" {shlex.join(line[at + 1 :])}'.rstrip()
 
 
 def _scripts(result: Result) -> dict[str, str]:
@@ -89,8 +83,3 @@ def _variables(folder: Path) -> dict[str, str]:
         for name, equals, value in pairs
         if equals and name.isidentifier() and not name.startswith('SLURM_')
     }
-
-
-def new_result_parts(here: Path, job: dict) -> tuple[Path, Path]:
-    """(record path, binary path) of what the script left in its folder."""
-    return Path(here, 'run', job['record_in_stage']), Path(here, 'binary')

@@ -32,14 +32,6 @@ def write(path: pathlib.Path, content: str | bytes) -> None:
         write_whole(path, content)
 
 
-def keep_sources(results: pathlib.Path, program: str) -> str:
-    """Name of the archive in results/sources; one for each state of the sources."""
-    content = packed(program)
-    name = f'{hashlib.sha256(content).hexdigest()}.tar.gz'
-    write(results / 'sources' / name, content)
-    return name
-
-
 def keep_build(
     results: pathlib.Path, build: dict, environment_folder: str | pathlib.Path | None
 ) -> None:
@@ -49,7 +41,9 @@ def keep_build(
         path = pathlib.Path(environment_folder or '', name)
         if path.is_file():
             write(folder / name, path.read_bytes())
-    sources = keep_sources(results, build['program'])
+    content = packed(build['program'])  # an archive for each state of the sources
+    sources = f'{hashlib.sha256(content).hexdigest()}.tar.gz'
+    write(results / 'sources' / sources, content)
     text = json.dumps({**build, 'commit': commit(), 'sources': sources}, indent=1) + '\n'
     write(folder / 'build.json', text)
 
@@ -64,7 +58,6 @@ def record_path(results: str | pathlib.Path, test: str, *words: str) -> pathlib.
 
 
 def keep_job(results: pathlib.Path, stem: str, stage: str | pathlib.Path, job: dict) -> None:
-    """Stores the job's facts, its script and its environment."""
     folder = results / 'jobs' / stem
     folder.mkdir(parents=True, exist_ok=True)
     for name in (job['script'], 'scan.sh', ENVIRONMENT, ledger.NAME):
@@ -76,16 +69,13 @@ def keep_job(results: pathlib.Path, stem: str, stage: str | pathlib.Path, job: d
 
 def empty_record(program: str, node: str) -> dict:
     """Of a case that left no record of its own: what is missing, and its case, come with it."""
+    nothing = {'metrics': {}, 'reasons': [], 'warnings': [], 'facts': {}, 'verdict': 'INVALID'}
     return {
         'schema': SCHEMA,
         'program': program,
         'host': node,
         'time': utc(time.time()),
-        'metrics': {},
-        'verdict': 'INVALID',
-        'reasons': [],
-        'warnings': [],
-        'facts': {},
+        **nothing,
     }
 
 

@@ -28,7 +28,6 @@ class Result:
 
     @property
     def title(self) -> str:
-        """Test, system, preset, node and time."""
         case = self.case or {**self.job, 'preset': self.job.get('environ')}
         what = case.get('test') or self.record.get('program') or self.name
         where = f' @{case["system"]}:{case["partition"]}' if case.get('system') else ''
@@ -59,7 +58,11 @@ def find(text: str, results: str | Path | None = None) -> Result:
     file = next((path for path in (Path(name), stored) if path.is_file()), None)
     if file is None:
         raise MembwError(f"no result '{text}'", FORMS)
-    records = _records(file)
+    try:
+        lines = [line for line in file.read_bytes().split(b'\n') if line.strip()]
+        records = [evidence(line) for line in lines]
+    except (OSError, BadRecord) as err:
+        raise MembwError(f"'{file}' is no record: {err}", FORMS) from err
     if host:  # one that was measured again: the last of them
         records = [row for row in records if row.get('host') == host][-1:]
     if len(records) != 1:
@@ -70,14 +73,6 @@ def find(text: str, results: str | Path | None = None) -> Result:
     sha256 = next(filter(None, (one.get('binary_sha256') for one in by)), None)
     build = _json(folder / 'builds' / str(sha256) / 'build.json')
     return Result(text, records[0], job, build, folder)
-
-
-def _records(file: Path) -> list[dict]:
-    try:
-        with open(file, 'rb') as stream:
-            return [evidence(line.rstrip(b'\n')) for line in stream if line.strip()]
-    except (OSError, BadRecord) as err:
-        raise MembwError(f"'{file}' is no record: {err}", FORMS) from err
 
 
 def _json(path: Path) -> dict:

@@ -31,14 +31,12 @@ def expected_nodes(text: str) -> list[str]:
     MembwError where there is none."""
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
 
-    path = Path(text)
-    is_file = path.exists() and not path.is_dir()
-    hint = "give a file of names or a Slurm host list such as 'n[001-128]'"
-    if '/' in text and not is_file:
-        raise MembwError(f"no file '{path}'", hint)
-    if is_file:
+    path, hint = Path(text), "give a file of names or a Slurm host list such as 'n[001-128]'"
+    if path.exists() and not path.is_dir():
         lines = read_text(path).splitlines()
         text = ','.join(','.join(line.split('#')[0].split()) for line in lines)
+    elif '/' in text:
+        raise MembwError(f"no file '{path}'", hint)
     try:
         names = list(NodeSet(text.strip(','), resolver=RESOLVER_NOGROUP))
     except NodeSetException as err:
@@ -75,17 +73,15 @@ def fold(names: Iterable[str]) -> str:
 
 def match_expected(hosts: Iterable[str], expected: Iterable[str]) -> list[str]:
     """Expected names as the records spell them: `n1` stands for `n1.site.org` and back."""
-    by_short: dict[str, set[str]] = {}
-    for host in hosts:
-        by_short.setdefault(host.split('.')[0], set()).add(host)
-    known = {host for same in by_short.values() for host in same}
-    return [name if name in known else _only(by_short, name) for name in expected]
-
-
-def _only(by_short: dict[str, set[str]], name: str) -> str:
-    same = by_short.get(name.split('.')[0], set())
-    alike = [host for host in same if '.' not in host or '.' not in name]
-    return alike[0] if len(alike) == 1 else name
+    known, names = set(hosts), []
+    by_short: dict[str, list[str]] = {}
+    for host in known:
+        by_short.setdefault(host.split('.')[0], []).append(host)
+    for name in expected:
+        same = by_short.get(name.split('.')[0], [])
+        alike = [host for host in same if '.' not in host or '.' not in name]
+        names.append(alike[0] if name not in known and len(alike) == 1 else name)
+    return names
 
 
 def read_node_check(path: str | Path) -> list[tuple[str, str, str]]:
@@ -114,14 +110,10 @@ def drain_commands(nodes: Sequence[Judged]) -> list[str]:
 
     The short name is Slurm's, where only one node has it.
     """
-    shared = Counter(node.name.split('.')[0] for node in nodes)
-    lines = []
-    for node in nodes:
-        if node.verdict in ('FAIL', 'DIED'):
-            short = node.name.split('.')[0]
-            name = short if shared[short] == 1 else node.name
-            reason = shlex.quote(printable(f'membw: {node.reason}'))
-            lines.append(
-                f'scontrol update NodeName={shlex.quote(name)} State=DRAIN Reason={reason}'
-            )
+    shared, lines = Counter(node.name.split('.')[0] for node in nodes), []
+    for node in (node for node in nodes if node.verdict in ('FAIL', 'DIED')):
+        short = node.name.split('.')[0]
+        name = shlex.quote(short if shared[short] == 1 else node.name)
+        reason = shlex.quote(printable(f'membw: {node.reason}'))
+        lines.append(f'scontrol update NodeName={name} State=DRAIN Reason={reason}')
     return lines

@@ -65,22 +65,20 @@ def read(path: str, nodes: str = '') -> Run:
         case['result'] == 'skip' and not case.get('fixture') and int(case.get('round') or 1) == 1
         for case in cases
     )
-    named += [f'{skips} skipped'] if skips else []
-    named += [f'{plural(builds, "build")} failed'] if builds else []
+    named += [f'{skips} skipped'] * bool(skips) + [f'{plural(builds, "build")} failed'] * bool(
+        builds
+    )
     if not rows and skips:
         named = [f'all {skips} cases were skipped, for the reasons above']
     text = f'{verdict.worst(words)}: {", ".join(named) or "no case was complete"}'
-    is_quick = session.get('membw_run') == 'quick'
-    status, seconds = verdict.exit_status(words), took(session)
-    return Run(path, cases, rows, table, False, text, status, seconds, is_quick)
-
-
-def took(session: dict) -> float | None:
-    """Seconds from the command's begin to the session's end; None: plain ReFrame's."""
-    try:
-        return session['time_end_unix'] - float(session['membw_begun'])
+    try:  # to the end of the session; plain ReFrame does not say
+        seconds = session['time_end_unix'] - float(session['membw_begun'])
     except (KeyError, TypeError, ValueError):
-        return None
+        seconds = None
+    is_quick = session.get('membw_run') == 'quick'
+    return Run(
+        path, cases, rows, table, False, text, verdict.exit_status(words), seconds, is_quick
+    )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -96,36 +94,30 @@ def run(args: argparse.Namespace) -> int:
 def show(run: Run, is_json: bool = False) -> int:
     """Prints the tables of a run, or the one screen of a quick one; the exit status that it
     deserves."""
-    blocks: list[Table | str]
+    # from the folder in which the command was typed
+    path = os.path.abspath(run.path).removeprefix(os.path.join(os.getcwd(), ''))
     if run.is_quick and not is_json:
-        blocks = list(
-            headline.lines_of(run.rows, run.seconds) if run.rows else skip_lines(run.path)
-        )
+        lines = headline.lines_of(run.rows, run.seconds) if run.rows else skip_lines(run.path)
         more, page = 'membw run --full', 'membw report'
         if os.path.exists('ci/in-env'):  # they work in the shell of `make run`, too
             more, page = 'make run ARGS=--full', f'ci/in-env {page}'
-        blocks += [f'  {run.verdict}', f'  Results: {near(run.path)}']
-        blocks += [f'  More:    {more}', f'  A page:  {page}']
+        end = [
+            f'  {run.verdict}',
+            f'  Results: {path}',
+            f'  More:    {more}',
+            f'  A page:  {page}',
+        ]
+        blocks: list[Table | str] = [*lines, *end]
     else:
+        blocks = list(full_table.blocks_of(run.rows))
+        for build, why in reframe.failed_builds(run.cases).items():
+            blocks.append(f'  build failed: {reframe.named_build(build)}: {tables.cut(why)}')
+        blocks += [*skip_lines(run.path), *noise_lines(run.rows)]
         took = f' ({run.seconds:.0f} s)' if run.seconds is not None else ''
-        blocks = [*blocks_of(run), f'Verdict: {run.verdict}{took}']
+        blocks += ['', 'report {0}.json, log {0}.log'.format(os.path.splitext(path)[0])]
+        blocks.append(f'Verdict: {run.verdict}{took}')
     print(tables.as_text(blocks, is_json))
     return run.status
-
-
-def blocks_of(run: Run) -> Iterator[Table | str]:
-    """Tables, and the lines between them."""
-    yield from full_table.blocks_of(run.rows)
-    for build, why in reframe.failed_builds(run.cases).items():
-        yield f'  build failed: {reframe.named_build(build)}: {tables.cut(why)}'
-    yield from skip_lines(run.path)
-    yield from noise_lines(run.rows)
-    yield from ('', 'report {0}.json, log {0}.log'.format(os.path.splitext(near(run.path))[0]))
-
-
-def near(path: str) -> str:
-    """From the folder in which the command was typed."""
-    return os.path.abspath(path).removeprefix(os.path.join(os.getcwd(), ''))
 
 
 def skip_lines(report: str) -> Iterator[str]:
@@ -144,10 +136,8 @@ def noise_lines(rows: list[Row]) -> Iterator[str]:
     """A hint for rows with a lower bound, without options that were already used."""
     bounds = [row for row in rows if any(f.sign == '≥ ' for f in row.figures.values())]
     if bounds:
-        yield (
-            f'{len(bounds)} of {plural(len(rows), "row")} with a lower bound (≥): other '
-            'processes used the CPUs.'
-        )
+        of = f'{len(bounds)} of {plural(len(rows), "row")} with a lower bound (≥)'
+        yield f'{of}: other processes used the CPUs.'
         is_realtime = all(row.record.get('scheduling') == 'fifo' for row in bounds)
         how = '' if is_realtime else f", or with real-time priority: '{REALTIME}'"
         yield f'Measure again on a quiet node{how}.'

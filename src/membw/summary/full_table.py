@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from membw.printable import plural, printable
 from membw.results.hostlist import fold, read_node_check
 from membw.results.rows import Row
-from membw.results.table import HIGHER, Figure
+from membw.results.table import Figure
 from membw.results.verdict import INVALID, PASS
 from membw.site.cpu_peak import peak_of
 from membw.tables import Cell, Column, Table, cut
@@ -17,7 +17,6 @@ NODES = 40  # lines on nodes of a whole cluster that are not PASS
 
 
 def blocks_of(rows: list[Row]) -> Iterator[Table | str]:
-    """Tables, and lines of text between them."""
     groups: dict[tuple, list[Row]] = collections.defaultdict(list)
     for row in rows:
         groups[row.test, row.where].append(row)
@@ -25,22 +24,17 @@ def blocks_of(rows: list[Row]) -> Iterator[Table | str]:
         yield ''
         title = f'{test} on {where}{conditions(members)}'
         metrics = figures_of(members)
-        if any(row.record.get('printed') for row in members):
-            yield from drawn(title, members)
+        if any(row.record.get('printed') for row in members):  # as `ladder` its staircase
+            for row in members:
+                yield f'{title}: {row.preset}'
+                yield from map(printable, row.record.get('printed') or [])
+                yield f'{row.word}  {cut(row.reason)}'.rstrip()
         elif len(metrics) <= WIDE:
             yield table_of(title, members, metrics)
         else:
             yield from series_of(title, members, metrics)
         for row in members:
             yield from node_lines(row)
-
-
-def drawn(title: str, rows: list[Row]) -> Iterator[str]:
-    """What the program itself printed of its figures, as `ladder` its staircase."""
-    for row in rows:
-        yield f'{title}: {row.preset}'
-        yield from map(printable, row.record.get('printed') or [])
-        yield f'{row.word}  {cut(row.reason)}'.rstrip()
 
 
 def figures_of(rows: Sequence[Row]) -> dict[str, str]:
@@ -66,7 +60,7 @@ def text_of(figure: Figure) -> str:
     half = max(figure.high - figure.value, figure.value - figure.low)
     shown = digits(figure.value)
     places = len(shown.partition('.')[2])
-    up = math.ceil(half * 10**places - 1e-9) / 10**places  # rounded up, so that it holds
+    up = math.ceil(half * 10**places - 1e-9) / 10**places  # so that it holds
     return f'{shown} ±{up:.{places}f}' if half else shown
 
 
@@ -95,20 +89,12 @@ def table_of(title: str, rows: Sequence[Row], metrics: dict[str, str]) -> Table:
         Column('verdict', 'verdict'),
         Column('reason', '', optional=True),
     ]
-    lines = [
-        [
-            row.node if several else '',
-            row.preset,
-            *(row.parameters.get(name, '') for name in names),
-            row.stores,
-            *(cell(row, name) for name in metrics),
-            of_peak(row),
-            to_reference(row),
-            row.word,
-            row.reason,
-        ]
-        for row in rows
-    ]
+    lines = []
+    for row in rows:
+        parameters = [row.parameters.get(name, '') for name in names]
+        figures = [cell(row, name) for name in metrics]
+        lines.append([row.node if several else '', row.preset, *parameters, row.stores, *figures,
+                      of_peak(row), to_reference(row), row.word, row.reason])  # fmt: skip
     unit = f', {units.pop()}' if len(units) == 1 else ''
     return Table(f'{title}{unit}', tuple(columns), lines, below='reason')
 
@@ -126,43 +112,41 @@ def to_reference(row: Row) -> Cell:
     compared = [f for f in row.figures.values() if f.reference]
     if not compared or row.word == INVALID:
         return Cell(None, '')
-    worst = min(compared, key=lambda f: part_of(f) if f.better == HIGHER else 1 / part_of(f))
-    return Cell(part_of(worst), f'{worst.metric} {part_of(worst) - 1:+.0%}')
+    worst = min(compared, key=lambda f: f.share(f.reference or 1.0))
+    part = worst.value / (worst.reference or 1.0)
+    return Cell(part, f'{worst.metric} {part - 1:+.0%}')
 
 
-def part_of(figure: Figure) -> float:
-    return figure.value / (figure.reference or 1.0)
-
-
-# --- more figures than a line holds --------------------------------------------------------------
+# --- more figures than a line holds
 
 
 def series_of(title: str, rows: list[Row], metrics: dict[str, str]) -> Iterator[Table | str]:
     """A table per row: a line for each number of threads or of bytes, a column for each series;
-    the other way round where there are more series than numbers. Figures outside come before."""
+    the other way round where there are more series than numbers. Other figures: a line each."""
     every = {name: f for row in rows for name, f in row.figures.items()}
-    pairs = {name: (f.series, place(f.at)) for name, f in every.items() if f.series}
-    series = dict.fromkeys(stem for stem, _ in pairs.values())
-    numbers = list(dict.fromkeys(number for _, number in pairs.values()))
+    points = {(f.series, place(f.at)): name for name, f in every.items() if f.series}
+    series = list(dict.fromkeys(stem for stem, _ in points))
+    numbers = list(dict.fromkeys(number for _, number in points))
+    units = {stem: {f.unit for f in every.values() if f.series == stem} for stem in series}
+    named = {stem: f'{stem}, {", ".join(of)}' for stem, of in units.items() if len(of) == 1}
     by_number = len(numbers) >= len(series)
-    lines, columns = (numbers, list(series)) if by_number else (list(series), numbers)
-    names = {pair: name for name, pair in pairs.items()}
+    lines, columns = (numbers, series) if by_number else (series, numbers)
+    first = Column('at', '') if by_number else Column('figure', 'figure')
+    heads = (first, *(Column(c, named.get(c, c), True) for c in columns))
+    plain = Column('figure', 'figure'), Column('value', 'value', True), Column('unit', '')
+    others = [name for name in metrics if not every[name].series]
     for row in rows:
-        heads = [Column(c, head(c, metrics, pairs), True) for c in columns]
+        label = ' '.join([row.preset, *row.parameters.values()])
+        of_row = f'{title}: {label}'
         table = []
         for line in lines:
             keys = [(c, line) if by_number else (line, c) for c in columns]
-            table.append([line, *(cell(row, names[k]) if k in names else '' for k in keys)])
-        first = Column('at', '') if by_number else Column('figure', 'figure')
-        label = ' '.join([row.preset, *row.parameters.values()])
-        alone = [[n, cell(row, n), u] for n, u in metrics.items() if n not in pairs]
-        if row.word == INVALID:
-            table, alone = [], []
-        if table:
-            yield Table(f'{title}: {label}', (first, *heads), table)
-        if alone:
-            plain = Column('figure', 'figure'), Column('value', 'value', True), Column('unit', '')
-            yield Table('' if table else f'{title}: {label}', plain, alone)
+            table.append([line, *(cell(row, points[k]) if k in points else '' for k in keys)])
+        if table and row.word != INVALID:
+            yield Table(of_row, heads, table)
+        if others and row.word != INVALID:
+            alone = [[name, cell(row, name), metrics[name]] for name in others]
+            yield Table('' if table else of_row, plain, alone)
         yield '  ' + '  '.join(filter(None, [row.word, label, cut(row.reason)]))
 
 
@@ -176,20 +160,13 @@ def place(at: Mapping[str, float | str] | None) -> str:
 
 
 def in_bytes(size: float) -> str:
-    """'4 KiB' of a number of bytes."""
     for name, unit in (('GiB', 1 << 30), ('MiB', 1 << 20), ('KiB', 1 << 10)):
         if size >= unit:
             return f'{size / unit:.4g} {name}'
     return f'{size:g} B'
 
 
-def head(column: str, metrics: dict[str, str], pairs: dict) -> str:
-    """A series with its unit; a number by itself."""
-    units = {metrics[name] for name, pair in pairs.items() if pair[0] == column}
-    return f'{column}, {units.pop()}' if len(units) == 1 else str(column)
-
-
-# --- what is the same of all rows ------------------------------------------------------------
+# --- what is the same of all rows
 
 
 def conditions(rows: list[Row]) -> str:
@@ -198,12 +175,11 @@ def conditions(rows: list[Row]) -> str:
     parts = []
     for what, behind, key in (('element', ' per array', 'array_size'), ('thread', '', 'threads')):
         values = {r[key] for r in records if r.get(key)}
-        if len(values) == 1:
-            parts.append(plural(values.pop(), what) + behind)
+        parts += [plural(n, what) + behind for n in values if len(values) == 1]
     peaks = {peak for record in records if (peak := peak_of(record)[0])}
-    parts += [f'peak {peaks.pop():g} GB/s'] if len(peaks) == 1 else []
-    policies = {r.get('scheduling') for r in records}
-    parts += ['real-time priority'] if policies == {'fifo'} else []
+    parts += [f'peak {peak:g} GB/s' for peak in peaks if len(peaks) == 1]
+    is_realtime = {r.get('scheduling') for r in records} == {'fifo'}
+    parts += ['real-time priority'] if is_realtime else []
     hosts = {r['host'] for r in records if r.get('host')}
     parts += [f'node {", ".join(sorted(hosts))}'] if 0 < len(hosts) < 4 else []
     return f': {", ".join(parts)}' if parts else ''
@@ -213,14 +189,14 @@ def node_lines(row: Row) -> Iterator[str]:
     """Of a whole-cluster run: how many nodes are what, and those that are not PASS, by reason."""
     case = row.attempts[-1].case
     lines = read_node_check(case.get('node_check') or '.')
-    if lines:
-        yield f'  {row.preset}: {case.get("nodes")}'
-        alike: dict[str, list[str]] = {}
-        for node, verdict, line in lines:
-            if verdict != PASS:
-                alike.setdefault(line.removeprefix(node), []).append(node)
-        names = (fold(nodes) if nodes[1:] else nodes[0] for nodes in alike.values())
-        bad = [printable(name + why) for name, why in zip(names, alike, strict=True)]
-        yield from (f'  {line}' for line in bad[:NODES])
-        if len(bad) > NODES:
-            yield f'  and {len(bad) - NODES} more in {case["node_check"]}'
+    if not lines:
+        return
+    alike: dict[str, list[str]] = collections.defaultdict(list)
+    for node, verdict, line in lines:
+        if verdict != PASS:
+            alike[line.removeprefix(node)].append(node)
+    bad = [(fold(nodes) if nodes[1:] else nodes[0]) + why for why, nodes in alike.items()]
+    yield f'  {row.preset}: {case.get("nodes")}'
+    yield from (f'  {printable(line)}' for line in bad[:NODES])
+    if len(bad) > NODES:
+        yield f'  and {len(bad) - NODES} more in {case["node_check"]}'

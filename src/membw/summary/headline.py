@@ -21,27 +21,29 @@ BUSY = 0.03  # of the CPUs, by other processes: worth a line
 
 def lines_of(rows: list[Row], seconds: float | None) -> Iterator[str]:
     """Lines of at most 100 characters; what is best comes first."""
-    rows = sorted(rows, key=lambda row: -value_of(row))
-    shown = [row for row in rows if METRIC in row.figures]
+    shown = sorted((row for row in rows if METRIC in row.figures), key=value_of, reverse=True)
+    rows = [*shown, *(row for row in rows if METRIC not in row.figures)]
     record = next((row.record for row in rows if row.record), {})
     took = f'{seconds:.0f} s' if seconds is not None else ''
     title, wide = f'Memory bandwidth of {machine(record)}', tables.width() - 12
     yield f'  {title[:wide]:<{wide}}  {took}'.rstrip()
     if shown:
-        yield f'      Triad  {text_of(shown[0].figures[METRIC])} GB/s{standing(shown[0])}'
         yield from is_that_good(shown[0], rows)
     wide = max((len(row.preset) for row in rows), default=0)
     for row in rows:
         yield from bar_lines(row, value_of(shown[0]) if shown else 0.0, wide)
     if shown:
-        yield f'  {other_kernels(shown[0])}'
+        best = shown[0]
+        others = [f for name, f in best.figures.items() if name != METRIC and f.unit == 'GB/s']
+        texts = ', '.join(f'{f.metric.capitalize()} {text_of(f)}' for f in others)
+        yield f'  {texts} GB/s ({best.preset})' if texts else '  '
         if not any(row.figures[METRIC].reference for row in shown):
             yield '  No reference is set for this node: the figures are recorded only.'
     yield from busy_lines(rows)
 
 
 def value_of(row: Row) -> float:
-    return row.figures[METRIC].value if METRIC in row.figures else 0.0
+    return row.figures[METRIC].value
 
 
 def machine(record: dict) -> str:
@@ -53,68 +55,49 @@ def machine(record: dict) -> str:
     return f'{record.get("host", "this node")} ({", ".join(filter(None, parts))})'
 
 
-def standing(row: Row) -> str:
-    """The distance to the reference, where there is one."""
-    figure = row.figures[METRIC]
-    if not figure.reference:
-        return ''
-    return f'     reference {figure.reference:.4g} ({figure.value / figure.reference - 1:+.0%})'
-
-
 def is_that_good(row: Row, rows: list[Row]) -> Iterator[str]:
-    """What the memory can do, what others reach, what limits it."""
-    figure, stores = row.figures[METRIC], published.stores_of(row.stores)
-    is_least = figure.is_bound and not figure.may_be_worse
-    looked = [a.record for r in rows for a in r.attempts if a.record.get('looks')]
-    record = {**row.record, **({'looks': least_disturbed(looked)} if looked else {})}
-    for line in sentence.lines_of(record, figure.value, is_least, stores):
+    """The figure, its reference, what the memory can do, what others reach, what limits it."""
+    f, stores = row.figures[METRIC], published.stores_of(row.stores)
+    off = (
+        f'     reference {f.reference:.4g} ({f.value / f.reference - 1:+.0%})'
+        if f.reference
+        else ''
+    )
+    yield f'      Triad  {text_of(f)} GB/s{off}'
+    looks = [a.record['looks'] for r in rows for a in r.attempts if a.record.get('looks')]
+    # of several rounds the least disturbed, of these the first
+    looked = {'looks': max(looks, key=estimates)} if looks else {}
+    lines = sentence.lines_of({**row.record, **looked}, f.value, is_least(f), stores)
+    for line in lines:
         yield from textwrap.wrap(
             line, tables.width(), initial_indent=' ' * 6, subsequent_indent=' ' * 8
         )
 
 
-def least_disturbed(records: list[dict]) -> dict:
-    """The looks of which most are no bounds; of these the first."""
-    return max(
-        (record['looks'] for record in records),
-        key=lambda looks: sum(
-            isinstance(look, dict) and look.get('is_bound') is False for look in looks.values()
-        ),
-    )
+def estimates(looks: dict) -> int:
+    return sum(isinstance(x, dict) and x.get('is_bound') is False for x in looks.values())
+
+
+def is_least(figure: Figure) -> bool:
+    """The true figure is higher."""
+    return figure.is_bound and not figure.may_be_worse
 
 
 def bar_lines(row: Row, best: float, wide: int) -> Iterator[str]:
-    if METRIC not in row.figures:
-        yield f'  {row.preset:<{wide}}  {"(no figure)":<{BAR}}  {row.word}'
-        yield f'  {"":<{wide}}  {cut(row.reason)}'
-        return
-    figure = row.figures[METRIC]
     word = '' if row.word == verdict.PASS else f'  {row.word}'
-    if figure.is_bound and not figure.may_be_worse:
-        word = f'  best of {plural(repetitions(row), "repetition")}{word}'
-    drawn = bar(figure, best)
-    yield f'  {row.preset:<{wide}}  {drawn:<{BAR}}  {text_of(figure)}{word}'
-    if row.reason and row.word != verdict.PASS:
+    if METRIC not in row.figures:
+        yield f'  {row.preset:<{wide}}  {"(no figure)":<{BAR}}{word}'
+    else:
+        figure = row.figures[METRIC]
+        eighths = round(8 * BAR * figure.value / best)
+        drawn = '█' * (eighths // 8) + EIGHTHS[eighths % 8].strip()
+        if is_least(figure):
+            drawn = '█' * max(eighths // 8 - 1, 0) + '▸'
+            repetitions = sum(int(a.record.get('iterations') or 0) for a in row.attempts)
+            word = f'  best of {plural(repetitions, "repetition")}{word}'
+        yield f'  {row.preset:<{wide}}  {drawn:<{BAR}}  {text_of(figure)}{word}'
+    if row.reason and word:
         yield f'  {"":<{wide}}  {cut(row.reason)}'
-
-
-def bar(figure: Figure, best: float) -> str:
-    """Eighths of a character; a bound ends in an arrow: the true figure is higher."""
-    eighths = round(8 * BAR * figure.value / best)
-    if figure.is_bound and not figure.may_be_worse:
-        return '█' * max(eighths // 8 - 1, 0) + '▸'
-    return '█' * (eighths // 8) + EIGHTHS[eighths % 8].strip()
-
-
-def repetitions(row: Row) -> int:
-    """Of all rounds."""
-    return sum(int(a.record.get('iterations') or 0) for a in row.attempts)
-
-
-def other_kernels(row: Row) -> str:
-    figures = [f for name, f in row.figures.items() if name != METRIC and f.unit == 'GB/s']
-    texts = ', '.join(f'{f.metric.capitalize()} {text_of(f)}' for f in figures)
-    return f'{texts} GB/s ({row.preset})' if texts else ''
 
 
 def busy_lines(rows: list[Row]) -> Iterator[str]:

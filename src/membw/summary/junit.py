@@ -16,7 +16,6 @@ TAGS = {PASS: '', KNOWN: 'skipped', MISSING: 'error', DIED: 'error'}
 
 
 def write(run: Run) -> None:
-    """Next to ReFrame's report."""
     save(suite_of(run), os.path.splitext(run.path)[0] + '.xml')
 
 

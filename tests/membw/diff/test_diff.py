@@ -20,18 +20,17 @@ def triad(value, half=None):
     return made_up.metrics({'triad': value}, half=half)
 
 
-def test_two_records_of_the_same_run_do_not_differ():
-    found = compare(result(), result(day=1), 0.02)
-    assert found.is_same and not found.fields
-
-
 UNKNOWN = {'case': False, 'build': made_up.UNKNOWN_BUILD}
 BY_HAND = {'case': False}
 
 
+SAME = 'SAME: the same code, no figure apart; up to 2.0% could not be told apart'
+
+
 @pytest.mark.parametrize('a, b, verdict', [
-    (BY_HAND, BY_HAND, 'SAME: the same code, no figure apart; up to 2.0% could not be told apart'),
-    ({}, BY_HAND, 'SAME: the same code, no figure apart; up to 2.0% could not be told apart'),
+    ({}, {'day': 1}, SAME),
+    (BY_HAND, BY_HAND, SAME),
+    ({}, BY_HAND, SAME),
     (BY_HAND, UNKNOWN, 'UNDECIDED: the code is not known'),
     (UNKNOWN, UNKNOWN, 'UNDECIDED: the code is not known'),
     (BY_HAND, {**BY_HAND, 'build': {**made_up.BUILD, 'code_sha256': 'd' * 64}},
@@ -39,7 +38,8 @@ BY_HAND = {'case': False}
 ])  # fmt: skip
 def test_two_records_are_the_same_only_where_the_code_of_both_is_known(a, b, verdict):
     found = compare(result(**a), result(**b), 0.02)
-    assert found.blocks[-1] == f'Verdict: {verdict}' and found.is_same == ('SAME' in verdict)
+    assert found.verdict == verdict and found.is_same == (verdict == SAME)
+    assert 'day' not in b or not found.fields
 
 
 def test_of_wide_intervals_it_says_what_could_not_be_told_apart():
@@ -80,8 +80,9 @@ def test_a_field_that_differs_is_named_with_both_values(change, field, is_equal)
 )
 def test_figures_are_apart_beyond_the_margin(value, margin, is_apart):
     found = compare(result(rows=triad(50.0)), result(rows=triad(value)), margin)
-    assert found.apart == ['triad'] * is_apart
-    assert found.blocks[3].values()[0]['ratio'] == pytest.approx(value / 50 - 1)
+    (row,) = found.blocks[3].values()
+    assert row['word'] == 'apart' * is_apart
+    assert row['ratio'] == pytest.approx(value / 50 - 1)
 
 
 @pytest.mark.parametrize('value', [50.0, 30.0])
@@ -92,14 +93,15 @@ def test_a_lower_bound_is_compared_with_nothing(value):
     )
     for pair in ((bound, result(rows=triad(value))), (result(rows=triad(value)), bound)):
         found = compare(*pair, 0.02)
-        assert not found.different and not found.is_same
-        assert found.undecided == ['lower bounds are not comparable (triad)']
+        assert found.verdict == 'UNDECIDED: lower bounds are not comparable (triad)'
+        assert not found.is_same
         assert found.blocks[3].values()[0]['word'] == 'not comparable'
 
 
 def test_a_metric_of_one_side_is_apart():
     found = compare(result(rows=triad(50.0)), result(rows=made_up.stream()), 0.02)
-    assert {'copy', 'scale', 'add'} < {*found.apart}
+    apart = {row['metric'] for row in found.blocks[3].values() if row['word'] == 'apart'}
+    assert {'copy', 'scale', 'add'} < apart
 
 
 # --- finding, and the command -------------------------------------------------------------------
@@ -142,28 +144,21 @@ def test_a_file_that_is_no_record_is_one_line(tmp_path, capsys, text):
 
 
 def test_the_command_shows_the_fields_and_the_verdict(stored, capsys):
-    assert main(['diff', 'a', 'b', '--results', str(stored)]) == 0
-    out = capsys.readouterr().out
-    assert ['thp', 'always', 'never'] in [line.split() for line in out.splitlines()]
-    assert out.rstrip().endswith(
-        'Verdict: SAME: the same code, no figure apart; up to 2.0% could not be told apart'
-    )
-
-
-def test_figures_apart_give_exit_status_1_and_an_unknown_name_2(stored, capsys):
     made_up.write(stored / 'records/d.json', [made_up.record(rows=made_up.stream(share=0.9))])
-    words = ['diff', 'a', 'd', '--results', str(stored)]
-    assert main(words) == 1
-    assert 'Verdict: DIFFERENT: figures (copy, scale, add, triad)' in capsys.readouterr().out
-    assert main([*words, '--margin', '11']) == 0
-    assert main(['diff', 'a', 'no-such', '--results', str(stored)]) == 2
-    assert "membw: no result 'no-such'\nhint: " in capsys.readouterr().err
-
-
-def test_lower_bounds_give_exit_status_1_and_no_verdict(stored, capsys):
     rows = made_up.stream(share=0.5)
     for row in rows.values():
         row['bound'] = 'lower'
-    made_up.write(stored / 'records/d.json', [made_up.record(rows=rows)])
-    assert main(['diff', 'a', 'd', '--results', str(stored)]) == 1
-    assert 'Verdict: UNDECIDED: lower bounds are not' in capsys.readouterr().out
+    made_up.write(stored / 'records/e.json', [made_up.record(rows=rows)])
+    for words, status, verdict in (
+        (['b'], 0, SAME),
+        (['d'], 1, 'DIFFERENT: figures (copy, scale, add, triad)'),
+        (['d', '--margin', '11'], 0, 'SAME: '),
+        (['e'], 1, 'UNDECIDED: lower bounds are not'),
+    ):
+        assert main(['diff', 'a', *words, '--results', str(stored)]) == status
+        out = capsys.readouterr().out
+        assert f'Verdict: {verdict}' in out
+        is_listed = ['thp', 'always', 'never'] in [line.split() for line in out.splitlines()]
+        assert is_listed == (words == ['b'])
+    assert main(['diff', 'a', 'no-such', '--results', str(stored)]) == 2
+    assert "membw: no result 'no-such'\nhint: " in capsys.readouterr().err

@@ -20,14 +20,15 @@ KEYS = {
 }  # fmt: skip
 
 
+SEEN = ('vendor', 'family', 'model', 'stepping', 'implementer', 'part')
+
+
 def record_of(machine, **more):
     words = machine['id'].split()
-    names = {1: ('model',), 2: ('implementer', 'part')}.get(
-        len(words), ('vendor', 'family', 'model', 'stepping')
-    )
-    seen = dict.fromkeys(('vendor', 'family', 'model', 'stepping', 'implementer', 'part'))
-    seen |= dict(zip(names, words)) | {'hypervisor': machine.get('hypervisor', False)}
+    names = {1: SEEN[2:3], 2: SEEN[4:]}.get(len(words), SEEN[:4])
     vendor, _, product = machine.get('machine', '').partition(' ')
+    seen = dict.fromkeys(SEEN) | dict(zip(names, words))
+    seen |= {'hypervisor': machine.get('hypervisor', False)}
     seen |= {'machine_vendor': vendor or None, 'machine': product or None}
     facts = {'cpu_model': machine['name'], 'cpu_id': seen, 'cores': machine.get('cores')}
     return {'facts': {**facts, 'sockets': machine.get('sockets', 1), **more}}
@@ -139,13 +140,10 @@ def test_no_peak_is_the_end_where_there_is_faster_memory(name, known):
     {'dimms': [{'configured_mts': None}] * 16},
     {'dimms': []}, {'dimms': [], 'memory_channels': 8},
 ], ids=['virtual', 'no speed', 'none', 'channels alone'])  # fmt: skip
-def test_modules_that_say_nothing_leave_the_peak_of_the_cpu(facts):
-    assert peak.of_node(record_of(identity(), **facts)).is_most
-
-
-def test_a_peak_that_was_given_counts_before_all_others():
-    record = {**record_of(identity()), 'peak_gbs': 400.0}
-    assert peak.of_node(record)[:2] == (400.0, 'as given')
+def test_modules_that_say_nothing_leave_the_peak_of_the_cpu_and_a_given_one_counts(facts):
+    record = record_of(identity(), **facts)
+    assert peak.of_node(record).is_most
+    assert peak.of_node({**record, 'peak_gbs': 400.0})[:2] == (400.0, 'as given')
 
 
 @pytest.mark.parametrize('row', FIGURES['figures'], ids=lambda row: row['id'])
@@ -238,9 +236,7 @@ def table():
         yield f'{name}: {machine["name"]}'
         for share, steps, stores in LOSSES:
             memory, gbs, lines = of_a_loss(machine, share, steps, stores)
-            said = ' '.join(
-                line.partition(' (')[0] if 'peak of' in line else line for line in lines
-            )
+            said = ' '.join(x.partition(' (')[0] if 'peak of' in x else x for x in lines)
             yield f'  {memory}, {stores}, {gbs:.0f}: {said}'
 
 
@@ -286,34 +282,29 @@ def test_an_unknown_cpu_says_what_is_missing(monkeypatch):
     ]
 
 
-def test_the_list_and_one_figure_on_the_terminal(call):
+def test_the_list_one_figure_and_a_misspelt_one_on_the_terminal(call):
     done = call('membw', 'published')
     assert done.returncode == 0 and all(row['id'] in done.stdout for row in FIGURES['figures'])
     assert max(map(len, done.stdout.splitlines())) <= 100
     one = call('membw', 'published', 'suse-9004')
     assert 'caching effects' in one.stdout and 'warning' in one.stdout
-
-
-def test_a_misspelt_figure_is_refused_with_the_nearest(call):
     done = call('membw', 'published', 'suse-9005')
-    assert done.returncode == 2
-    assert (
-        done.stderr == "membw: no published figure 'suse-9005'\nhint: did you mean 'suse-9004'?\n"
-    )
+    said = "membw: no published figure 'suse-9005'\nhint: did you mean 'suse-9004'?\n"
+    assert (done.returncode, done.stderr) == (2, said)
 
 
-@pytest.mark.parametrize('brief, stores', [
-    ('memmove/64', 'ordinary'), ('256nt', 'non-temporal'), ('', 'not said'),
-    ('512/512/512/256nt', 'non-temporal'), ('mixed', 'not said'),
-])  # fmt: skip
-def test_the_kind_of_stores_is_triads(brief, stores):
-    assert published.stores_of(brief) == stores
+def test_the_kind_of_stores_is_triads():
+    words = {'memmove/64': 'ordinary', '256nt': 'non-temporal', '': 'not said',
+             '512/512/512/256nt': 'non-temporal', 'mixed': 'not said'}  # fmt: skip
+    assert {word: published.stores_of(word) for word in words} == words
 
 
-def looks(one=None, threads=12, bound=False, **gbs):
-    every = {**gbs, **({'one': one} if one else {})}
-    rows = {name: {'gbs': v, 'is_bound': bound, 'repetitions': 7} for name, v in every.items()}
+def looks(bound=False, threads=12, **gbs):
+    rows = {name: {'gbs': v, 'is_bound': bound, 'repetitions': 7} for name, v in gbs.items()}
     return rows | {'half_threads': threads // 2}
+
+
+REACH_HALF = 'The memory is the limit: 6 of 12 threads reach 98 % of it'
 
 
 @pytest.mark.parametrize('seen, line', [
@@ -321,9 +312,8 @@ def looks(one=None, threads=12, bound=False, **gbs):
                                     'reach 50 % of it.'),
     ({'ordinary': 100, 'half': 75}, 'Cores and memory limit it together: 6 of 12 threads reach '
                                     '75 % of it.'),
-    ({'ordinary': 100, 'half': 98}, 'The memory is the limit: 6 of 12 threads reach 98 % of it.'),
-    ({'ordinary': 100, 'half': 98, 'one': 22}, 'The memory is the limit: 6 of 12 threads reach '
-                                               '98 % of it, saturated from some 5 cores on.'),
+    ({'ordinary': 100, 'half': 98}, f'{REACH_HALF}.'),
+    ({'ordinary': 100, 'half': 98, 'one': 22}, f'{REACH_HALF}, saturated from some 5 cores on.'),
     ({'ordinary': 100, 'half': 98, 'bound': True}, 'What limits it is not known: other processes '
                                                    'disturbed the look.'),
     ({'read': 100}, ''),

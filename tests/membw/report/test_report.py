@@ -7,13 +7,13 @@ from html.parser import HTMLParser
 
 import made_up_records as made_up
 import pytest
+from made_run import MadeRun, metric
 
 from membw.cli import main
 from membw.report.page import page_of
-from membw.report.run import run_of_records
-from membw.report.sections import verdict_first
+from membw.report.run import run_of_records, run_of_report
 from membw.results.table import read_table
-from membw.tables import Column, Table
+from membw.summary.command import read, show
 
 KNOWN = {'references': {'triad': [180.0, -0.05, 0.1, 'GB/s']}}
 WRONG = {'environ': 'bad', 'verdict': 'INVALID', 'reasons': ['not-validated (bit 3)']}
@@ -33,25 +33,12 @@ def run(**changes):
 
 
 @pytest.fixture
-def page(tmp_path):
-    """A function: the Page of these records, one file each."""
-
-    def of(records, nodes=()):
-        (tmp_path / 'records').mkdir(exist_ok=True)
-        for number, row in enumerate(records):
-            made_up.write(tmp_path / f'records/{number:04d}.json', [row])
-        return page_of(run_of_records(read_table([str(tmp_path)])), nodes)
-
-    return of
-
-
-@pytest.fixture
 def html(tmp_path):
     """A function: the page of these records as text."""
 
-    def of(records):
+    def of(records, *words):
         file = made_up.write(tmp_path / 'r.jsonl', records)
-        assert main(['report', str(file), '-o', str(tmp_path / 'r.html')]) == 0
+        assert main(['report', str(file), '-o', str(tmp_path / 'r.html'), *words]) == 0
         return (tmp_path / 'r.html').read_text()
 
     return of
@@ -67,24 +54,19 @@ def test_the_head_is_the_best_valid_figure_with_interval_peak_and_reference(page
     assert 'No reference is set.' in found.standing
 
 
-def test_a_bound_is_shown_as_one_and_explained(page):
-    bound = {'triad': {'value': 37.2, 'unit': 'GB/s', 'better': 'higher', 'bound': 'lower'}}
-    found = page([made_up.record(rows=bound)])
-    assert found.headline == 'Triad ≥ 37.2 GB/s' and found.verdict == 'PASS'
-    assert 'lower bound, the true figure is higher' in found.picture.how_to_read
-
-
-def test_an_upper_bound_is_shown_as_one_and_explained(page):
-    bound = {'triad': {'value': 37.2, 'unit': 'GB/s', 'better': 'higher', 'bound': 'upper'}}
-    found = page([made_up.record(rows=bound)])
-    assert found.headline == 'Triad ≤ 37.2 GB/s'
-    assert 'arrow to the left' in found.picture.how_to_read
-
-
-def test_a_bound_below_its_reference_is_undecided(page):
-    bound = {'triad': {'value': 37.2, 'unit': 'GB/s', 'better': 'higher', 'bound': 'lower'}}
-    found = page([made_up.record(rows=bound, case=KNOWN)])
-    assert found.verdict == 'UNDECIDED' and found.attention[0].verdict == 'UNDECIDED'
+@pytest.mark.parametrize('bound, case, headline, word, read', [
+    ('lower', {}, 'Triad ≥ 37.2 GB/s', 'PASS', 'lower bound, the true figure is higher'),
+    ('upper', {}, 'Triad ≤ 37.2 GB/s', 'PASS', 'arrow to the left'),
+    ('lower', KNOWN, 'Triad ≥ 37.2 GB/s', 'UNDECIDED', 'Thick line: the reference'),
+])  # fmt: skip
+def test_a_bound_is_shown_as_one_explained_and_fails_no_reference(
+    page, bound, case, headline, word, read
+):
+    rows = {'triad': {'value': 37.2, 'unit': 'GB/s', 'better': 'higher', 'bound': bound}}
+    found = page([made_up.record(rows=rows, case=case)])
+    assert (found.headline, found.verdict) == (headline, word)
+    assert [a.verdict for a in found.attention] == [word] * (word != 'PASS')
+    assert read in found.picture.how_to_read
 
 
 def test_the_verdict_counts_rows_and_names_what_is_wrong(page):
@@ -105,29 +87,23 @@ def test_a_warning_is_no_reason_against_a_row(page):
     assert found.verdict == 'PASS' and not found.attention
 
 
-def test_a_run_without_a_valid_figure_has_no_headline_figure(page):
-    found = page([made_up.record(case=WRONG)])
-    assert found.headline == 'No valid figure' and found.picture is None
+OLD = made_up.record(day=-1, rows=made_up.stream(share=2))
+ROUNDS = [made_up.record(rows=made_up.stream(share=s)) for s in (0.9, 1.0, 0.95)]
+NODES = [made_up.record(f'n{i}', rows=made_up.stream(share=i / 10)) for i in (9, 10, 12)]
 
 
-def test_the_headline_of_several_nodes_is_their_median(page):
-    rows = [made_up.record(f'n{i}', rows=made_up.stream(share=i / 10)) for i in (9, 10, 12)]
-    assert page(rows).headline == 'Triad 180.0 GB/s, median of 3 nodes (162.0 to 216.0)'
-
-
-# --- which records ------------------------------------------------------------------------------
-
-
-def test_rounds_of_one_run_are_one_row_with_the_best_figure(page):
-    rounds = [made_up.record(rows=made_up.stream(share=s)) for s in (0.9, 1.0, 0.95)]
-    found = page(rounds)
-    assert found.counts == 'rows: 1 PASS' and found.headline == 'Triad 180.0 ±18.0 GB/s'
-
-
-def test_of_records_the_newest_night_is_shown(page):
-    old = made_up.record(day=-1, rows=made_up.stream(share=2))
-    found = page([old, made_up.record(case=False)])
-    assert found.counts == 'rows: 1 PASS' and found.headline == 'Triad 180.0 ±0.9 GB/s'
+@pytest.mark.parametrize('records, headline, counts', [
+    ([OLD, made_up.record(case=False)], 'Triad 180.0 ±0.9 GB/s', 'rows: 1 PASS'),
+    (ROUNDS, 'Triad 180.0 ±18.0 GB/s', 'rows: 1 PASS'),
+    (NODES, 'Triad 180.0 GB/s, median of 3 nodes (162.0 to 216.0)', 'rows: 3 UNDECIDED'),
+    ([made_up.record(case=WRONG)], 'No valid figure', 'rows: 1 INVALID'),
+], ids=['newest night', 'rounds are one row', 'nodes', 'invalid'])  # fmt: skip
+def test_the_headline_is_of_the_newest_night_the_best_round_and_all_nodes(
+    page, records, headline, counts
+):
+    found = page(records)
+    assert (found.headline, found.counts) == (headline, counts)
+    assert (found.picture is None) == (headline == 'No valid figure')
 
 
 # --- sections -----------------------------------------------------------------------------------
@@ -152,46 +128,36 @@ def test_an_invalid_row_has_no_figure_in_table_and_picture(page):
     assert 'INVALID: not-validated' in picture and '360' not in picture
 
 
-def curves(points, axis, *of):
-    """Metrics of {(series, number): value}."""
-    rows = {}
-    for (series, number), value in points.items():
-        (row,) = made_up.metrics({series: value}, *of).values()
-        rows[f'{series}_{number}'] = {**row, 'series': series, 'at': {axis: number}}
-    return rows
-
-
-def test_a_map_of_two_domains_and_names_that_end_in_a_number_are_no_curves(page):
-    rows = made_up.metrics({f'triad_{n}': 9.0 * n for n in (32, 64, 80)})
-    for here in range(4):
-        for there in range(4):
-            (row,) = made_up.metrics({'x': 10.0}).values()
-            at = {'cpu_domain': here, 'memory_domain': there}
-            rows[f'read_gbs_{here}_{there}'] = {**row, 'series': 'read_gbs', 'at': at}
-    (section,) = page([made_up.record(rows=rows, headline='triad_80')]).sections
-    assert not any('threads' in one.draw(800).as_text() for one in section.pictures)
-
-
 def test_one_metric_more_behind_the_headline_changes_no_picture(page):
     rows = made_up.stream() | made_up.metrics({'rounds': 3.0}, 's', 'lower')
     assert page([made_up.record(rows=rows)]).picture.title.startswith('Triad')
 
 
-def test_points_of_a_series_are_curves(page):
-    points = {(f'triad_{m}', n): n * 9.0 for m in ('local', 'remote') for n in range(1, 9)}
-    row = made_up.record(rows=curves(points, 'threads'), case={'test': 'numa_scan'})
-    (section,) = page([row]).sections
-    (picture,) = section.pictures
-    text = picture.draw(800).as_text()
-    assert '>triad_local<' in text and '>triad_remote<' in text and '>threads<' in text
-    assert section.tables[0].is_folded and len(section.tables[0].rows) == 16
+def curves(points, axes, *of):
+    """Metrics of {(series, numbers): value}."""
+    rows = {}
+    for number, ((series, places), value) in enumerate(points.items()):
+        (row,) = made_up.metrics({series: value}, *of).values()
+        at = dict(zip(axes, places, strict=True))
+        rows[f'{series}_{number}'] = {**row, 'series': series, 'at': at}
+    return rows
 
 
-def test_curves_over_bytes_have_a_logarithmic_axis(page):
-    points = {('t', 4**n): 1.5 * 3**n for n in range(11)}
-    rows = curves(points, 'bytes', 'us', 'lower')
-    row = made_up.record(rows=rows, case={'test': 'imb'})
-    assert '>1 MiB<' in page([row]).sections[0].pictures[0].draw(800).as_text()
+CURVES = [
+    (('threads',), {(f'triad_{m}', (n,)): n * 9.0 for m in 'ab' for n in range(1, 9)},
+     ['>triad_a<', '>triad_b<', '>threads<']),
+    (('bytes',), {('t', (4**n,)): 1.5 * 3**n for n in range(11)}, ['>1 MiB<']),
+    (('cpu', 'memory'), {('r', (a, b)): 10.0 for a in range(4) for b in range(4)}, []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize('axes, points, shown', CURVES, ids=['curves', 'logarithmic', 'no curve'])
+def test_points_of_a_series_are_curves_but_not_of_a_map(page, axes, points, shown):
+    rows = curves(points, axes, 'us', 'lower') | made_up.metrics({f't_{n}': 9.0 for n in (32, 64)})
+    (section,) = page([made_up.record(rows=rows, case={'test': 'scan'}, headline='t_64')]).sections
+    texts = [picture.draw(800).as_text() for picture in section.pictures]
+    assert len(texts) == bool(shown) and all(word in texts[0] for word in shown)
+    assert section.tables[0].is_folded and len(section.tables[0].rows) == len(rows)
 
 
 def test_a_long_table_shows_what_is_wrong_first_and_counts_the_rest(page):
@@ -203,12 +169,6 @@ def test_a_long_table_shows_what_is_wrong_first_and_counts_the_rest(page):
     assert table.title == '60 of 100 rows: what is not PASS, then the slowest, GB/s'
 
 
-def test_a_phone_shows_verdict_and_figures_before_the_stores():
-    columns = tuple(Column(n, n) for n in ('preset', 'stores', 'triad', 'verdict', 'reason'))
-    titles, row = verdict_first(Table('', columns, [[1, 2, 3, 4, 5]])).texts()
-    assert titles == ['preset', 'verdict', 'reason', 'triad', 'stores'] and row == [*'14532']
-
-
 def test_array_size_threads_and_stores_are_said_with_a_link_to_what_they_mean(html):
     rows = [made_up.record(case={'stores': '256nt'}), made_up.record('n2', case={'stores': '256'})]
     text = html(rows)
@@ -216,28 +176,12 @@ def test_array_size_threads_and_stores_are_said_with_a_link_to_what_they_mean(ht
     assert '<a href="#words">What these mean</a>' in text and 'id="words"' in text
 
 
-def test_the_looks_of_a_run_are_a_table(page):
-    looks = {
-        'ordinary': {'gbs': 30.0, 'is_bound': False},
-        'half': {'gbs': 16.5, 'is_bound': True},
-        'half_threads': 4,
-        'domains': {'1': {'gbs': 12.5, 'is_bound': False, 'apart': -0.17}},
-    }
-    rows, looks_ = page([made_up.record(looks=looks)]).sections[0].tables
-    assert looks_.texts()[1:] == [
-        ['Triad, ordinary stores', '30.0'],
-        ['Triad, half of the threads (4)', '≥ 16.5'],
-        ['read by the threads of NUMA domain 1, -17% to the others', '12.5'],
-    ]
-    assert rows.title.startswith('All rows') and not rows.is_folded
-
-
 def test_the_provenance_names_build_and_record(page):
     found = page(run())
     _, title, fields = found.provenance[0]
     names = dict(fields)
     assert title.startswith('stream') and names['compiler'] == 'gcc 12.2.0'
-    assert names['record'].endswith('.json') and names['session'] == 's1'
+    assert names['record'].endswith('.jsonl') and names['session'] == 's1'
 
 
 # --- the file -----------------------------------------------------------------------------------
@@ -265,7 +209,8 @@ class Reader(HTMLParser):
 
 
 def test_the_page_loads_nothing_and_its_policy_allows_nothing_but_its_own_style_and_script(html):
-    found = Reader(html(run()))
+    text = html(run())
+    found = Reader(text)
     names = {tag for tag, _ in found.tags}
     assert not names & {'link', 'img', 'iframe', 'form'}
     for _, attributes in found.tags:
@@ -280,18 +225,10 @@ def test_the_page_loads_nothing_and_its_policy_allows_nothing_but_its_own_style_
         f"default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
         "base-uri 'none'; form-action 'none'"
     )
-
-
-def test_dark_colours_are_for_a_screen(html):
-    """Printed from a dark browser, names and figures of the pictures were white on white."""
-    dark = re.findall('@media (.*)prefers-color-scheme: dark', html(run()))
-    assert dark == ['screen and ('] * 2
-
-
-def test_every_link_leads_to_an_id_of_the_page(html):
-    found = Reader(html(run()))
     ids = {attributes['id'] for _, attributes in found.tags if 'id' in attributes}
     assert {a['href'][1:] for _, a in found.tags if 'href' in a} <= ids
+    # printed from a dark browser, names and figures of the pictures were white on white
+    assert re.findall('@media (.*)prefers-color-scheme: dark', text) == ['screen and ('] * 2
 
 
 def test_text_of_other_parties_is_no_markup(html):
@@ -300,10 +237,10 @@ def test_text_of_other_parties_is_no_markup(html):
     assert text.count('<script') == 1 and '<b>' not in text and '\x1b' not in text
 
 
-def test_the_picture_of_the_headline_is_saved_as_a_file_with_its_own_colours(tmp_path, capsys):
-    file = made_up.write(tmp_path / 'r.jsonl', run())
-    words = ['-o', str(tmp_path / 'r.html'), '--svg', str(tmp_path / 'h.svg')]
-    assert main(['report', str(file), *words]) == 0
+def test_the_picture_of_the_headline_is_saved_as_a_file_with_its_own_colours(
+    html, tmp_path, capsys
+):
+    html(run(), '--svg', str(tmp_path / 'h.svg'))
     text = (tmp_path / 'h.svg').read_text()
     assert text.startswith('<svg xmlns="http://www.w3.org/2000/svg"') and '<style>' in text
     assert '198.0 ±1.0' in text and 'prefers-color-scheme: dark' in text
@@ -330,3 +267,62 @@ def test_a_large_fleet_is_shown_within_seconds(tmp_path):
     """1,000 nodes; the records of one file are read once each."""
     table = read_table([str(made_up.write(tmp_path / 'r.jsonl', made_up.fleet(1000)))])
     assert len(run_of_records(table).rows) == 1000
+
+
+# --- of ReFrame's report: the rows, the counts and the verdict of the terminal
+
+
+@pytest.fixture
+def made(tmp_path):
+    return MadeRun(tmp_path)
+
+
+def test_the_page_of_a_report_has_the_rows_and_the_verdict_of_the_terminal(made, tmp_path, capsys):
+    made.add({'triad': metric(41.0, 40.5, 41.5)}, round=1)
+    made.add({'triad': metric(42.5, 42.0, 43.0)}, round=2)
+    made.add({'triad': metric(90.0)}, preset='gcc-o3', reasons=['fits-in-cache (1 MiB)'])
+    path = made.build('icx', result='fail', why='icx: not found').failed_with('icx').write()
+    found = page_of(run_of_report(path))
+    counts = '1 PASS, 1 MISSING, 1 INVALID, 1 build failed'
+    assert show(read(path)) == 1 and found.counts == f'rows: {counts}'
+    assert f'Verdict: INVALID: {counts}' in capsys.readouterr().out
+    assert [(a.verdict, a.what) for a in found.attention] == [
+        ('INVALID', 'stream gcc-o3 omp'), ('MISSING', 'stream icx omp')
+    ]  # fmt: skip
+    assert 'icx: not found' in found.attention[1].why
+    table = found.sections[0].tables[0]
+    assert [line[0] for line in table.texts()[1:]] == ['gcc-o2', 'gcc-o3', 'icx']
+    assert main(['report', path, '-o', str(tmp_path / 'r.html')]) == 0
+    assert 'Triad 42.5 ±1.5 GB/s PASS; rows: 1 PASS' in capsys.readouterr().out
+
+
+def test_a_bad_row_of_another_benchmark_does_not_make_the_headline_wrong(made):
+    made.add({'triad': metric(30.3, 25.9, 34.7)})
+    made.add({'unloaded_ns': metric(90.0)}, test='loaded', reasons=['generators-stopped (1)'])
+    found = page_of(run_of_report(made.write()))
+    assert found.headline.startswith('Triad 30.3') and found.verdict == 'PASS'
+    assert [a.verdict for a in found.attention] == ['INVALID']
+
+
+def test_a_run_without_a_figure_has_a_page(made):
+    made.build('icx', result='fail', why='no').failed_with('icx')
+    found = page_of(run_of_report(made.write()))
+    assert found.headline == 'No valid figure' and found.verdict == 'MISSING'
+
+
+def test_each_node_of_a_whole_cluster_is_in_the_table(made, tmp_path):
+    file = tmp_path / 'records' / 'cluster.jsonl'
+    made_up.write(file, made_up.fleet(5, case={'test': 'cluster_stream'}))
+    values = {'local:default:triad': [180.0, 0, None, None, 'GB/s', 'pass']}
+    made.add(test='cluster_stream', node_check='nodecheck.txt', perfvalues=values)
+    made.cases[-1]['record'] = str(file)
+    found = page_of(run_of_report(made.write()))
+    assert found.counts == 'rows: 1 PASS' and 'median of 5 nodes' in found.headline
+    assert found.sections[0].id == 'nodes'
+
+
+def test_the_page_says_who_disturbed_the_run(made):
+    busy = {'wall_s': 2.0, 'other_share': 0.5, 'processes': [{'name': 'cc1', 'cpu_s': 3.0}]}
+    made.add({'triad': metric(37.2, bound=True)}, record={'busy': busy})
+    lines = ' '.join(page_of(run_of_report(made.write())).standing)
+    assert 'Other processes used 50% of the CPUs' in lines and 'cc1 1.5' in lines

@@ -52,9 +52,9 @@ def test_a_node_is_found_in_table_and_picture(page):
 
 
 def test_nothing_is_hidden_or_marked_before_and_after(page):
-    assert page('JSON.stringify([names().length, hits()])') == [30, []]
     again = "find.value = 'x'; tools.oninput(); find.value = ''; tools.oninput();"
-    assert page(f'{again} JSON.stringify([names().length, hits()])') == [30, []]
+    for done in ('', again):
+        assert page(f'{done} JSON.stringify([names().length, hits()])') == [30, []]
 
 
 def test_rows_are_filtered_by_their_verdict(page):
@@ -64,16 +64,13 @@ def test_rows_are_filtered_by_their_verdict(page):
     assert chosen == ['n007', 'n021', 'n013']
 
 
-def test_a_click_sorts_figures_by_value_and_a_second_one_the_other_way(page):
+def test_a_click_sorts_figures_by_value_names_by_text_and_a_second_one_the_other_way(page):
     """By text -2.8 % would come before -19.7 %."""
     column = "box.querySelector('tbody').rows.map(row => parseFloat(row.cells[2].textContent))"
     up = page(f"click('to peers'); JSON.stringify({column})")
     assert up == sorted(up) and up[:3] == [-19.7, -10, -2.8]
     down = page(f"click('to peers'); click('to peers'); JSON.stringify({column})")
     assert down == up[::-1]
-
-
-def test_a_click_sorts_names_and_says_so(page):
     names, said = page(
         "click('node'); JSON.stringify([names(), "
         "box.querySelectorAll('th').map(one => one.getAttribute('aria-sort'))])"

@@ -59,9 +59,10 @@ def copied(by_make, tmp_path):
     return folder, by_make[1]
 
 
-def change_build(folder, old, new):
+def change_build(folder, **changes):
+    """Of the one stored build."""
     (path,) = (folder / 'builds').glob('*/build.json')
-    path.write_text(path.read_text().replace(old, new))
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
 
 def build_json(folder):
@@ -71,35 +72,23 @@ def build_json(folder):
 
 def test_what_a_run_keeps(by_make):
     folder, name = by_make
-    build, (case,) = build_json(folder), measured(folder)
-    assert (
-        build['source_sha256'] == presets.source_sha256(STREAM)
-        and build['make'][1] == 'PRESET=gcc-o3'
-    )
-    assert build['binary_sha256'] == case['binary_sha256']
-    assert (
-        checksum((folder / 'sources' / build['sources']).read_bytes(), 'stream')
-        == build['source_sha256']
-    )
-    found = (folder / 'jobs' / name.removesuffix('.json') / 'environment.txt').read_text()
-    assert set(found.split()) == set(case['run_environment'].split())
-    assert {'OMP_PLACES=cores', 'OMP_PROC_BIND=close', 'OMP_WAIT_POLICY=passive'} <= set(
-        found.split()
-    )
-
-
-def measured(folder):
+    build = build_json(folder)
     (run,) = json.loads((folder / 'report.json').read_text())['runs']
-    return [c for c in run['testcases'] if c['name'].startswith('stream %')]
+    (case,) = (c for c in run['testcases'] if c['name'].startswith('stream %'))
+    source = presets.source_sha256(STREAM)
+    assert (build['source_sha256'], build['make'][1]) == (source, 'PRESET=gcc-o3')
+    assert build['binary_sha256'] == case['binary_sha256']
+    assert checksum((folder / 'sources' / build['sources']).read_bytes(), 'stream') == source
+    text = (folder / 'jobs' / name.removesuffix('.json') / 'environment.txt').read_text()
+    found = set(text.split())
+    assert found == set(case['run_environment'].split())
+    assert {'OMP_PLACES=cores', 'OMP_PROC_BIND=close', 'OMP_WAIT_POLICY=passive'} <= found
 
 
 def test_an_environment_of_the_sites_own_is_built_by_its_compiler_and_flags(call, copied):
     """It has no line of make; that was a traceback."""
     folder, name = copied
-    (path,) = (folder / 'builds').glob('*/build.json')
-    path.write_text(
-        json.dumps({**json.loads(path.read_text()), 'make': None, 'preset': 'builtin'})
-    )
+    change_build(folder, make=None, preset='builtin')
     done = call('membw', 'reproduce', name, '--results', folder)
     line = '(cd "$here/sources/src/stream" && gcc -O3 -fopenmp stream.c -o "$binary")\n'
     assert line in done.stdout, done.stdout + done.stderr
@@ -129,30 +118,26 @@ def commands(script):
     return [line for line in script.splitlines() if not line.startswith('#')]
 
 
-def test_a_changed_build_is_named(call, copied, one_run):
+def test_a_changed_build_is_named_and_one_that_fails_says_where_the_log_is(call, copied, one_run):
     """The recorded line ends with -O3; what is built again does not."""
     folder, name = copied
-    change_build(folder, '"PRESET=gcc-o3"', '"PRESET=gcc-o3", "EXTRA=-O0"')
+    make = build_json(folder)['make']
+    change_build(folder, make=[*make, 'EXTRA=-O0'])
     done = call('membw', 'reproduce', name, '--results', folder, '--run', *FAR)
     assert done.returncode == 1, done.stdout + done.stderr
-    assert done.stdout.startswith('binary: DIFFERS')
-    assert 'DIFFERENT: the code' in done.stdout
-
-
-def test_a_build_that_fails_says_where_the_log_is(call, copied, one_run):
-    folder, name = copied
-    change_build(folder, '"CC=gcc"', '"CC=gone-99"')
+    assert done.stdout.startswith('binary: DIFFERS') and 'DIFFERENT: the code' in done.stdout
+    change_build(folder, make=[*make, 'CC=gone-99'])
     done = call('membw', 'reproduce', name, '--results', folder, '--run')
     assert done.returncode == 1 and 'reproduce.log' in done.stderr
     assert 'Traceback' not in done.stderr
 
 
-# --- the sources -------------------------------------------------------------------------------
+# --- what is not kept cannot be made again
 
 
 def test_other_sources_are_never_taken(call, copied):
     folder, name = copied
-    change_build(folder, presets.source_sha256(STREAM), 'f' * 64)
+    change_build(folder, source_sha256='f' * 64)
     done = call('membw', 'reproduce', name, '--results', folder)
     assert done.returncode == 2 and done.stdout == ''
     assert done.stderr.startswith(f"membw: the sources with checksum '{'f' * 64}' are not in")
@@ -161,9 +146,6 @@ def test_other_sources_are_never_taken(call, copied):
 def test_sources_that_were_not_kept_are_named(tmp_path):
     with pytest.raises(MembwError, match='are not in'):
         find_sources({'source_sha256': 'a', 'sources': 'gone.tar.gz'}, tmp_path)
-
-
-# --- what is not kept cannot be made again -----------------------------------------------------
 
 
 @pytest.mark.parametrize('days', [(0,), (0, 1)])  # once; again in the same job

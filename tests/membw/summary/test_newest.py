@@ -26,20 +26,11 @@ def wrote(runs, name, age_s, **case):
     return str(run.path)
 
 
-def test_it_is_the_newest_by_time_not_by_name(runs):
-    wrote(runs, 'run-9.json', 60, metrics={'triad': metric(40.0)})
-    new = wrote(runs, 'run-20261123T000000-1.json', 0, metrics={'triad': metric(41.0)})
-    assert newest() == new
-
-
-def test_dry_runs_and_what_a_failed_start_left_are_passed_over(runs):
-    good = wrote(runs, 'run-1.json', 60, metrics={'triad': metric(40.0)})
-    wrote(runs, 'run-2.json', 10)  # a dry run: it passed without a figure
-    (runs / 'reports/run-3.json').write_text('')
-    assert newest() == good
-
-
-def test_without_any_there_is_one_line(runs):
-    wrote(runs, 'run-2.json', 0)
+def test_it_is_the_newest_by_time_that_has_a_figure(runs):
+    wrote(runs, 'run-2.json', 0)  # a dry run: it passed without a figure
+    (runs / 'reports/run-3.json').write_text('')  # what a failed start left
     with pytest.raises(MembwError, match='no report'):
         newest()
+    wrote(runs, 'run-9.json', 60, metrics={'triad': metric(40.0)})
+    new = wrote(runs, 'run-20261123T000000-1.json', 30, metrics={'triad': metric(41.0)})
+    assert newest() == new

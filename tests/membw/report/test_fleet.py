@@ -1,0 +1,63 @@
+"""The sections on a fleet and on its past: what `membw rank` and `membw history` say, drawn."""
+
+import made_up_records as made_up
+
+
+def nights(days, slower_from=999):
+    return [
+        row
+        for day in days
+        for row in made_up.fleet(
+            5, days=(day,), slow=[(2, 0.9)] if day >= slower_from else (), seed=abs(day)
+        )
+    ]
+
+
+def test_a_low_node_is_named_in_the_picture_the_table_and_the_head(page):
+    found = page(made_up.fleet(30, slow=[(7, 0.9)]))
+    section, picture = found.sections[0], found.picture.draw(800).as_text()
+    assert section.title.startswith('Nodes: 29 PASS') and '1 UNDECIDED' in section.title
+    assert section.tables[0].texts()[1][:2] == ['n007', 'UNDECIDED']
+    assert '>n007<' in picture and picture.count('<title>n0') == 30  # a mark per node
+    assert found.verdict == '' and found.nodes[0] == ('UNDECIDED', '1 of 30 nodes')
+    assert found.attention[0].what == 'node n007'
+
+
+def test_nodes_are_sorted_by_loss_whatever_their_verdict(page):
+    rows = made_up.fleet(30, slow=[(7, 0.93), (9, 0.9)])
+    again = [made_up.record('n007', 0.001 * i, made_up.stream(share=0.93)) for i in (1, 2, 3)]
+    found = page([*rows, *again], [made_up.name(n) for n in range(1, 32)])
+    table = found.sections[0].tables[0]
+    assert [line[:2] for line in table.texts()[1:4]] == [
+        ['n031', 'MISSING'], ['n009', 'UNDECIDED'], ['n007', 'FAIL']
+    ]  # fmt: skip
+    assert len(table.rows) == 31
+    assert {(a.verdict, a.what) for a in found.attention} == {
+        ('FAIL', 'node n007'), ('UNDECIDED', 'node n009'), ('MISSING', 'node n031')
+    }  # fmt: skip
+
+
+def test_one_node_has_no_ranking_and_one_night_no_history(page):
+    assert [section.id for section in page([made_up.record()]).sections] == ['test-stream']
+    assert all(section.id != 'history' for section in page(nights([0])).sections)
+
+
+def test_a_step_of_a_node_is_listed_and_needs_attention(page):
+    found = page(nights(range(40), slower_from=30))
+    section = found.sections[-1]
+    assert section.title == 'History: 40 nights' and section.notes == ['1 change for the worse.']
+    assert 'n002 STEP -9' in str(section.tables[0].rows[0][0])
+    assert [a.what for a in found.attention if a.verdict == 'CHANGE'][0].startswith('STEP -9')
+
+
+def test_nights_without_a_change_are_drawn_as_the_median_of_the_nodes(page):
+    section = page(nights(range(12))).sections[-1]
+    assert section.notes == ['UNDECIDED: 12 nights, 14 are needed.'] and not section.tables
+    assert '>median of 5 nodes<' in section.pictures[0].draw(800).as_text()
+
+
+def test_the_node_that_fell_is_in_the_picture_of_a_year_and_the_axis_has_years(page):
+    found = page(nights(range(-185, 180, 4), slower_from=101))
+    picture = found.sections[-1].pictures[0].draw(800).as_text()
+    assert '>n002<' in picture and '>n002 changed<' in picture and '>median of 5 nodes<' in picture
+    assert '>2025-12<' in picture and '>2026-10<' in picture

@@ -134,7 +134,7 @@ def main(argv: list[str] | None = None) -> int:
             return status_of(argv, heeds)
         except KeyboardInterrupt:
             print(f'membw: {heeds.word()}', file=sys.stderr)
-            return heeds.status()
+            return 128 + heeds.number
 
 
 def status_of(argv: list[str] | None, heeds: Heeded) -> int:

@@ -1,5 +1,6 @@
 """One night in results/nights/SYSTEM/DATE: its steps, each bounded in time, and how each ended."""
 
+import contextlib
 import pathlib
 import shlex
 import signal
@@ -10,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from membw.files import write_whole
-from membw.interruption import audible, end
+from membw.interruption import child
 
 STEPS = 'run', 'rank', 'history', 'report', 'export'
 # exit statuses of a step; of STOPPED and more, or of a signal, it runs again when resumed
@@ -140,15 +141,7 @@ def read_state(folder: pathlib.Path) -> tuple[State | None, str]:
 
 def bounded(words: list[str], log: pathlib.Path, seconds: float) -> int:
     """The exit status of the command; STOPPED where it was not done in time."""
-    with open(log, 'w') as file, audible():
-        process = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
-        )
-    try:
-        return process.wait(timeout=max(seconds, 0))
-    except subprocess.TimeoutExpired:
-        end(process, ENDING)
-        return STOPPED
-    except BaseException:
-        end(process, ENDING)
-        raise
+    with contextlib.suppress(subprocess.TimeoutExpired), open(log, 'w') as file:
+        with child(words, ENDING, stdout=file, stderr=file) as process:
+            return process.wait(timeout=max(seconds, 0))
+    return STOPPED

@@ -114,29 +114,24 @@ def opened(system: pathlib.Path, date: str, options: list[str]) -> Night:
     attempts = sorted(system.glob(f'{date}*'), key=lambda path: int(path.name[11:] or 1))
     said = ''
     if attempts:
-        state, said = read_state(attempts[-1])
-        if state and state.options != options:
-            said = f'was of another command: membw {shlex.join(state.options)}'
-        elif state and all(step.is_ended for step in state.steps.values()):
-            said = 'is finished'
-        elif state:
-            return Night(attempts[-1], state)
+        try:
+            state = msgspec.json.decode((attempts[-1] / STATE).read_bytes(), type=State)
+            if tuple(state.steps) != STEPS:
+                said = f'cannot be read ({STATE}: other steps)'
+            elif state.options != options:
+                said = f'was of another command: membw {shlex.join(state.options)}'
+            elif all(step.is_ended for step in state.steps.values()):
+                said = 'is finished'
+            else:
+                return Night(attempts[-1], state)
+        except (OSError, ValueError, RecursionError) as err:
+            said = f'cannot be read ({STATE}: {err})'
         said = f'{attempts[-1].name} {said}: measured anew'
     folder = system / (f'{date}.{len(attempts) + 1}' if attempts else date)
     folder.mkdir(parents=True)
     night = Night(folder, State(options, {name: Step() for name in STEPS}), said)
     night.write()
     return night
-
-
-def read_state(folder: pathlib.Path) -> tuple[State | None, str]:
-    """(state, ''), or (None, why it cannot be read)."""
-    try:
-        state = msgspec.json.decode((folder / STATE).read_bytes(), type=State)
-    except (OSError, ValueError, RecursionError) as err:
-        return None, f'cannot be read ({STATE}: {err})'
-    is_whole = tuple(state.steps) == STEPS
-    return (state, '') if is_whole else (None, f'cannot be read ({STATE}: other steps)')
 
 
 def bounded(words: list[str], log: pathlib.Path, seconds: float) -> int:

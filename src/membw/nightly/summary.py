@@ -17,13 +17,8 @@ from membw.results.verdict import FAIL, MISSING, PASS
 from membw.summary import junit
 from membw.summary.command import read
 
-WORDS = {
-    None: 'not begun',
-    WELL: 'well',
-    WRONG: 'look at it',
-    NOT_DONE: 'incomplete',
-    STOPPED: 'out of time',
-}
+WORDS = {None: 'not begun', WELL: 'well', WRONG: 'look at it'}
+WORDS |= {NOT_DONE: 'incomplete', STOPPED: 'out of time'}
 MOST = 100  # nodes, or rows, that are named
 BESIDES = re.compile(r'(membw|hint|note|measure again): ')
 VERDICT = re.compile(r'^(Verdict: |membw: |hint: )')
@@ -60,7 +55,7 @@ def word_of(night: Night, name: str) -> str:
     if step.status is None and step.command:
         return 'stopped'
     if night.is_early(name):
-        return 'not judged'
+        return 'undecided'
     return WORDS.get(step.status, f'failed, exit status {step.status}')
 
 

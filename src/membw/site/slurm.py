@@ -55,9 +55,3 @@ def option(options: Iterable[str], *names: str) -> str:
     parser.add_argument(*names, dest='value', default='')
     words = [word for one in options for word in shlex.split(one)]
     return str(parser.parse_known_args(words)[0].value)
-
-
-def queue(access: list[str]) -> list[str]:
-    """The words of a partition's `access` that sinfo understands as well: its queue."""
-    name = option(access, '-p', '--partition')
-    return ['-p', name] if name else []

@@ -30,7 +30,7 @@ run) for kind in json ledger; do
 		cp "$MEMBW_ROOT/made/reports/run.$kind" "$MEMBW_ROOT/results/reports/run-$$.$kind"
      done
      echo 'Verdict: PASS: 1 PASS' ;;
-history) echo 'Verdict: NOT JUDGED: 1 night' ;;
+history) echo 'Verdict: UNDECIDED: 1 night' ;;
 esac
 [ ! -e "$MEMBW_ROOT/$1.does" ] || . "$MEMBW_ROOT/$1.does"
 """
@@ -351,7 +351,7 @@ def test_a_history_is_early_by_its_reason(place, nights, shell, status):
         (place.nights / f'thin/2026-04-{day:02}').mkdir(parents=True)
     cluster(place)
     if 'bug' in shell:
-        place.script('membw', MEMBW.replace('Verdict: NOT', 'NOT'))
+        place.script('membw', MEMBW.replace('Verdict: UND', 'UND'))
     place.does('history', shell)
     assert place.night().status == status
 

@@ -17,7 +17,7 @@ MEMBW = f"""#!/bin/sh
 case $1 in
 run) cp "$MEMBW_ROOT/made.json" "$MEMBW_ROOT/results/reports/run-$$.json"
      . "$MEMBW_ROOT/run.does" ;;
-history) echo 'Verdict: NOT JUDGED: 3 nights, 14 are needed'; exit 2 ;;
+history) echo 'Verdict: UNDECIDED: 3 nights, 14 are needed'; exit 2 ;;
 rank) PYTHONPATH={ROOT}/src exec {sys.executable} -m membw "$@" ;;
 esac
 """

@@ -68,7 +68,9 @@ class Night(NamedTuple):
         if name != 'history' or self.state.steps[name].status != NOT_DONE:
             return False
         dates = {folder.name[:10] for folder in self.folder.parent.glob('2*')}
-        return len(dates) < EARLY and any(line.startswith('Verdict: ') for line in self.tail(name))
+        return len(dates) < EARLY and any(
+            line.startswith('Verdict: ') for line in self.printed(name)
+        )
 
     def run(self, name: str, words: list[str], seconds: float) -> None:
         """Runs a step that has not ended, with a time limit; its output goes to NAME.log. What
@@ -97,9 +99,10 @@ class Night(NamedTuple):
     def log(self, name: str) -> pathlib.Path:
         return self.folder / f'{name}.log'
 
-    def tail(self, name: str, lines: int = 25) -> list[str]:
+    def printed(self, name: str) -> list[str]:
+        """The lines of a step's log."""
         log = self.log(name)
-        return log.read_text(errors='replace').splitlines()[-lines:] if log.exists() else []
+        return log.read_text(errors='replace').splitlines() if log.exists() else []
 
     def reports(self) -> set[str]:
         """Reports of ReFrame, or the ledgers of such: those that a step adds are its own, as one

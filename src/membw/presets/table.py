@@ -77,7 +77,7 @@ def loader(yaml: ModuleType) -> Any:
     return getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 
 
-def read_yaml(yaml: ModuleType, text: str) -> Any:
+def read_yaml(yaml: ModuleType, text: str | bytes) -> Any:
     """What the text says; YAMLError also for a number that Python does not take."""
     try:
         return yaml.load(text, loader(yaml))
@@ -109,7 +109,7 @@ def load(path: Path | str = TABLE) -> Table:
     return table
 
 
-def given_twice(text: str) -> Iterator[tuple[int, str]]:
+def given_twice(text: str | bytes) -> Iterator[tuple[int, str]]:
     """(line, place) of each key that stands there twice: PyYAML would take the last, silently.
 
     Nothing where there is no PyYAML.

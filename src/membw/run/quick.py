@@ -40,9 +40,10 @@ def chosen(environs: list[str]) -> list[str]:
 
     families: dict[str, list[str]] = {}
     for name in environs:
-        row = table['presets'].get(name)
-        is_c = row and presets.language(table['families'][row['family']]) == 'c'
-        if is_c and 'offload' not in row['features']:
+        row = table['presets'].get(name)  # None: an environment of the site's own
+        if row is None or 'offload' in row['features']:
+            continue
+        if presets.language(table['families'][row['family']]) == 'c':
             families.setdefault(row['family'], []).append(name)
     ordered = [sorted(names, key=rank) for names in families.values()]
     first = [names[0] for names in ordered]

@@ -65,7 +65,6 @@ class Passing:
 
 
 def clear() -> None:
-    """Removes a passing line."""
     if sys.stderr.isatty():
         print(CLEAR, end='', file=sys.stderr, flush=True)
 

@@ -200,8 +200,8 @@ def row(preset: str, table: Table | None = None) -> Facts:
     return named(preset, (table or load())['presets'], 'preset', TABLE)
 
 
-def blas_row(name: str) -> Facts:
-    return named(name, load_blas(), 'BLAS', BLAS_TABLE)
+def blas_row(name: str, rows: Facts | None = None) -> Facts:
+    return named(name, rows or load_blas(), 'BLAS', BLAS_TABLE)
 
 
 def named(name: str, rows: Facts, kind: str, file: Path) -> Facts:

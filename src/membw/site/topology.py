@@ -56,10 +56,10 @@ def quota(groups: Path = GROUPS, own: Path = Path('/proc/self/cgroup')) -> float
     least = math.inf
     for line in own.read_text().splitlines() if own.is_file() else ():
         _, controllers, path = line.split(':', 2)
-        folder = groups / ('cpu' if controllers else '') / path.strip('/')
-        above = [folder, *folder.parents]
         if controllers and 'cpu' not in controllers.split(','):
             continue
+        folder = groups / ('cpu' if controllers else '') / path.strip('/')
+        above = [folder, *folder.parents]
         for group in above[: above.index(groups) + 1]:
             v1 = [group / 'cpu.cfs_quota_us', group / 'cpu.cfs_period_us']
             files = [f for f in (group / 'cpu.max', *v1) if f.is_file()]

@@ -10,6 +10,7 @@ import time
 
 from membw import tables
 from membw.arguments import count
+from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
 from membw.progress import say
@@ -56,7 +57,8 @@ def run(args: argparse.Namespace) -> int:
 
     An interrupted run prints the table of what was measured before.
     """
-    begun, base = time.time(), session.report_base()
+    begun, name = time.time(), time.strftime('run-%Y%m%dT%H%M%S-') + str(os.getpid())
+    base = os.path.join(root(), 'results', 'reports', name)  # of report, ledger, JUnit file, log
 
     def shown() -> int:
         if not os.path.exists(f'{base}.json'):  # ReFrame was killed

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 
 from membw.checkout import refuse_unknown_system, root
@@ -18,12 +17,6 @@ from membw.progress import Cases, Passing, say
 WARNING = 'WARNING: '
 # for ReFrame to cancel its jobs and write its report, after each signal
 ENDING = (signal.SIGINT, 15), (signal.SIGINT, 15), (signal.SIGTERM, 2), (signal.SIGKILL, 1)
-
-
-def report_base() -> str:
-    """Path of this run's report, ledger, JUnit file and log, without their suffixes."""
-    name = time.strftime('run-%Y%m%dT%H%M%S-') + str(os.getpid())
-    return os.path.join(root(), 'results', 'reports', name)
 
 
 def has_other_systems(rest: Sequence[str]) -> bool:

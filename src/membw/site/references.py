@@ -117,29 +117,25 @@ def _of_figures(test: str, place: str, figures: Any) -> Iterator[Problem]:
         known = isinstance(figure, list) and figure[:1] == [EXPECTED]
         if known and not (len(figure) == 3 and figure[1] and isinstance(figure[2], list)):
             yield f'{place}.{name}', f"'{EXPECTED}' without a message and a figure", KNOWN
-            continue
-        figure = figure[2] if known else figure
-        fact = _wrong(figure, test) if isinstance(figure, list) else 'is no list'
-        if fact:
+        elif fact := _wrong(figure[2] if known else figure, test):
             yield f'{place}.{name}', fact, SHAPE
 
 
-def _wrong(figure: list[Any], test: str) -> str:
+def _wrong(figure: Any, test: str) -> str:
     """What is wrong of [value, low, high, unit]."""
+    if not isinstance(figure, list):
+        return 'is no list'
     if len(figure) != 4:
         return f'has {len(figure)} parts'
     value, low, high, unit = figure
-    numbers = [v for v in (value, low, high) if v is not None]
-    if value is None or not all(_is_number(v) for v in numbers) or value <= 0:
+    numbers = [value, *(v for v in (low, high) if v is not None)]
+    if any(type(v) not in (int, float) or not math.isfinite(v) for v in numbers) or value <= 0:
         return f'{figure} is not of finite numbers, the first above 0'
     if low is not None and not -1 <= low <= 0 or high is not None and high < 0:
         return f'{figure}: the lower tolerance is from -1 to 0, the upper at least 0'
     if test == STREAM and unit != UNIT:
         return f"is in '{unit}', but {test} is judged in {UNIT}"
     return ''
-
-
-# --- what a file says of one case ----------------------------------------------------------------
 
 
 def figures_of(entries: Any, key: Iterable[str]) -> dict[str, Any]:
@@ -149,7 +145,3 @@ def figures_of(entries: Any, key: Iterable[str]) -> dict[str, Any]:
         named = dict(_entries(entries))
         entries = named.get(part) or next((e for n, e in named.items() if _fits(n, part)), {})
     return dict(_entries(entries))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

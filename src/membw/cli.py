@@ -150,7 +150,6 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def explained(err: BaseException) -> tuple[str, str]:
-    """(fact, hint)"""
     if isinstance(err, UnicodeEncodeError | UnicodeDecodeError):
         return f'text that is not {err.encoding}: {err.reason}', 'look for it in the input'
     if isinstance(err, OSError):

@@ -100,7 +100,6 @@ class Night(NamedTuple):
         return self.folder / f'{name}.log'
 
     def printed(self, name: str) -> list[str]:
-        """The lines of a step's log."""
         log = self.log(name)
         return log.read_text(errors='replace').splitlines() if log.exists() else []
 

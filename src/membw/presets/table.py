@@ -102,7 +102,6 @@ def load(path: Path | str = TABLE) -> Table:
 
 
 def load_blas(path: Path | str = BLAS_TABLE) -> Facts:
-    """{name: row} of configs/blas.yaml, checked."""
     return checked(path, check_blas)['rows']
 
 

@@ -85,7 +85,6 @@ class Ledger:
 
 
 def read(folder: str | Path) -> Ledger:
-    """Of a stage folder."""
     path = Path(folder, NAME)
     return Ledger(path.read_text(errors='replace') if path.is_file() else '')
 

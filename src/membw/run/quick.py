@@ -25,7 +25,6 @@ def options(environs: list[str]) -> list[str]:
 
 
 def variables() -> dict[str, str]:
-    """Of ReFrame's environment."""
     until = time.time() + LIMIT_S
     return {'MEMBW_BUILD': 'make', 'MEMBW_ROUNDS': str(ROUNDS), 'MEMBW_UNTIL': f'{until:.0f}'}
 

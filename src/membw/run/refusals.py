@@ -33,7 +33,6 @@ def classes() -> dict[str, tuple[list[str], list[str]]]:
 
 @functools.cache
 def variables(check: str) -> set[str]:
-    """What `-S` may set of a check."""
     import reframe  # not at each start of membw
 
     known, waiting = {*reframe.RegressionTest.var_space}, [check]

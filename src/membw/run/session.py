@@ -1,6 +1,7 @@
 """One session of ReFrame over the checks: its options, its progress, its end."""
 
 import contextlib
+import functools
 import json
 import os
 import signal
@@ -12,7 +13,7 @@ from collections.abc import Sequence
 from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError, did_you_mean
 from membw.interruption import child
-from membw.progress import Cases, Passing, say
+from membw.progress import Passing, say, under_way
 
 WARNING = 'WARNING: '
 # for ReFrame to cancel its jobs and write its report, after each signal
@@ -91,7 +92,7 @@ def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -
     ):
         assert process.stdout
         if not verbose:
-            passing.now(Cases(f'{base}.json').text)
+            passing.now(functools.partial(under_way, f'{base}.json'))
         for line in process.stdout:
             line = line.rstrip('\n')
             try:

@@ -55,7 +55,6 @@ NONE = Modules()
 
 @functools.cache
 def facts_of(name: str) -> Facts:
-    """systems/facts/<name>.yaml."""
     return yaml.safe_load(Path(root(), 'systems', 'facts', f'{name}.yaml').read_text())
 
 

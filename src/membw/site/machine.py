@@ -38,7 +38,6 @@ def cpu_flags() -> frozenset[str]:
 
 
 def cpu_features() -> set[str]:
-    """The architecture and its flags."""
     return {platform.machine(), *cpu_flags()}
 
 
@@ -116,7 +115,6 @@ def toolchains(table: Table) -> tuple[Facts, dict[str, str]]:
 
 
 def buildable(table: Table) -> dict[str, str]:
-    """{preset: compiler} of all that this machine can build and run."""
     chains, _ = toolchains(table)
     return {
         name: chains[row['family']]['cc']

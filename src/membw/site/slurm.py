@@ -10,7 +10,6 @@ from collections.abc import Iterable
 
 # with and without accounting; as `scheduler` of a partition
 SCHEDULERS = ('slurm', 'squeue')
-LIMIT_S = 20
 ANSWER_S = 60
 
 
@@ -41,12 +40,10 @@ def lacks_accounting() -> bool:
     if not (shutil.which('sbatch') and shutil.which('sacct')):
         return bool(shutil.which('sbatch'))
     try:
-        done = subprocess.run(
-            ['sacct', '-n', '-X', '-S', 'now'], capture_output=True, text=True, timeout=LIMIT_S
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode != 0 and 'disabled' in done.stderr
+        query('sacct', '-n', '-X', '-S', 'now')
+    except NoAnswer as err:
+        return 'disabled' in str(err)
+    return False
 
 
 def option(options: Iterable[str], *names: str) -> str:

@@ -128,7 +128,6 @@ def numbered(folder: Path = NODES) -> dict[int, list[int]]:
 
 
 def domain_cpus(number: int, folder: Path = NODES) -> list[int]:
-    """Every CPU of one NUMA domain of this machine."""
     return numbered(folder).get(number) or sorted(os.sched_getaffinity(0))
 
 

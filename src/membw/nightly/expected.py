@@ -29,14 +29,17 @@ class State(NamedTuple):
     """Of a node, as sinfo has it."""
 
     queues: set[str]
+    counts: str  # '1/0/0/1': allocated, idle, other, all
     word: str
     since: str
     reason: str
 
     @property
     def takes_jobs(self) -> bool:
-        """idle* does not answer; who takes a node away says why."""
-        return self.reason == 'none' and not self.word.endswith('*')
+        """Of those that it counts as allocated or idle; idle* does not answer, and who drains a
+        node says why."""
+        is_other = self.counts.split('/')[2] != '0'
+        return not is_other and self.reason == 'none' and not self.word.endswith('*')
 
     @property
     def text(self) -> str:
@@ -110,11 +113,11 @@ def _queues(places: Iterable[tuple[str, str]]) -> set[str]:
 def sinfo(night: Night) -> dict[str, State]:
     """{node: its state}; {} where Slurm does not answer, which is a problem of the night."""
     try:
-        lines = slurm.query('sinfo', '-h', '-N', '-o', '%P|%N|%T|%H|%E').splitlines()
+        lines = slurm.query('sinfo', '-h', '-N', '-o', '%P|%N|%F|%T|%H|%E').splitlines()
     except slurm.NoAnswer as err:
         night.state.problems['sinfo'] = [f'no nodes of Slurm: {err}']
         return {}
-    rows = [line.split('|', 4) for line in lines if line.count('|') >= 4]
+    rows = [line.split('|', 5) for line in lines if line.count('|') >= 5]
     queues: dict[str, set[str]] = defaultdict(set)
     for name, node, *_ in rows:
         queues[node] |= {name.rstrip('*'), *[DEFAULT] * name.endswith('*')}

@@ -41,10 +41,8 @@ undecided or not measured; 2 nothing could be run
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     options = '[--full] [--system SYSTEM] [--rounds K] [--json] [REFRAME OPTION ...]'
     parser.usage = f'membw run {options}'
-    add, turns = (
-        parser.add_argument,
-        'with --full on this machine: measure stream K times, in turn',
-    )
+    turns = 'with --full on this machine: measure stream K times, in turn'
+    add = parser.add_argument
     add('--full', action='store_true', help='all checks, presets and pinnings')
     add('--system', help='a file of systems/ (found by host name)')
     add('--rounds', type=count, default=ROUNDS, metavar='K', help=f'{turns} ({ROUNDS})')

@@ -35,7 +35,7 @@ esac
 [ ! -e "$MEMBW_ROOT/$1.does" ] || . "$MEMBW_ROOT/$1.does"
 """
 DATE = '2026-05-28'
-DRAINED = 'THIN*|n004|drained|2026-05-27T09:12:00|DIMM A3'
+DRAINED = 'THIN*|n004|0/0/1/1|drained|2026-05-27T09:12:00|DIMM A3'
 
 
 class Place:
@@ -47,7 +47,7 @@ class Place:
             (folder / name).mkdir(parents=True)
         (folder / 'systems').symlink_to(ROOT / 'systems')
         self.script('membw', MEMBW)
-        self.slurm(DRAINED, 'THIN*|n001|idle|Unknown|none')
+        self.slurm(DRAINED, 'THIN*|n001|0/1/0/1|idle|Unknown|none')
         monkeypatch.setenv('MEMBW_ROOT', str(folder))
         monkeypatch.setenv('PATH', f'{folder}/bin:/usr/bin:/bin')
         self.fresh()
@@ -128,7 +128,7 @@ def place(tmp_path, monkeypatch):
 
 
 AWAY = '#!/bin/sh\necho "slurm_load_node: Socket timed out" >&2; exit 1\n'
-FULL = 'THIN*|n001|allocated|Unknown|none', 'THIN*|n002|mixed|Unknown|none'
+FULL = 'THIN*|n001|1/0/0/1|allocated|Unknown|none', 'THIN*|n002|1/0/0/1|mixed|Unknown|none'
 SLOW = 'printf "n001 FAIL -9 %%\\nn002 PASS\\n" >"$6"; exit 1'
 REPORT = '"$MEMBW_ROOT/results/reports/run-$$.json"'
 CUT = f'head -c 100 "$MEMBW_ROOT/made/reports/run.json" >{REPORT}'

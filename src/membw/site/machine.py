@@ -47,6 +47,13 @@ def features(table: Table) -> list[str]:
     return sorted((needs | {platform.machine()}) & cpu_features())
 
 
+def identity(cc: str) -> tuple[str, str, str]:
+    """Path, size and time of what a compiler's name stands for now."""
+    path = os.path.realpath(shutil.which(cc) or cc)
+    facts = os.stat(path)
+    return path, str(facts.st_size), str(facts.st_mtime_ns)
+
+
 def why_no_openmp(cc: str, openmp: str) -> str:
     """'' where it builds with it, else what the compiler says.
 
@@ -54,10 +61,7 @@ def why_no_openmp(cc: str, openmp: str) -> str:
     is remembered: what is missing may be installed at any time.
     """
     try:
-        path = os.path.realpath(shutil.which(cc) or cc)
-        facts = os.stat(path)
-        known = [openmp, platform.node(), path, str(facts.st_size), str(facts.st_mtime_ns)]
-        line = ' '.join(known)  # a checkout is of many nodes
+        line = ' '.join([openmp, platform.node(), *identity(cc)])  # a checkout is of many nodes
         if probed().is_file() and line in probed().read_text().splitlines():
             return ''
         why = tried(cc, openmp)

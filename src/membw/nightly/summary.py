@@ -21,7 +21,7 @@ WORDS = {None: 'not begun', WELL: 'well', WRONG: 'look at it'}
 WORDS |= {NOT_DONE: 'incomplete', STOPPED: 'out of time'}
 MOST, TAIL = 100, 25  # nodes, or rows, that are named; lines of a log
 BESIDES = re.compile(r'(membw|hint|note|measure again): ')
-VERDICT = re.compile(r'^(Verdict: |membw: |hint: |\d+ nodes: )')
+VERDICT = re.compile(r'^(Verdict: |membw: |hint: |\d+ nodes?: )')
 # behind the lines of a problem: the way out
 HINTS = {
     'rows': 'no longer wanted? write its line to {}/' + ACKNOWLEDGED,

@@ -30,7 +30,7 @@ def no_slurm(partition: SystemPartition) -> str | None:
     if not shutil.which('sbatch'):
         return f"{partition.fullname} needs Slurm: no 'sbatch' on this host"
     if not answers('sinfo -h'):
-        return f"{NOT_NOW}{partition.fullname} needs Slurm: no controller answers 'sinfo'"
+        return f"{partition.fullname} needs Slurm: no controller answers 'sinfo'"
 
 
 def no_card(partition: SystemPartition) -> str | None:

@@ -28,7 +28,6 @@ def fraction(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """An int, at least 1."""
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number above 0")
     return int(text)
@@ -45,7 +44,6 @@ def begin(text: str) -> float:
 
 
 def whole(text: str) -> int:
-    """An int, 0 allowed."""
     if not (text.isascii() and text.isdigit()):
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number")
     return int(text)

@@ -19,7 +19,6 @@ def root() -> str:
 
 
 def systems() -> list[str]:
-    """Names of systems/*.yaml."""
     return sorted(path.stem for path in pathlib.Path(root(), 'systems').glob('*.yaml'))
 
 

@@ -11,12 +11,11 @@ from typing import Any, NoReturn
 
 from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError, did_you_mean
-from membw.interruption import Heeded, heeded
+from membw.interruption import heeded
 from membw.printable import print_in_locale, printable
 
 # argparse's words, of Python 3.10 and of 3.12
 CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")
-NEWLINE = '\n'  # several facts of one error, a line each
 
 # its module, and what `membw --help` says of it. The module has a docstring, "`membw NAME`: what
 # it does", add_arguments(parser), run(args), which gives the exit status, and perhaps an EPILOG
@@ -98,13 +97,13 @@ def as_meant(argv: list[str]) -> list[str]:
     if argv[:1] == ['help']:
         return [*as_meant(argv[1:2]), '--help']
     word = argv[0] if argv else '--help'
-    known = ['-h', '--help', '--version'] if word.startswith('-') else [*COMMANDS]
+    what, known = 'command', [*COMMANDS]
+    if word.startswith('-'):
+        what, known = 'option', ['-h', '--help', '--version']
     if word in known:
         return argv
-    if not word.startswith('-'):
-        if Path(root(), 'reframe-checks', f'{word}.py').is_file():
-            raise MembwError(f"'{word}' is a test", f'membw run -n {word}')
-    what = 'option' if word.startswith('-') else 'command'
+    if what == 'command' and Path(root(), 'reframe-checks', f'{word}.py').is_file():
+        raise MembwError(f"'{word}' is a test", f'membw run -n {word}')
     raise MembwError(f"unknown {what} '{word}'", did_you_mean(word, known))
 
 
@@ -128,54 +127,50 @@ def dispatch(argv: list[str] | None) -> int:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Exit status: 0 fine, 1 measured but wrong, 2 usage error; 128 and the number of a signal."""
+    """Exit status: 0 fine, 1 measured but wrong, 2 usage error; 128 and the number of a signal.
+    What goes wrong is one line and a hint."""
     print_in_locale()
     with heeded() as heeds:
         try:
-            return status_of(argv, heeds)
-        except KeyboardInterrupt:
-            print(f'membw: {heeds.word()}', file=sys.stderr)
-            return heeds.status()
+            return dispatch(argv)
+        except SystemExit:
+            raise
+        except MembwError as err:
+            return fault(err, err.hint)
+        except BrokenPipeError:
+            sys.stderr.close()
+            return 141
+        except BaseException as err:
+            # what is being imported makes an ImportError of a KeyboardInterrupt
+            if heeds.came or isinstance(err, KeyboardInterrupt):
+                print(f'membw: {heeds.word()}', file=sys.stderr)
+                return 128 + heeds.number
+            if os.environ.get('MEMBW_DEBUG'):
+                raise
+            return fault(*map(printable, explained(err)))
 
 
-def status_of(argv: list[str] | None, heeds: Heeded) -> int:
-    """The exit status; what goes wrong is one line and a hint."""
-    try:
-        return dispatch(argv)
-    except MembwError as err:
-        print(f'membw: {printable(err, keep=NEWLINE)}', file=sys.stderr)
-        if err.hint:
-            print(f'hint: {printable(err.hint, keep=NEWLINE)}', file=sys.stderr)
-        return 2
-    except (UnicodeEncodeError, UnicodeDecodeError) as err:
-        return fault(f'text that is not {err.encoding}: {err.reason}', 'look for it in the input')
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 141
-    except OSError as err:
+def explained(err: BaseException) -> tuple[str, str]:
+    if isinstance(err, UnicodeEncodeError | UnicodeDecodeError):
+        return f'text that is not {err.encoding}: {err.reason}', 'look for it in the input'
+    if isinstance(err, OSError):
         where = f"'{err.filename}': " if err.filename else ''
         hint = "does it exist, is the disk full, do you have permission ('ls -ld', 'ulimit -a')?"
-        return fault(f'{where}{err.strerror or err}', hint)
-    except MemoryError:
-        return fault('not enough memory', "see the limits: 'ulimit -v', the memory of the job")
-    except (SystemExit, KeyboardInterrupt):
-        raise
-    except BaseException as err:  # what is left is ours, and a traceback helps no user
-        if heeds.came:  # what is being imported makes an ImportError of a KeyboardInterrupt
-            raise KeyboardInterrupt from err
-        if os.environ.get('MEMBW_DEBUG'):
-            raise
-        if isinstance(err, ModuleNotFoundError):  # capstone, where it has no wheel
-            fact = f"this needs the Python package '{err.name}', which is not installed"
-            return fault(fact, f"'pip install {err.name}', or run it on another machine")
-        if isinstance(err, ImportError) and os.environ.get('PYTHONPATH'):
-            hint = "'env -u PYTHONPATH membw ...': PYTHONPATH is set, for another Python?"
-            return fault(f'a package cannot be loaded: {str(err).strip()[:200]}', hint)
-        at = traceback.extract_tb(err.__traceback__)[-1]
-        words = f'{type(err).__name__}: {str(err)[:200]} ({Path(at.filename).name}:{at.lineno})'
-        return fault(f'a bug of membw: {words}', 'MEMBW_DEBUG=1 shows where; please report it')
+        return f'{where}{err.strerror or err}', hint
+    if isinstance(err, MemoryError):
+        return 'not enough memory', "see the limits: 'ulimit -v', the memory of the job"
+    if isinstance(err, ModuleNotFoundError):  # capstone, where it has no wheel
+        fact = f"this needs the Python package '{err.name}', which is not installed"
+        return fact, f"'pip install {err.name}', or run it on another machine"
+    if isinstance(err, ImportError) and os.environ.get('PYTHONPATH'):
+        hint = "'env -u PYTHONPATH membw ...': PYTHONPATH is set, for another Python?"
+        return f'a package cannot be loaded: {str(err).strip()[:200]}', hint
+    at = traceback.extract_tb(err.__traceback__)[-1]
+    words = f'{type(err).__name__}: {str(err)[:200]} ({Path(at.filename).name}:{at.lineno})'
+    return f'a bug of membw: {words}', 'MEMBW_DEBUG=1 shows where; please report it'
 
 
-def fault(fact: str, hint: str) -> int:
-    print(f'membw: {printable(fact)}\nhint: {hint}', file=sys.stderr)
+def fault(fact: object, hint: str | None) -> int:
+    lines = f'membw: {fact}' + (f'\nhint: {hint}' if hint else '')
+    print(printable(lines, keep='\n'), file=sys.stderr)  # several facts of one error, a line each
     return 2

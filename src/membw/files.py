@@ -71,16 +71,14 @@ def unreadable_folders(folder: Name) -> list[str]:
 
 def _is_special(name: Name) -> bool:
     """/dev/stdout may point to a regular file, but must not be replaced."""
-    if os.path.abspath(name).startswith(('/dev/', '/proc/')):
-        return True
-    try:
-        return not stat.S_ISREG(os.stat(name).st_mode)
-    except FileNotFoundError:
-        return False
+    is_device = os.path.abspath(name).startswith(('/dev/', '/proc/'))
+    return is_device or (os.path.exists(name) and not os.path.isfile(name))
 
 
 def _replace(path: Path, data: bytes) -> None:
-    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
+    umask = os.umask(0o22)
+    os.umask(umask)
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~umask
     handle, part = tempfile.mkstemp(dir=path.parent, prefix=f'.{path.name}.')
     try:
         with open(handle, 'wb') as file:
@@ -93,9 +91,3 @@ def _replace(path: Path, data: bytes) -> None:
         with contextlib.suppress(FileNotFoundError):  # a signal came when it was in its place
             os.unlink(part)
         raise
-
-
-def _umask() -> int:
-    now = os.umask(0o22)
-    os.umask(now)
-    return now

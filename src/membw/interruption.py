@@ -7,8 +7,10 @@ import signal
 import subprocess
 from collections.abc import Iterator, Sequence
 from types import FrameType
+from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+Endings = Sequence[tuple[int, float]]
 
 
 class Heeded:
@@ -21,10 +23,6 @@ class Heeded:
         # no subclass: subprocess waits without a limit for a child at any other exception
         raise KeyboardInterrupt
 
-    def status(self) -> int:
-        """The exit status that a shell gives a command ended by a signal."""
-        return 128 + self.number
-
     def word(self) -> str:
         is_by_keyboard = self.number == signal.SIGINT
         return 'interrupted' if is_by_keyboard else f'ended by {self.number.name}'
@@ -35,8 +33,7 @@ def heeded() -> Iterator[Heeded]:
     """Each of SIGNALS is a KeyboardInterrupt, but one that is ignored (nohup, a shell's '&').
 
     Afterwards the process group is ended, too, where this process leads it: the compilers
-    and scripts that a command started. What has a session of its own, ends with its caller
-    (run/session.py, nightly/night.py).
+    and scripts that a command started. What has a session of its own is ended by `child`.
     """
     heard = [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
     heeds = Heeded()
@@ -53,22 +50,33 @@ def heeded() -> Iterator[Heeded]:
 
 
 @contextlib.contextmanager
-def audible() -> Iterator[None]:
-    """What is started within hears SIGINT, by which it is to end in order: where a shell began
-    this command by '&', it would inherit that it is ignored."""
+def child(words: list[str], ending: Endings, **options: Any) -> Iterator[subprocess.Popen]:
+    """A command in a session of its own; where what is within is interrupted, it ends by these
+    signals, each of which has so many seconds.
+
+    It hears SIGINT, also where a shell began this command by '&', so that it would inherit that
+    it is ignored.
+    """
     is_ignored = signal.getsignal(signal.SIGINT) == signal.SIG_IGN
     if is_ignored:  # a handler of ours is the default again in a program that is started
         signal.signal(signal.SIGINT, lambda *_: None)
     try:
-        yield
+        process = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, start_new_session=True, **options
+        )
     finally:
         if is_ignored:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with process:
+        try:
+            yield process
+        except BaseException:
+            end(process, ending)
+            raise
 
 
-def end(process: subprocess.Popen, signals: Sequence[tuple[int, float]]) -> None:
-    """Of a session of its own: each signal, then so many seconds for it to end."""
-    for number, seconds in signals:
+def end(process: subprocess.Popen, ending: Endings) -> None:
+    for number, seconds in ending:
         if process.poll() is None:
             with contextlib.suppress(ProcessLookupError):  # the group outlives its first
                 os.killpg(process.pid, number)

@@ -65,32 +65,26 @@ class Passing:
 
 
 def clear() -> None:
-    """Removes a passing line."""
     if sys.stderr.isatty():
         print(CLEAR, end='', file=sys.stderr, flush=True)
 
 
-class Cases:
-    """Which case of a run is under way, and since when: by the ledger beside its report."""
-
-    def __init__(self, report: str) -> None:
-        self.report = report
-
-    def text(self) -> str:
-        """'3 of 4: ladder gcc-o2: 31 of 72 sizes, about 70 s left'; nothing before the first."""
-        events = run_ledger.read(self.report)
-        last = {run_ledger.key_of(event): event for event in events}
-        ended = sum(event['event'] in run_ledger.RESULTS for event in last.values())
-        under_way = [event for event in last.values() if 'stage' in event]
-        if not under_way or ended == len(last):
-            return ''
-        now = max(under_way, key=lambda event: event['time'])
-        expected = next(e for e in events if run_ledger.key_of(e) == run_ledger.key_of(now))
-        name = named(expected['display_name'], now['environ'])
-        begun = next(e['time'] for e in events if e.get('stage') == now['stage'])
-        job = f'job {now["job"]}, ' if 'job' in now and now['scheduler'] != 'local' else ''
-        so_far = f'{job}{duration(time.time() - begun)} so far'
-        return f'{ended + 1} of {len(last)}: {name}, {plan_of(now["stage"]) or so_far}'
+def under_way(report: str) -> str:
+    """'3 of 4: ladder gcc-o2: 31 of 72 sizes, about 70 s left', by the ledger beside the report of
+    a run; nothing before the first case."""
+    events = run_ledger.read(report)
+    last = {run_ledger.key_of(event): event for event in events}
+    ended = sum(event['event'] in run_ledger.RESULTS for event in last.values())
+    begun = [event for event in last.values() if 'stage' in event]
+    if not begun or ended == len(last):
+        return ''
+    now = max(begun, key=lambda event: event['time'])
+    expected = next(e for e in events if run_ledger.key_of(e) == run_ledger.key_of(now))
+    name = named(expected['display_name'], now['environ'])
+    since = next(e['time'] for e in events if e.get('stage') == now['stage'])
+    job = f'job {now["job"]}, ' if 'job' in now and now['scheduler'] != 'local' else ''
+    so_far = f'{job}{duration(time.time() - since)} so far'
+    return f'{ended + 1} of {len(last)}: {name}, {plan_of(now["stage"]) or so_far}'
 
 
 def plan_of(stage: str) -> str:

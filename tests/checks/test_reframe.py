@@ -142,7 +142,7 @@ def test_a_value_that_means_nothing_is_refused(call, check, setting, why):
     line = f'membw: {check}: {why}'
     assert done.returncode == 2 and done.stderr.splitlines() == [line], done.stdout
     with pytest.raises(MembwError, match=re.escape(why)):  # in `membw run`
-        refusals.refuse_as_printed([line])
+        refusals.refuse_nothing('', None, [], [line], [])
 
 
 def test_tags_and_modes_choose(session):

@@ -83,7 +83,8 @@ def test_a_new_compiler_family_is_a_row_and_so_is_its_preset(copy, listing, call
     plant(table, '\npresets:\n', f'\npresets:\n  cc1-o9: {{{line}, source: its manual}}\n')
     plant(copy / 'systems/thin.yaml', 'gcc: {cc: gcc}', 'gcc: {cc: gcc}\n    cc1: {}')
     assert 'thin:thin+cc1-o9' in listing().stdout
-    done = call('membw', 'presets', 'flags', 'cc1-o9', '-D', 'N=2', **variables(copy))
+    words = ('flags', 'cc1-o9', '--define=N=2')
+    done = call('sh', copy / 'src/build.sh', *words, **variables(copy))
     assert done.stdout == '-O9 -omp -DN=2\n', done.stderr
 
 

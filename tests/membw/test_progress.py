@@ -46,7 +46,7 @@ TEXTS = [
 @pytest.mark.parametrize('tests, more, text', TEXTS, ids=[t[2] for t in TEXTS])
 def test_the_line_says_what_is_under_way_and_since_when(clock, tmp_path, tests, more, text):
     report, clock[0] = ledger(MadeRun(tmp_path), tests, **more)
-    shown = progress.Cases(report).text()
+    shown = progress.under_way(report)
     assert shown.startswith(text) and ('job' in text or shown == text)
 
 
@@ -56,12 +56,12 @@ def test_a_program_says_what_it_has_done_of_its_own_plan(clock, tmp_path):
     stage.mkdir()
     plan = 'membw-progress: 31 of 72 sizes, about 70 s left'
     (stage / 'rfm_job.err').write_text(f'membw-progress: 1 of 72 sizes\n{plan}\nwarning: x\n')
-    text = progress.Cases(report).text()
+    text = progress.under_way(report)
     assert text == '1 of 1: ladder gcc-o2, 31 of 72 sizes, about 70 s left'
 
 
 def test_without_a_ledger_or_at_its_end_nothing_is_said(tmp_path):
-    assert progress.Cases(str(tmp_path / 'run.json')).text() == ''
+    assert progress.under_way(str(tmp_path / 'run.json')) == ''
 
 
 @pytest.mark.parametrize('is_terminal', [False, True])

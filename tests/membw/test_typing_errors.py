@@ -43,18 +43,11 @@ ERRORS = [
         "'membw nightly --help' lists the options",
     ),
     ('run --seconds 5', "unknown option '--seconds'", "'membw run --help' lists the options"),
-    ('run extra', "unknown argument 'extra'", "'membw run --help' lists the options"),
-    (
-        'run -n stream -S stream.bodies=9',
-        "check 'stream' has no variable 'bodies'",
-        "'reframe -c reframe-checks -n stream --describe' has its variables",
-    ),
     (
         'calibrate nosuch',
         "cannot read 'nosuch': No such file or directory",
         'give files or folders that exist',
     ),
-    ('run -p gc-o2', "no preset 'gc-o2'", "did you mean 'gcc-o2'?"),
 ]
 
 

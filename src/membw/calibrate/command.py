@@ -11,7 +11,7 @@ from membw.arguments import add_node, begin, count
 from membw.calibrate.reference_file import ReferenceFile
 from membw.calibrate.rule import ENOUGH_NIGHTS, Reference, Refusal, reference, too_few
 from membw.calibrate.samples import Samples, select
-from membw.checkout import refuse_unknown_system, root
+from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import one_at_a_time
 from membw.printable import plural, printable
@@ -66,8 +66,6 @@ def run(args: argparse.Namespace) -> int:
 
 def gather(args: argparse.Namespace) -> tuple[Table, list[Samples]]:
     """The table, and the requested Samples. Raises MembwError where there are none."""
-    if args.system:
-        refuse_unknown_system(args.system)
     paths = args.results or [str(Path(root(), 'results'))]
     table = read_table(paths)
     if not args.system:

@@ -25,7 +25,7 @@ from membw.report.template import render
 from membw.results.hostlist import fold, match_expected, write_node_check
 from membw.results.table import Figure, Lost, Table, read_table
 from membw.results.verdict import MISSING, PASS
-from membw.run.refusals import refuse_unknown_place
+from membw.run.session import partitions_of
 from membw.site.slurm import NoAnswer
 
 PRESETS = {'cluster_stream': 'gcc-o3', 'cluster_node': ''}  # {test: usual preset; '': its own}
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
-    refuse_unknown_place(args.system)
+    partitions_of(args.system)  # refuses one that is not there
     if 'SLURM_JOB_ID' in os.environ:  # Slurm's cron is a job: of ours, nothing is set by it
         for name in [n for n in os.environ if n.startswith('SLURM_') and 'CONF' not in n]:
             del os.environ[name]

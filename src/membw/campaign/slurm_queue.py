@@ -10,6 +10,7 @@ from membw.results.hostlist import expected_nodes
 from membw.site import slurm
 
 NICE = 10_000  # behind all users
+QUEUE, NODES = ('-p', '--partition'), ('-w', '--nodelist')
 # sbatch of a node that has not what the job asks for: a smaller one, or without the feature
 NOT_FOR = 'Requested node configuration is not available'
 
@@ -40,7 +41,8 @@ class Queue:
 
     def find_nodes(self) -> dict[str, Node]:
         """Those that the job's options name."""
-        where, named = slurm.queue(self.options), slurm.option(self.options, '-w', '--nodelist')
+        queue, named = (slurm.option(self.options, *names) for names in (QUEUE, NODES))
+        where = ['-p', queue] if queue else []
         if booked := slurm.option(self.options, '--reservation'):
             (said,) = self.ask('scontrol', '-o', 'show', 'reservation', booked)
             named = said.partition(' Nodes=')[2].partition(' ')[0]

@@ -8,10 +8,10 @@ import shlex
 import shutil
 import sys
 import time
-from typing import NamedTuple
+import types
 
 from membw.arguments import count
-from membw.checkout import refuse_unknown_system, root
+from membw.checkout import root
 from membw.moments import night_of
 from membw.nightly import expected, measured, summary
 from membw.nightly.night import NOT_DONE, WELL, Night, opened
@@ -20,7 +20,7 @@ from membw.results.verdict import MISSING
 from membw.site import systems
 
 EPILOG = """\
-Runs one night: all checks with the tag nightly, the whole cluster with a second measurement of LOW
+Runs one night: all checks with the tag nightly, the whole cluster with a second measurement of low
 nodes, then ranking, history, report and export. results/nights/SYSTEM/DATE has the log of each
 step, nodecheck.txt, report.html, figures.csv (of this night), junit.xml, and summary.txt, which
 begins with a Subject for sendmail. Called again for the same night it continues where it was
@@ -31,20 +31,13 @@ usage error, stopped, out of time, or a row or a node that was expected is missi
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    what = parser.add_argument_group('what is measured').add_argument
-    what('--system', help='a file of systems/ (found by host name)')
-    what(
-        '--checks',
-        type=shlex.split,
-        metavar='OPTIONS',
-        default=[],
-        help="of ReFrame, in place of --tag=nightly: '-n stream -p gcc-o2'",
-    )
-    when = parser.add_argument_group('when').add_argument
-    when('--night', type=date, metavar='DATE', help='the night to continue: 2026-11-21 (this one)')
-    when('--minutes', type=count, default=240, help='limit for the whole night (240)')
-    after = parser.add_argument_group('afterwards').add_argument
-    after('--mail-to', metavar='ADDRESS', help='written into summary.txt; nothing is sent')
+    add = parser.add_argument
+    add('--system', help='a file of systems/ (found by host name)')
+    checks = "of ReFrame, in place of --tag=nightly: '-n stream -p gcc-o2'"
+    add('--checks', type=shlex.split, metavar='OPTIONS', default=[], help=checks)
+    add('--night', type=date, metavar='DATE', help='the night to continue: 2026-11-21 (this one)')
+    add('--minutes', type=count, default=240, help='limit for the whole night (240)')
+    add('--mail-to', metavar='ADDRESS', help='written into summary.txt; nothing is sent')
 
 
 def date(text: str) -> str:
@@ -57,8 +50,6 @@ def date(text: str) -> str:
 def run(args: argparse.Namespace) -> int:
     if not shutil.which('membw'):  # called by its path, without setup-env.sh
         os.environ['PATH'] = f'{pathlib.Path(sys.executable).parent}:{os.environ["PATH"]}'
-    if args.system:
-        refuse_unknown_system(args.system)
     system = args.system or systems.name_here()
     nights = pathlib.Path(root(), 'results', 'nights', system)
     options = ['run', '--full', '--system', system, *(args.checks or ['--tag=nightly'])]
@@ -73,35 +64,29 @@ def run(args: argparse.Namespace) -> int:
 
 
 def measure_and_judge(night: Night, deadline: float) -> None:
-    """The steps; `membw run` measures LOW nodes again by itself, the rest judges and shows."""
+    """The steps; `membw run` measures low nodes again by itself, the rest judges and shows."""
 
-    def step(name: str, *words: str, share: float = 1.0) -> None:
-        night.run(name, ['membw', *words], share * (deadline - time.monotonic()))
+    def step(name: str, *words: object, share: float = 1.0) -> None:
+        seconds = share * (deadline - time.monotonic())
+        night.run(name, ['membw', name, *map(str, words)], seconds)
 
     folder = night.folder
-    step('run', *night.state.options, share=0.9)
+    step('run', *night.state.options[1:], share=0.9)
     cases = measured.take(night)
     missing = expected.write(night, cases)
     records, node_check = folder / measured.CLUSTER, folder / 'nodecheck.txt'
     if records.exists():
-        files = ['--nodes', str(folder / expected.FILE), '--node-check', str(node_check)]
-        step('rank', 'rank', str(records), *files)
+        step('rank', records, '--nodes', folder / expected.FILE, '--node-check', node_check)
     else:  # of no whole-cluster check, or none that measured
-        if missing:
-            write_node_check(node_check, [Absent(n, MISSING, why) for n, why in missing.items()])
+        nodes = [
+            types.SimpleNamespace(name=name, verdict=MISSING, reason=why)
+            for name, why in missing.items()
+        ]
+        if nodes:
+            write_node_check(node_check, nodes)
         is_known = all(why.startswith(KNOWN) for why in missing.values())
         night.state.steps['rank'].status = WELL if is_known else NOT_DONE
         night.write()
-    step('history', 'history', '--since', '14d')
-    step('report', 'report', *night.state.reports[-1:], '--output', str(folder / 'report.html'))
-    step(
-        'export', 'export', str(folder), '--format', 'csv', '--output', str(folder / 'figures.csv')
-    )
-
-
-class Absent(NamedTuple):
-    """A node without a record, where no other has one."""
-
-    name: str
-    verdict: str
-    reason: str
+    step('history', '--since', '14d')
+    step('report', *night.state.reports[-1:], '--output', folder / 'report.html')
+    step('export', folder, '--format', 'csv', '--output', folder / 'figures.csv')

@@ -6,7 +6,6 @@ comment: it is no alarm. Nor is one that was MISSING in RECENT nights already: w
 mail knows it.
 """
 
-import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,29 +19,27 @@ from membw.nightly.measured import CLUSTER, RECENT, hosts_of
 from membw.nightly.night import Night
 from membw.results.hostlist import KNOWN, fold, read_node_check
 from membw.results.verdict import MISSING
-from membw.site.slurm import SCHEDULERS, queue
+from membw.site import slurm
 
 FILE = 'nodes.txt'
 DEFAULT = '*'  # the queue of jobs that name none
-LIMIT_S = 60
-TAKES_JOBS = (
-    'idle', 'alloc', 'mix', 'comp', 'plan', 'resv', 'reserved', 'maint', 'power', 'boot',
-)  # fmt: skip
 
 
 class State(NamedTuple):
     """Of a node, as sinfo has it."""
 
     queues: set[str]
-    node: str
+    counts: str  # '1/0/0/1': allocated, idle, other, all
     word: str
     since: str
     reason: str
 
     @property
     def takes_jobs(self) -> bool:
-        """idle* does not answer."""
-        return self.word.startswith(TAKES_JOBS) and not self.word.endswith('*')
+        """Of those that it counts as allocated or idle; idle* does not answer, and who drains a
+        node says why."""
+        is_other = self.counts.split('/')[2] != '0'
+        return not is_other and self.reason == 'none' and not self.word.endswith('*')
 
     @property
     def text(self) -> str:
@@ -56,21 +53,22 @@ def write(night: Night, cases: Iterable[dict]) -> dict[str, str]:
     folder, records = night.folder, night.folder / CLUSTER
     files = records.iterdir() if records.exists() else []
     measured = {host.partition('.')[0] for file in files for host in hosts_of(file)}
-    queues = _queues(case for case in cases if 'node_check' in case)
-    states = {one.node: one for one in sinfo(night)} if queues else {}
-    ours = {node for node, one in states.items() if queues & one.queues}
+    queues = _queues({(c['system'], c['partition']) for c in cases if 'node_check' in c})
+    states = sinfo(night) if queues else {}
     last, missed = _earlier_nights(folder)
     recent = sorted(set(last.values()), reverse=True)[:RECENT]
+    ours = {node for node, one in states.items() if queues & one.queues}
     ours |= {node for node, night in last.items() if night in recent}
     missing, free = {}, []
     for node in sorted(ours - measured):
-        when = f'last measured in the night {last[node]}' if node in last else 'never measured'
         if node in states and states[node].takes_jobs:
             free.append(node)
-        else:
-            now = states[node].text if node in states else 'Slurm does not know it'
-            known = f'{KNOWN} for {missed[node]} nights' if missed[node] >= RECENT else ''
-            missing[node] = '; '.join(filter(None, [known, now * bool(states), when]))
+            continue
+        reasons = [f'{KNOWN} for {missed[node]} nights'] * (missed[node] >= RECENT)
+        if states:
+            reasons.append(states[node].text if node in states else 'Slurm does not know it')
+        when = f'last measured in the night {last[node]}' if node in last else 'never measured'
+        missing[node] = '; '.join([*reasons, when])
     lines = [f'# not measured, in use or not in the job: {fold(free)}'] * bool(free)
     lines += sorted(measured) + [f'{node}  # {why}' for node, why in missing.items()]
     if lines:
@@ -90,40 +88,37 @@ def _earlier_nights(folder: Path) -> tuple[dict[str, str], Counter[str]]:
     then in which it was MISSING})."""
     last: dict[str, str] = {}
     missed: Counter[str] = Counter()
-    for night in sorted(folder.parent.glob('2*')):
-        if night.name < folder.name:
-            for name, word, _ in read_node_check(night / 'nodecheck.txt'):
-                node = name.partition('.')[0]
-                if word == MISSING:
-                    missed[node] += 1
-                else:
-                    last[node], missed[node] = night.name, 0
+    for night in sorted(path for path in folder.parent.glob('2*') if path.name < folder.name):
+        for name, word, _ in read_node_check(night / 'nodecheck.txt'):
+            node = name.partition('.')[0]
+            if word == MISSING:
+                missed[node] += 1
+            else:
+                last[node], missed[node] = night.name, 0
     return last, missed
 
 
-def _queues(cases: Iterable[dict]) -> set[str]:
+def _queues(places: Iterable[tuple[str, str]]) -> set[str]:
     """Slurm's names of the partitions; DEFAULT of one that is not named."""
     found = set()
-    for system, partition in {(case['system'], case['partition']) for case in cases}:
+    for system, partition in places:
         file = Path(root(), 'systems', f'{system}.yaml')
         facts = yaml.safe_load(file.read_text()) if file.exists() else {'partitions': []}
         for one in facts['partitions']:
-            if one['name'] == partition and one['scheduler'] in SCHEDULERS:
-                found.update(queue(one.get('access', []))[1:] or [DEFAULT])
+            if one['name'] == partition and one['scheduler'] in slurm.SCHEDULERS:
+                found.add(slurm.option(one.get('access', []), '-p', '--partition') or DEFAULT)
     return found
 
 
-def sinfo(night: Night) -> list[State]:
-    """[] where Slurm does not answer, which is a problem of the night."""
-    words = ['sinfo', '-h', '-N', '-o', '%P|%N|%T|%H|%E']
+def sinfo(night: Night) -> dict[str, State]:
+    """{node: its state}; {} where Slurm does not answer, which is a problem of the night."""
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT_S, check=True)
-    except (OSError, subprocess.SubprocessError) as err:
-        said = (getattr(err, 'stderr', '') or str(err)).strip()
-        night.state.problems['sinfo'] = [f"no nodes of Slurm: 'sinfo' failed: {said}"]
-        return []
-    rows = [line.split('|', 4) for line in done.stdout.splitlines() if line.count('|') >= 4]
+        lines = slurm.query('sinfo', '-h', '-N', '-o', '%P|%N|%F|%T|%H|%E').splitlines()
+    except slurm.NoAnswer as err:
+        night.state.problems['sinfo'] = [f'no nodes of Slurm: {err}']
+        return {}
+    rows = [line.split('|', 5) for line in lines if line.count('|') >= 5]
     queues: dict[str, set[str]] = defaultdict(set)
     for name, node, *_ in rows:
         queues[node] |= {name.rstrip('*'), *[DEFAULT] * name.endswith('*')}
-    return [State(queues[node], node, *rest) for _, node, *rest in rows]
+    return {node: State(queues[node], *rest) for _, node, *rest in rows}

@@ -8,7 +8,6 @@ writes its line to acknowledged.txt of the system.
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -92,20 +91,19 @@ def compare(night: Night, cases: list[dict], hosts: set[str]) -> None:
     """Writes what was measured; what earlier nights had and this one has not is a problem."""
     date, options = night.folder.name, night.state.options
     rows: dict[str, Last] = {}
-    names: set[str] = set()
     before = earlier(night.folder)
     for one in before:
-        names.update(one.hosts)
         rows |= {r: last for r, last in one.rows.items() if last.night >= rows.get(r, last).night}
     arrived, absent = tonight(cases)
-    known = read_acknowledged(night.folder.parent)
     gone = [
         f'{row} since {last.night}: {MISSING} {absent.get(row, "not in this run")}'
         for row, last in sorted(rows.items())
         if row not in arrived and last.options == options
     ]
+    known = read_acknowledged(night.folder.parent)
     if gone := [line for line in gone if not line.startswith(known)]:
         night.state.problems['rows'] = gone
+    names = {host for one in before for host in one.hosts}
     if hosts and names and not hosts & names:
         nights = 1 + sum(bool(one.hosts) for one in before)
         text = f'nothing was compared: {len(hosts | names)} names in {nights} nights'
@@ -127,28 +125,22 @@ def earlier(folder: Path) -> list[Measured]:
 
 
 def tonight(cases: list[dict]) -> tuple[set[str], dict[str, str]]:
-    """(rows that were measured, {row: why it was not})."""
+    """(rows that were measured, {row: why it was not}); a row is 'thin:batch stream gcc-o2
+    pinning=omp', no build."""
     arrived, absent = set(), {}
     builds = reframe.failed_builds(cases)
-    for row, case in named(cases):
-        if case['result'] == 'skip':
-            absent[row] = reframe.reason_of(case)
+    for case in cases:
+        if case.get('fixture') or reframe.is_dry(case):
             continue
-        word, reason = reframe.outcome(case, builds)
+        values = [f'{k}={v}' for k, v in reframe.parameters(case).items()]
+        row = ' '.join([reframe.where(case), reframe.test_of(case), case['environ'], *values])
+        is_skipped = case['result'] == 'skip'
+        word, reason = (MISSING, '') if is_skipped else reframe.outcome(case, builds)
         if word == MISSING:
-            absent[row] = reason
+            absent[row] = reason or reframe.reason_of(case)
         else:
             arrived.add(row)
     return arrived, absent
-
-
-def named(cases: list[dict]) -> Iterator[tuple[str, dict]]:
-    """('thin:batch stream gcc-o2 pinning=omp', case) of each that is no build."""
-    for case in cases:
-        if not case.get('fixture') and not reframe.is_dry(case):
-            values = [f'{k}={v}' for k, v in reframe.parameters(case).items()]
-            words = reframe.where(case), reframe.test_of(case), case['environ'], *values
-            yield ' '.join(words), case
 
 
 def read_acknowledged(system: Path) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """One night in results/nights/SYSTEM/DATE: its steps, each bounded in time, and how each ended."""
 
+import contextlib
 import pathlib
 import shlex
 import signal
@@ -10,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from membw.files import write_whole
-from membw.interruption import audible, end
+from membw.interruption import child
 
 STEPS = 'run', 'rank', 'history', 'report', 'export'
 # exit statuses of a step; of STOPPED and more, or of a signal, it runs again when resumed
@@ -67,7 +68,9 @@ class Night(NamedTuple):
         if name != 'history' or self.state.steps[name].status != NOT_DONE:
             return False
         dates = {folder.name[:10] for folder in self.folder.parent.glob('2*')}
-        return len(dates) < EARLY and any(line.startswith('Verdict: ') for line in self.tail(name))
+        return len(dates) < EARLY and any(
+            line.startswith('Verdict: ') for line in self.printed(name)
+        )
 
     def run(self, name: str, words: list[str], seconds: float) -> None:
         """Runs a step that has not ended, with a time limit; its output goes to NAME.log. What
@@ -96,10 +99,9 @@ class Night(NamedTuple):
     def log(self, name: str) -> pathlib.Path:
         return self.folder / f'{name}.log'
 
-    def tail(self, name: str, lines: int = 25) -> list[str]:
-        """The last lines of a step's log; 0: all."""
+    def printed(self, name: str) -> list[str]:
         log = self.log(name)
-        return log.read_text(errors='replace').splitlines()[-lines:] if log.exists() else []
+        return log.read_text(errors='replace').splitlines() if log.exists() else []
 
     def reports(self) -> set[str]:
         """Reports of ReFrame, or the ledgers of such: those that a step adds are its own, as one
@@ -114,13 +116,18 @@ def opened(system: pathlib.Path, date: str, options: list[str]) -> Night:
     attempts = sorted(system.glob(f'{date}*'), key=lambda path: int(path.name[11:] or 1))
     said = ''
     if attempts:
-        state, said = read_state(attempts[-1])
-        if state and state.options != options:
-            said = f'was of another command: membw {shlex.join(state.options)}'
-        elif state and all(step.is_ended for step in state.steps.values()):
-            said = 'is finished'
-        elif state:
-            return Night(attempts[-1], state)
+        try:
+            state = msgspec.json.decode((attempts[-1] / STATE).read_bytes(), type=State)
+            if tuple(state.steps) != STEPS:
+                said = f'cannot be read ({STATE}: other steps)'
+            elif state.options != options:
+                said = f'was of another command: membw {shlex.join(state.options)}'
+            elif all(step.is_ended for step in state.steps.values()):
+                said = 'is finished'
+            else:
+                return Night(attempts[-1], state)
+        except (OSError, ValueError, RecursionError) as err:
+            said = f'cannot be read ({STATE}: {err})'
         said = f'{attempts[-1].name} {said}: measured anew'
     folder = system / (f'{date}.{len(attempts) + 1}' if attempts else date)
     folder.mkdir(parents=True)
@@ -129,27 +136,9 @@ def opened(system: pathlib.Path, date: str, options: list[str]) -> Night:
     return night
 
 
-def read_state(folder: pathlib.Path) -> tuple[State | None, str]:
-    """(state, ''), or (None, why it cannot be read)."""
-    try:
-        state = msgspec.json.decode((folder / STATE).read_bytes(), type=State)
-    except (OSError, ValueError, RecursionError) as err:
-        return None, f'cannot be read ({STATE}: {err})'
-    is_whole = tuple(state.steps) == STEPS
-    return (state, '') if is_whole else (None, f'cannot be read ({STATE}: other steps)')
-
-
 def bounded(words: list[str], log: pathlib.Path, seconds: float) -> int:
     """The exit status of the command; STOPPED where it was not done in time."""
-    with open(log, 'w') as file, audible():
-        process = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
-        )
-    try:
-        return process.wait(timeout=max(seconds, 0))
-    except subprocess.TimeoutExpired:
-        end(process, ENDING)
-        return STOPPED
-    except BaseException:
-        end(process, ENDING)
-        raise
+    with contextlib.suppress(subprocess.TimeoutExpired), open(log, 'w') as file:
+        with child(words, ENDING, stdout=file, stderr=file) as process:
+            return process.wait(timeout=max(seconds, 0))
+    return STOPPED

@@ -17,16 +17,10 @@ from membw.results.verdict import FAIL, MISSING, PASS
 from membw.summary import junit
 from membw.summary.command import read
 
-WORDS = {
-    None: 'not begun',
-    WELL: 'well',
-    WRONG: 'look at it',
-    NOT_DONE: 'incomplete',
-    STOPPED: 'out of time',
-}
-MOST = 100  # nodes, or rows, that are named
+WORDS = {None: 'not begun', WELL: 'well', WRONG: 'look at it'}
+WORDS |= {NOT_DONE: 'incomplete', STOPPED: 'out of time'}
+MOST, TAIL = 100, 25  # nodes, or rows, that are named; lines of a log
 BESIDES = re.compile(r'(membw|hint|note|measure again): ')
-# the counts of `rank` stand before its tables
 VERDICT = re.compile(r'^(Verdict: |membw: |hint: |\d+ nodes?: )')
 # behind the lines of a problem: the way out
 HINTS = {
@@ -46,7 +40,7 @@ def write(night: Night, system: str, to: str | None) -> str:
     for name in night.state.steps:
         if name not in night.incomplete + night.wrong:
             continue
-        last = night.tail(name)
+        last = night.printed(name)[-TAIL:]
         if nodes and name == 'rank':  # its verdicts stand above
             last = [line for line in last if BESIDES.match(line)]
         lines += ['', f'--- {name}, the last lines of {name}.log', *last] if last else []
@@ -69,7 +63,7 @@ def table(night: Night) -> Iterator[str]:
     for name, step in night.state.steps.items():
         if step.status == WELL and not step.command:  # no check of a whole cluster
             continue
-        lines = [line for line in night.tail(name, 0) if line.strip()] if step.command else []
+        lines = [line for line in night.printed(name) if line.strip()] if step.command else []
         last = ([line for line in lines if VERDICT.match(line)] or lines or [''])[-1]
         yield f'{name:<8}  {word_of(night, name):<11}  {step.seconds:7.1f} s  {last}'.rstrip()
 

@@ -14,7 +14,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from membw import presets, tables
-from membw.checkout import refuse_unknown_system, root
+from membw.checkout import root
 from membw.errors import MembwError, did_you_mean
 from membw.files import one_at_a_time
 from membw.node import assembled, battery, counters
@@ -94,8 +94,6 @@ def run(args: argparse.Namespace) -> int:
         rows = [(part.name, s, line, part.asks) for (part, s), line in zip(parts, lines)]
         print(tables.as_text([Table('', PLAN, rows)], args.json))
         return 0
-    if args.system:
-        refuse_unknown_system(args.system.partition(':')[0])
     names = dict.fromkeys(part.program for part, _ in parts)
     programs = built(names, args.preset, args.programs)
     node = measured(parts, programs)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from membw import tables
-from membw.checkout import refuse_unknown_system, root
+from membw.checkout import root
 from membw.errors import MembwError, did_you_mean
 from membw.node import text
 from membw.node.word import Compared, Word, low_of, word_of
@@ -40,8 +40,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
-    if args.system:
-        refuse_unknown_system(args.system)
     own = [Path(root(), 'results', name) for name in ('nodes', 'records')]
     paths = args.records or [str(path) for path in own if path.is_dir()]
     table = read_table(paths, OLD_S)

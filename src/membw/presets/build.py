@@ -26,7 +26,6 @@ def ask(*words: str) -> str:
 
 
 def flags(preset: str, *options: str) -> list[str]:
-    """The options of a preset, in order."""
     return shlex.split(ask('flags', preset, *options))
 
 
@@ -51,7 +50,6 @@ def compiler_version(preset: str, cc: str) -> str:
 
 
 def cpu() -> str:
-    """What the kernel says of this machine's CPU."""
     return ask('cpu')
 
 

@@ -9,7 +9,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-from membw.presets.table import BLAS_TABLE, ROOT, TABLE, Facts, PresetError, load, load_blas
+from membw.presets.table import (
+    BLAS_TABLE,
+    ROOT,
+    TABLE,
+    Facts,
+    PresetError,
+    language,
+    load,
+    load_blas,
+)
 
 GENERATED = Path('src', 'presets.sh')
 
@@ -30,13 +39,8 @@ def assigned(between: str = ' ', **values: str) -> str:
 
 
 def family(row: Facts) -> str:
-    language = row.get('language', 'c')
-    named = {
-        'compiler': row['cc'],
-        'openmp_option': row['openmp'],
-        'version': pattern(row['version']),
-    }
-    return assigned(**named, language=language)
+    named = {'compiler': row['cc'], 'openmp_option': row['openmp']}
+    return assigned(**named, version=pattern(row['version']), language=language(row))
 
 
 def preset(row: Facts) -> str:
@@ -89,15 +93,13 @@ def main() -> int:
         new = path.with_name(f'{path.name}.{os.getpid()}')  # others may read it now
         new.write_text(content)
         new.replace(path)
+        return 0
     except PresetError as err:
         print(err, file=sys.stderr)
-        return 2
     except OSError as err:
-        print(
-            f"membw: cannot write '{path}': {err.strerror}\nhint: is it writable?", file=sys.stderr
-        )
-        return 2
-    return 0
+        fact = f"membw: cannot write '{path}': {err.strerror}"
+        print(f'{fact}\nhint: is it writable?', file=sys.stderr)
+    return 2
 
 
 if __name__ == '__main__':

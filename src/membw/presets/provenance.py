@@ -21,16 +21,12 @@ def version() -> str:
     return re.findall(r'#define MEMBW_VERSION "(.+)"', text)[0]
 
 
-def source_files(folder: Path | str) -> dict[str, Path]:
-    """{path below src: path} of all that a program is made of: its folder and the harness."""
+def source_sha256(folder: Path | str) -> str:
+    """One checksum of all that a program is made of: the sources in its folder and the harness."""
     folder = Path(folder).resolve()
     paths = [p for d in (folder, folder.parent / HARNESS) for p in d.rglob('*')]
-    return {p.relative_to(folder.parent).as_posix(): p for p in paths if p.suffix in SUFFIXES}
-
-
-def source_sha256(folder: Path | str) -> str:
-    """One checksum of all sources of the program in that folder."""
-    return checksum((name, path.read_bytes()) for name, path in source_files(folder).items())
+    files = {p.relative_to(folder.parent).as_posix(): p for p in paths if p.suffix in SUFFIXES}
+    return checksum((name, path.read_bytes()) for name, path in files.items())
 
 
 def checksum(sources: Iterable[tuple[str, bytes]]) -> str:
@@ -58,7 +54,6 @@ def write_if_changed(path: Path | str, text: str) -> bool:
 def build_record(binary: Path | str) -> Facts:
     """What make or Spack wrote of a binary when it was built."""
     path = Path(binary)
-    places = (Path(f'{path}.json'), path.parents[1] / 'share' / 'membw' / f'{path.name}.json')
-    return json.loads(
-        next((p for p in places if p.is_file()), places[0]).read_text(encoding='utf-8')
-    )
+    own = Path(f'{path}.json')
+    of_spack = path.parents[1] / 'share' / 'membw' / own.name
+    return json.loads((own if own.is_file() else of_spack).read_text(encoding='utf-8'))

@@ -8,8 +8,8 @@ import shlex
 import subprocess
 import tarfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from membw import presets
 from membw.checkout import root
@@ -29,9 +29,6 @@ BUILT_FROM = (
     'spack-repo',
     'spack-repo-index.yaml',
 )
-
-
-# --- packing -----------------------------------------------------------------------------------
 
 
 def build_files(program: str) -> Iterator[Path]:
@@ -79,11 +76,7 @@ def _git(*words: str) -> bytes:
     return b'' if done.returncode else done.stdout
 
 
-# --- finding again -----------------------------------------------------------------------------
-
-
-@dataclass
-class Sources:
+class Sources(NamedTuple):
     """Where they come from, and the shell command that unpacks them into $here/sources."""
 
     origin: str
@@ -94,9 +87,10 @@ def find_sources(build: Facts, results: Path) -> Sources:
     """The archive whose checksum is build['source_sha256']; MembwError where it is missing."""
     wanted, program = build['source_sha256'], build.get('program', 'stream')
     kept = results / 'sources' / str(build.get('sources'))
-    if not (
-        kept.is_file() and _is_itself(kept) and checksum(kept.read_bytes(), program) == wanted
-    ):
+    content = kept.read_bytes() if kept.is_file() else b''
+    # an archive is named for its sha256
+    is_itself = hashlib.sha256(content).hexdigest() == kept.name.split('.')[0]
+    if not (is_itself and checksum(content, program) == wanted):
         raise MembwError(
             f"the sources with checksum '{wanted}' are not in '{kept.parent}'",
             'bring results/sources from where it was measured',
@@ -107,11 +101,6 @@ def find_sources(build: Facts, results: Path) -> Sources:
     command += f"\techo 'membw: these sources were changed since:' {name} >&2\n\texit 1\n}}\n"
     command += f'tar -xzf {name} -C "$here/sources"'
     return Sources(f'kept in {kept}', command)
-
-
-def _is_itself(archive: Path) -> bool:
-    """An archive is named for its sha256."""
-    return hashlib.sha256(archive.read_bytes()).hexdigest() == archive.name.split('.')[0]
 
 
 def checksum(archive: bytes, program: str) -> str:

@@ -94,29 +94,25 @@ def fingerprint(program: str, text: str) -> str:
     return hashlib.sha256('\n'.join(parts).encode()).hexdigest()
 
 
-def holds(before: Facts, spack: Facts) -> bool:
-    """Whether all rows of an environment are in the one of before."""
-    known = before['packages']
-    externals = all(
-        entry in known.get(name, {'externals': []})['externals']
-        for name, package in spack['packages'].items()
-        for entry in package['externals']
-    )
-    return externals and set(spack['specs']) <= set(before['specs'])
-
-
 def as_text(spack: Facts) -> str:
     return json.dumps({'spack': spack}, indent=1) + '\n'  # JSON is YAML
 
 
-def present(folder: Path, program: str) -> Facts | None:
-    """What spack.yaml there holds, where its lock is of today's sources; else None."""
+def holding(folder: Path, program: str, spack: Facts) -> Facts | None:
+    """What spack.yaml there holds, where it has all these rows and its lock is of today's
+    sources; else None."""
     try:
-        spack = json.loads((folder / 'spack.yaml').read_text())['spack']
+        before = json.loads((folder / 'spack.yaml').read_text())['spack']
         made_of = (folder / 'fingerprint').read_text()
     except (OSError, ValueError, KeyError):
         return None
-    return spack if made_of == fingerprint(program, as_text(spack)) else None
+    known = before['packages']
+    has_all = set(spack['specs']) <= set(before['specs']) and all(
+        entry in known.get(name, {'externals': []})['externals']
+        for name, package in spack['packages'].items()
+        for entry in package['externals']
+    )
+    return before if has_all and made_of == fingerprint(program, as_text(before)) else None
 
 
 def write(
@@ -129,9 +125,7 @@ def write(
     """
     folder = Path(folder).resolve()
     spack, specs = environment(program, rows, table or presets.load())
-    before = present(folder, program)
-    if before and holds(before, spack):
-        spack = before
+    spack = holding(folder, program, spack) or spack
     folder.mkdir(parents=True, exist_ok=True)
     presets.write_if_changed(folder / 'spack.yaml', as_text(spack))
     if presets.write_if_changed(folder / 'fingerprint', fingerprint(program, as_text(spack))):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Dict
@@ -49,67 +49,63 @@ class PresetError(Exception):
         self.fact, self.hint = fact, hint
 
 
-def parse_yaml(text: str) -> Any:
-    """By PyYAML; in Spack's Python by Spack's own."""
+def read_yaml(yaml: ModuleType, text: str | bytes) -> Any:
+    """What the text says, by libyaml, where PyYAML was built with it: it takes a tenth of the
+    time. YAMLError also for a number that Python does not take."""
     try:
-        import yaml
-    except ImportError:
-        return of_spack(text)
-    try:
-        return read_yaml(yaml, text)
-    except yaml.YAMLError as err:
-        raise PresetError(f'presets.yaml is not YAML: {one_line(err)}', 'fix that line') from err
-
-
-def of_spack(text: str) -> Any:
-    try:
-        from spack.util import spack_yaml
-    except ImportError as err:
-        raise PresetError(
-            f"'{sys.executable}' has no module 'yaml'",
-            "use the project's Python (`. ./setup-env.sh`), or install python3-yaml",
-        ) from err
-    return spack_yaml.load(text)
-
-
-def loader(yaml: ModuleType) -> Any:
-    """libyaml's, where PyYAML was built with it: it takes a tenth of the time."""
-    return getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
-
-
-def read_yaml(yaml: ModuleType, text: str) -> Any:
-    """What the text says; YAMLError also for a number that Python does not take."""
-    try:
-        return yaml.load(text, loader(yaml))
+        return yaml.load(text, getattr(yaml, 'CSafeLoader', yaml.SafeLoader))
     except ValueError as err:
         raise yaml.YAMLError(str(err)) from err
 
 
-def one_line(err: Exception) -> str:
-    return ' '.join(str(err).split())
+def parse_yaml(text: str, name: str) -> Any:
+    """By PyYAML; in Spack's Python by Spack's own."""
+    try:
+        import yaml
+    except ImportError:
+        try:
+            from spack.util import spack_yaml
+        except ImportError as err:
+            raise PresetError(
+                f"'{sys.executable}' has no module 'yaml'",
+                "use the project's Python (`. ./setup-env.sh`), or install python3-yaml",
+            ) from err
+        return spack_yaml.load(text)
+    try:
+        return read_yaml(yaml, text)
+    except yaml.YAMLError as err:
+        raise PresetError(f'{name} is not YAML: {" ".join(str(err).split())}', 'fix it') from err
 
 
-def load(path: Path | str = TABLE) -> Table:
-    """The whole table, checked: {'families': {...}, 'presets': {...}}."""
+def checked(path: Path | str, check: Callable[[Any], list[str]]) -> Any:
+    """What the file says; PresetError names all its problems."""
+    name = Path(path).name
     try:
         text = Path(path).read_text(encoding='utf-8')
     except OSError as err:
         raise PresetError(f"cannot read '{path}': {err.strerror}", 'restore it from git') from err
     except UnicodeError as err:
         raise PresetError(f"'{path}' is not UTF-8: {err}", 'save it as UTF-8') from err
-    table = parse_yaml(text)
+    data = parse_yaml(text, name)
     twice = [f"line {line}: '{place}' is given twice" for line, place in given_twice(text)]
-    problems = [*twice, *check(table)]
-    if problems:
-        name = Path(path).name
+    if problems := [*twice, *check(data)]:
         raise PresetError(
             '\nmembw: '.join(f'{name}: {p}' for p in problems),
-            'the head of presets.yaml says what each key means',
+            f'the head of {name} says what each key means',
         )
-    return table
+    return data
 
 
-def given_twice(text: str) -> Iterator[tuple[int, str]]:
+def load(path: Path | str = TABLE) -> Table:
+    """The whole table, checked: {'families': {...}, 'presets': {...}}."""
+    return checked(path, check)
+
+
+def load_blas(path: Path | str = BLAS_TABLE) -> Facts:
+    return checked(path, check_blas)['rows']
+
+
+def given_twice(text: str | bytes) -> Iterator[tuple[int, str]]:
     """(line, place) of each key that stands there twice: PyYAML would take the last, silently.
 
     Nothing where there is no PyYAML.
@@ -118,7 +114,10 @@ def given_twice(text: str) -> Iterator[tuple[int, str]]:
         import yaml
     except ImportError:
         return
-    waiting, seen = [('', yaml.compose(text, loader(yaml)))], set()
+    waiting, seen = (
+        [('', yaml.compose(text, getattr(yaml, 'CSafeLoader', yaml.SafeLoader)))],
+        set(),
+    )
     while waiting:
         place, node = waiting.pop()
         if id(node) in seen or not isinstance(node, yaml.CollectionNode):
@@ -143,21 +142,23 @@ def check(table: Any) -> list[str]:
     if not all(isinstance(table[part], dict) and table[part] for part in ('families', 'presets')):
         return ["'families' and 'presets' hold one named row each line"]
     problems = []
-    for name, family in table['families'].items():
+    for name, row in table['families'].items():
         where = f'families.{name}'
-        problems += check_keys(where, family, FAMILY_KEYS, OPTIONAL_KEYS)
-        if isinstance(family, dict) and family.get('language', 'c') not in LANGUAGES:
-            problems.append(f"{where}: 'language' is one of {' '.join(LANGUAGES)}")
-        python = re.search(
-            r'\(\?|\\[a-ce-zA-Z]', str(isinstance(family, dict) and family.get('version'))
-        )
-        if python:
-            problems.append(f"{where}: 'version' has '{python[0]}', which grep -E does not know")
+        wrong = check_keys(where, row, FAMILY_KEYS, OPTIONAL_KEYS)
+        problems += wrong or check_family(where, row)
     for name, row in table['presets'].items():
         where = f'presets.{name}'
-        of_row = check_keys(where, row, PRESET_KEYS, OPTIONAL_KEYS)
-        problems += of_row or check_row(where, name, row, table['families'])
+        wrong = check_keys(where, row, PRESET_KEYS, OPTIONAL_KEYS)
+        problems += wrong or check_preset(where, name, row, table['families'])
     return problems
+
+
+def check_blas(table: Any) -> list[str]:
+    rows = table.get('rows') if isinstance(table, dict) else None
+    if not isinstance(rows, dict):
+        return ["the top-level key is 'rows'"]
+    each = (check_keys(f'rows.{n}', r, BLAS_KEYS, {'folder', 'preset'}) for n, r in rows.items())
+    return [text for texts in each for text in texts]
 
 
 def check_keys(where: str, row: Any, keys: set[str], optional: set[str]) -> list[str]:
@@ -172,7 +173,16 @@ def check_keys(where: str, row: Any, keys: set[str], optional: set[str]) -> list
     return problems
 
 
-def check_row(where: str, name: str, row: Facts, families: Facts) -> list[str]:
+def check_family(where: str, row: Facts) -> list[str]:
+    problems = []
+    if language(row) not in LANGUAGES:
+        problems.append(f"{where}: 'language' is one of {' '.join(LANGUAGES)}")
+    if python := re.search(r'\(\?|\\[a-ce-zA-Z]', row['version']):
+        problems.append(f"{where}: 'version' has '{python[0]}', which grep -E does not know")
+    return problems
+
+
+def check_preset(where: str, name: str, row: Facts, families: Facts) -> list[str]:
     problems = []
     if row['family'] not in families:
         problems.append(f"{where}: unknown family '{row['family']}'")
@@ -186,13 +196,18 @@ def check_row(where: str, name: str, row: Facts, families: Facts) -> list[str]:
 
 
 def row(preset: str, table: Table | None = None) -> Facts:
-    table = table or load()
-    if preset not in table['presets']:
-        raise PresetError(
-            f"unknown preset '{preset}'",
-            'one of ' + ' '.join(table['presets']) + '; a new one is a row of presets.yaml',
-        )
-    return table['presets'][preset]
+    return named(preset, (table or load())['presets'], 'preset', TABLE)
+
+
+def blas_row(name: str, rows: Facts | None = None) -> Facts:
+    return named(name, rows or load_blas(), 'BLAS', BLAS_TABLE)
+
+
+def named(name: str, rows: Facts, kind: str, file: Path) -> Facts:
+    if name in rows:
+        return rows[name]
+    hint = f'one of {" ".join(rows)}; a new one is a row of {file.name}'
+    raise PresetError(f"unknown {kind} '{name}'", hint)
 
 
 def family_of(preset: str, table: Table) -> Facts:
@@ -220,31 +235,3 @@ def environs_of(partition: Facts, table: Table) -> Dict[str, str]:
         for preset, row in table['presets'].items()
         if row['family'] == chain.get('family', name)
     }
-
-
-def load_blas(path: Path | str = BLAS_TABLE) -> Facts:
-    """{name: row} of configs/blas.yaml, checked."""
-    try:
-        rows = parse_yaml(Path(path).read_text(encoding='utf-8'))['rows']
-    except OSError as err:
-        raise PresetError(f"cannot read '{path}': {err.strerror}", 'restore it from git') from err
-    problems = [
-        text
-        for name, row in rows.items()
-        for text in check_keys(f'rows.{name}', row, BLAS_KEYS, {'folder', 'preset'})
-    ]
-    if problems:
-        raise PresetError(
-            '\nmembw: '.join(f'blas.yaml: {p}' for p in problems),
-            'the head of blas.yaml says what each key means',
-        )
-    return rows
-
-
-def blas_row(name: str, rows: Facts | None = None) -> Facts:
-    rows = rows or load_blas()
-    if name not in rows:
-        raise PresetError(
-            f"unknown BLAS '{name}'", f'one of {" ".join(rows)}; a new one is a row of blas.yaml'
-        )
-    return rows[name]

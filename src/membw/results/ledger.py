@@ -24,13 +24,10 @@ NODE = '${SLURMD_NODENAME:-$(uname -n)}'
 CPU = "$(grep -m1 -Ei '^(flags|features|isa)' /proc/cpuinfo | cksum)"
 # of a job's end, by Slurm's states, and by what slurmstepd prints where no state is known
 STATES = {
-    'TIMEOUT': 'time limit reached',
-    'DEADLINE': 'time limit reached',
-    'NODE_FAIL': 'node failed',
-    'BOOT_FAIL': 'node failed',
+    **dict.fromkeys(('TIMEOUT', 'DEADLINE'), 'time limit reached'),
+    **dict.fromkeys(('NODE_FAIL', 'BOOT_FAIL'), 'node failed'),
     'OUT_OF_MEMORY': 'memory limit reached',
-    'PREEMPTED': 'cancelled',
-    'CANCELLED': 'cancelled',
+    **dict.fromkeys(('PREEMPTED', 'CANCELLED'), 'cancelled'),
 }
 PRINTED = (
     (re.compile(r'DUE TO TIME LIMIT'), 'time limit reached'),
@@ -88,7 +85,6 @@ class Ledger:
 
 
 def read(folder: str | Path) -> Ledger:
-    """Of a stage folder."""
     path = Path(folder, NAME)
     return Ledger(path.read_text(errors='replace') if path.is_file() else '')
 

@@ -4,6 +4,7 @@ Its report is read strictly, and its ledger says the rest: what was to be run, w
 skipped, which job was refused. What was measured is in the records (results/table.py).
 """
 
+import contextlib
 import json
 import re
 from collections.abc import Mapping
@@ -65,9 +66,12 @@ def load(path: str) -> dict:
     except MembwError as err:
         if not events:
             raise
+        # in place of one that was not written, or was cut: it is missing, whatever was run
+        why = str(err) if Path(path).exists() else 'ReFrame ended before it wrote one'
+        names = {'name': 'report', 'where': events[0]['where'], 'environ': 'ReFrame'}
+        case = of_ledger(names, {'event': run_ledger.STOPPED}, '') | {'fail_reason': why}
         begun = {'time_start_unix': run_ledger.path_of(path).stat().st_mtime}
-        cases = [lost(path, str(err), events[0])]
-        report = {'session_info': begun, 'runs': [{'testcases': cases}]}
+        report = {'session_info': begun, 'runs': [{'testcases': [case]}]}
     add_ledger(report, events)
     return report
 
@@ -92,49 +96,43 @@ def read_report(path: str) -> dict:
     return report
 
 
-def lost(path: str, why: str, of_run: Event) -> dict:
-    """In place of a report that was not written, or was cut: it is missing, whatever was run."""
-    names = {'name': 'report', 'where': of_run['where'], 'environ': 'ReFrame'}
-    why = why if Path(path).exists() else 'ReFrame ended before it wrote one'
-    return of_ledger(names, {'event': run_ledger.STOPPED}, '') | {'fail_reason': why}
-
-
 def add_ledger(report: dict, events: list[Event]) -> None:
     """Completes the cases of a report, and adds those that it has not."""
     expected: dict[Key, Event] = {}
     last: dict[Key, Event] = {}
-    stopped = ''.join(f': {e["why"]}' for e in events if e['event'] == run_ledger.STOPPED)
-    for event in (event for event in events if event['event'] != run_ledger.STOPPED):
+    stopped = ''
+    for event in events:
+        if event['event'] == run_ledger.STOPPED:
+            stopped += f': {event["why"]}'
+            continue
         key = run_ledger.key_of(event)
         expected.setdefault(key, event)
         last[key] = event
     every = cases_of(report)
     cases = {key_of(case): case for case in every}
     for key in expected:
-        if key not in cases or cases[key]['result'] == UNKNOWN:
-            made = of_ledger(expected[key], last[key], stopped)
-            every += [] if key in cases else [made]
-            cases.setdefault(key, made).update(made)
+        made = of_ledger(expected[key], last[key], stopped)
+        if key not in cases:
+            every.append(made)
+            cases[key] = made
+        elif cases[key]['result'] == UNKNOWN:
+            cases[key].update(made)
     for case in every:
         event = last.get(key_of(case), {})
         if 'why' in event and case['result'] not in ('pass', 'abort'):
             case['fail_reason'], case['job_state'] = event['why'], event.get('state')
             case['fail_phase'] = case.get('fail_phase') or event.get('phase')
         if case['result'] in ('skip', 'fail_deps') and case.get('fail_phase') == 'startup':
-            take_reason(case, cases)
+            # not begun: what it depends on failed, or was skipped for this reason
+            for need in map(tuple, case.get('dependencies_actual') or ()):
+                result = cases[need]['result'] if need in cases else 'pass'
+                if result in ('skip', NOT_THERE):
+                    case['fail_reason'] = cases[need].get('fail_reason')
+                elif result not in ('pass', 'xfail', 'xpass'):
+                    case['result'] = 'fail_deps'
         if case['result'] == 'skip' and (case.get('fail_reason') or '').startswith(NOT_NOW):
             case['result'] = NOT_THERE
     report['runs'] = [{'testcases': every}]
-
-
-def take_reason(case: dict, cases: dict[Key, dict]) -> None:
-    """Of a case that was not begun: what it depends on failed, or was skipped for this reason."""
-    needs = [cases[n] for n in map(tuple, case.get('dependencies_actual') or ()) if n in cases]
-    for need in needs:
-        if need['result'] in ('skip', NOT_THERE):
-            case['fail_reason'] = need.get('fail_reason')
-        elif need['result'] not in ('pass', 'xfail', 'xpass'):
-            case['result'] = 'fail_deps'
 
 
 def of_ledger(expected: Mapping, last: Mapping, stopped: str) -> dict:
@@ -151,21 +149,17 @@ def of_ledger(expected: Mapping, last: Mapping, stopped: str) -> dict:
 def newest() -> str:
     """The newest run of this checkout; dry runs, what is under way and what cannot be read are
     passed over. MembwError: there is none."""
-    files = Path(root(), 'results', 'reports').glob('run-*')
-    names: dict[str, float] = {}
-    for file in files:
+    times: dict[str, float] = {}
+    for file in Path(root(), 'results', 'reports').glob('run-*'):
         if file.suffix in ('.json', run_ledger.SUFFIX):
             name = str(file.with_suffix('.json'))
-            names[name] = max(file.stat().st_mtime, names.get(name, 0))
-    for name in sorted(names, key=lambda name: names[name], reverse=True):
-        if not Path(name).exists() and is_held():
-            continue
-        try:
-            cases = cases_of(load(name))
-        except MembwError:
-            continue
-        if any(is_row(case) and not is_dry(case) for case in cases):
-            return name
+            times[name] = max(file.stat().st_mtime, times.get(name, 0))
+    for name in sorted(times, key=lambda name: times[name], reverse=True):
+        with contextlib.suppress(MembwError):
+            is_under_way = not Path(name).exists() and is_held()
+            cases = [] if is_under_way else cases_of(load(name))
+            if any(is_row(case) and not is_dry(case) for case in cases):
+                return name
     raise MembwError("no report in 'results/reports'", "'membw run' makes one")
 
 
@@ -185,8 +179,8 @@ def is_row(case: dict) -> bool:
 def is_dry(case: dict) -> bool:
     """A dry run passes in ReFrame, without a figure."""
     values = [row[0] for row in (case.get('perfvalues') or {}).values()]
-    is_of_report = 'perfvalues' in case
-    return case['result'] == 'pass' and is_of_report and all(value is None for value in values)
+    is_passed = case['result'] == 'pass' and 'perfvalues' in case  # by a report
+    return is_passed and all(value is None for value in values)
 
 
 def where(case: dict) -> str:
@@ -205,8 +199,8 @@ def parameters_of(text: str) -> dict[str, str]:
     """{'pinning': 'omp'} of 'stream %pinning=omp', or of '%pinning=omp': what tells the cases of a
     test apart, but the round and what ReFrame's --repeat and --distribute add."""
     words = re.split(r'(?:^|\s)(?=%)', text)[1:]
-    pairs = (word.split(' /')[0].strip().partition('=') for word in words)
-    named = {name.removeprefix('%'): value for name, _, value in pairs}
+    pairs = (word.split(' /')[0].strip('% ').partition('=') for word in words)
+    named = {name: value for name, _, value in pairs}
     return {n: v for n, v in named.items() if n != 'round' and '.' not in n and n[:1] != '$'}
 
 
@@ -251,9 +245,6 @@ def reason_of(case: dict) -> str:
     return printable(' '.join(text.split()))
 
 
-# --- builds, and what was skipped ----------------------------------------------------------------
-
-
 def failed_builds(cases: list[dict]) -> dict[Build, str]:
     """{build: reason} of the builds that failed; not where someone interrupted them, nor of
     those whose own dependency failed."""
@@ -282,10 +273,10 @@ def failed_dependency(case: dict, builds: dict[Build, str]) -> str:
 def skipped(report: str) -> list[tuple[str, str, str]]:
     """(test, preset, reason) of what this system has not; a quick run skips further rounds, too,
     of which nothing is said."""
-    rows = [case for case in cases_of(load(report)) if not case.get('fixture')]
-    found = [
-        (test_of(case), case['environ'], reason_of(case))
-        for case in rows
-        if case['result'] == 'skip' and int(case.get('round') or 1) == 1
-    ]
-    return list(dict.fromkeys(found))
+    found = {
+        (test_of(case), case['environ'], reason_of(case)): None
+        for case in cases_of(load(report))
+        if case['result'] == 'skip' and not case.get('fixture')
+        if int(case.get('round') or 1) == 1
+    }
+    return [*found]

@@ -14,20 +14,17 @@ from typing import Any
 SUFFIX = '.ledger'
 EXPECTED, STOPPED = 'expected', 'stopped'  # the latter of no case, before all had ended
 # event of ReFrame -> `result` of its report
-RESULTS = {'success': 'pass', 'failure': 'fail', 'skip': 'skip', 'abort': 'abort'} | {
-    'xfailure': 'xfail',
-    'xsuccess': 'xpass',
-}
+RESULTS = {'success': 'pass', 'failure': 'fail', 'skip': 'skip', 'abort': 'abort'}
+RESULTS |= {'xfailure': 'xfail', 'xsuccess': 'xpass'}
 # what the check knows when it has ended
 KNOWN_AT_END = ('record', 'word', 'reasons', 'node_check')
-
 
 Key = tuple[str, str, str]  # unique name, system:partition, environment
 Event = dict[str, Any]  # of the case with these names
 TEXTS = (
     'name', 'display_name', 'why', 'phase', 'stage', 'scheduler', 'job', 'state', *KNOWN_AT_END,
 )  # fmt: skip
-FIELDS: list = [*((name, str) for name in ('event', 'unique_name', 'where', 'environ'))]
+FIELDS: list = [(name, str) for name in ('event', 'unique_name', 'where', 'environ')]
 FIELDS += [('time', float), *((name, str, '') for name in TEXTS)]
 FIELDS += [('fixture', bool, False), ('round', int, 1), ('dependencies_actual', list[Key], [])]
 
@@ -120,12 +117,8 @@ class Listener:
         self.write(names_of(task.testcase), event, **more)
 
     def write(self, names: Key, event: str, **more: Any) -> None:
-        line = {
-            'event': event,
-            'time': time.time(),
-            **dict(zip(('unique_name', 'where', 'environ'), names, strict=True)),
-            **more,
-        }
+        of_case = dict(zip(('unique_name', 'where', 'environ'), names, strict=True))
+        line = {'event': event, 'time': time.time(), **of_case, **more}
         with contextlib.suppress(OSError), open(self.path, 'a') as file:  # a full disk is named
             file.write(json.dumps(line) + '\n')
 

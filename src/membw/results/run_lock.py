@@ -21,11 +21,10 @@ def alone() -> Iterator[None]:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         file = open(path, 'w')
     except OSError as err:
+        is_foreign = err.errno in (errno.EACCES, errno.EPERM, errno.EROFS)
+        way = 'measure in your own clone' if is_foreign else 'free some disk space'
         fact = f"cannot write '{err.filename}': {err.strerror}"
-        hint = 'results are written to results/: free some disk space'
-        if err.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            hint = 'results are written to results/: measure in your own clone'
-        raise MembwError(fact, hint) from err
+        raise MembwError(fact, f'results are written to results/: {way}') from err
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -34,11 +33,8 @@ def alone() -> Iterator[None]:
         except OSError as err:
             if err.errno not in NO_LOCKS:
                 raise
-            print(
-                f"membw: no locks on the file system of '{path}': two runs at a time would not "
-                'be noticed',
-                file=sys.stderr,
-            )
+            fact = f"no locks on the file system of '{path}'"
+            print(f'membw: {fact}: two runs at a time would not be noticed', file=sys.stderr)
         yield
 
 

@@ -5,12 +5,12 @@ import contextlib
 import json
 import os
 import pathlib
-import re
 import sys
 import time
 
 from membw import tables
 from membw.arguments import count
+from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
 from membw.progress import say
@@ -39,22 +39,13 @@ undecided or not measured; 2 nothing could be run
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.allow_abbrev = False
-    parser.usage = (
-        'membw run [--full] [--system SYSTEM] [--rounds K] [--json] [REFRAME OPTION ...]'
-    )
-    what = parser.add_argument_group('what is measured')
-    what.add_argument('--full', action='store_true', help='all checks, presets and pinnings')
-    what.add_argument('--system', help='a file of systems/ (found by host name)')
-    how = parser.add_argument_group('how')
-    how.add_argument(
-        '--rounds',
-        type=count,
-        default=ROUNDS,
-        metavar='K',
-        help='with --full on this machine: measure what compares (stream) K times, '
-        f'in turn ({ROUNDS})',
-    )
+    options = '[--full] [--system SYSTEM] [--rounds K] [--json] [REFRAME OPTION ...]'
+    parser.usage = f'membw run {options}'
+    turns = 'with --full on this machine: measure stream K times, in turn'
+    add = parser.add_argument
+    add('--full', action='store_true', help='all checks, presets and pinnings')
+    add('--system', help='a file of systems/ (found by host name)')
+    add('--rounds', type=count, default=ROUNDS, metavar='K', help=f'{turns} ({ROUNDS})')
     tables.add_argument(parser)
     parser.set_defaults(takes_rest=True)
 
@@ -64,7 +55,8 @@ def run(args: argparse.Namespace) -> int:
 
     An interrupted run prints the table of what was measured before.
     """
-    begun, base = time.time(), session.report_base()
+    begun, name = time.time(), time.strftime('run-%Y%m%dT%H%M%S-') + str(os.getpid())
+    base = os.path.join(root(), 'results', 'reports', name)  # of report, ledger, JUnit file, log
 
     def shown() -> int:
         if not os.path.exists(f'{base}.json'):  # ReFrame was killed
@@ -73,15 +65,12 @@ def run(args: argparse.Namespace) -> int:
         junit.write(run)
         return show(run, args.json)
 
-    system = args.system.partition(':')[0] if args.system else None
-    if system and not session.has_other_systems(args.rest):
-        refusals.refuse_unknown_place(args.system)
+    partitions = session.partitions_of(args.system, args.rest)
     try:
         # as JSON, what is for people alone goes to stderr
         with alone(), contextlib.redirect_stdout(sys.stderr if args.json else sys.stdout):
-            refusals.refuse_second_session(system)
+            refusals.refuse_second_session(args.system)
             refusals.refuse_full_disk()
-            partitions = session.partitions_of(args.system)
             is_quick = is_local(partitions) and not (args.full or args.system or args.rest)
             run_reframe(args, base, partitions, is_quick, begun)
     except KeyboardInterrupt:
@@ -102,7 +91,7 @@ def run_reframe(
     else:
         options, variables = full_options(rest, args.rounds, partitions)
         options = [*options, *refusals.whole_names(rest)]
-        for text in refusals.left_out(rest, partitions, re.fullmatch):
+        for text in refusals.left_out(rest, partitions):
             say(f'membw: left out here is {text}')
     options += notes(begun, is_quick)
     variables['MEMBW_SESSION'] = os.path.basename(base)

@@ -7,12 +7,9 @@ import pathlib
 import re
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Iterable
-
-import yaml
 
 from membw import presets
-from membw.checkout import refuse_unknown_system, root
+from membw.checkout import root
 from membw.errors import MembwError, did_you_mean
 from membw.results import run_ledger
 
@@ -36,12 +33,11 @@ def classes() -> dict[str, tuple[list[str], list[str]]]:
 
 @functools.cache
 def variables(check: str) -> set[str]:
-    """What `-S` may set of a check."""
     import reframe  # not at each start of membw
 
-    known, every, waiting = {*reframe.RegressionTest.var_space}, classes(), [check]
+    known, waiting = {*reframe.RegressionTest.var_space}, [check]
     while waiting:
-        bases, own = every.get(waiting.pop(), ([], []))
+        bases, own = classes().get(waiting.pop(), ([], []))
         known.update(own)
         waiting += bases
     return known
@@ -51,27 +47,25 @@ def each_check(words: list[str]) -> list[str]:
     """`-S ntimes=3` as `-S CHECK.ntimes=3` of each check that has it: ReFrame warns of others. One
     that none has is refused."""
     joined = re.sub(r'(?m)^(-S|--setvar)[\n=]?', '-S', '\n'.join(words)).split('\n')
-    if '-c' in words:
-        return joined
     given = []
     for word in joined:
         found = SET.match(word)
-        check, variable = found.groups() if found else ('', '')
+        if not found or '-c' in words:
+            given.append(word)
+            continue
+        check, variable = found.groups()
         if check and check not in checks():
             fact = f"no check '{check}' for '-S {check}.{variable}'"
             raise MembwError(fact, did_you_mean(check, checks(), 'name a check of ours'))
         names = [check] if check else checks()
-        own = [name for name in names if found and variable in variables(name)]
-        if found and not own:
-            hint = (
-                f"'reframe -c reframe-checks -n {check or 'stream'} --describe' has its variables"
-            )
+        own = [name for name in names if variable in variables(name)]
+        if not own:
+            listed = f"'reframe -c reframe-checks -n {check or 'stream'} --describe'"
             owner = f"check '{check}' has no" if check else 'no check has a'
             known = {known for name in names for known in variables(name)}
-            raise MembwError(f"{owner} variable '{variable}'", did_you_mean(variable, known, hint))
-        given += (
-            [f'-S{name}.{variable}={word[found.end() :]}' for name in own] if found else [word]
-        )
+            hint = did_you_mean(variable, known, f'{listed} has its variables')
+            raise MembwError(f"{owner} variable '{variable}'", hint)
+        given += [f'-S{name}.{variable}={word[found.end() :]}' for name in own]
     return given
 
 
@@ -103,22 +97,10 @@ def refuse_full_disk() -> None:
         )
 
 
-def refuse_unknown_place(where: str) -> None:
-    """SYSTEM, or SYSTEM:PARTITION, of systems/."""
-    system, _, partition = where.partition(':')
-    refuse_unknown_system(system)
-    names = [partition]
-    with contextlib.suppress(AttributeError, TypeError, yaml.YAMLError):  # a run says its mistakes
-        file = yaml.safe_load(pathlib.Path(root(), 'systems', f'{system}.yaml').read_text())
-        names = [str(one.get('name')) for one in file.get('partitions')]
-    if partition and partition not in names:
-        hint = did_you_mean(partition, names)
-        raise MembwError(f"no partition '{partition}' of '{system}'", hint)
-
-
 def refuse_second_session(system: str | None) -> None:
     """Plain ReFrame may measure already: it holds the lock of lib/binaries.py."""
-    for path in pathlib.Path(root(), 'results', 'stage').glob(f'{system or "*"}.lock'):
+    name = (system or '*').partition(':')[0]
+    for path in pathlib.Path(root(), 'results', 'stage').glob(f'{name}.lock'):
         with open(path) as file, contextlib.suppress(OSError):  # a file system without locks
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -131,7 +113,11 @@ def refuse_nothing(
     base: str, system: str | None, rest: list[str], lines: list[str], partitions: list[dict]
 ) -> None:
     """There is no test case: the reason, as far as ReFrame's lines have it."""
-    refuse_as_printed(lines)
+    ours = [line for line in dict.fromkeys(lines) if line.startswith('membw: ')]
+    if ours:  # an error of our configuration or checks
+        hints = [line for line in dict.fromkeys(lines) if line.startswith('hint: ')]
+        facts = '\n'.join(ours).removeprefix('membw: ')
+        raise MembwError(facts, '\n'.join(hints).removeprefix('hint: ') or None)
     refuse_mistyped(rest, lines)
     if not run_ledger.path_of(f'{base}.json').exists():
         said = [line for line in lines if line.startswith(('reframe: ', 'ERROR: '))]
@@ -151,13 +137,12 @@ def refuse_mistyped(rest: list[str], lines: list[str]) -> None:
     """A test, preset or option that there is not: what was meant."""
     said = next((line for line in lines if line.startswith('reframe: error: ')), '')
     tests, rows = ([], []) if '-c' in rest else (checks(), [*presets.load()['presets']])
-    for word in rest if said else []:
-        if word in tests and word in said.split():
+    for word in [word for word in rest if word in said.split()]:
+        if word in tests:
             raise MembwError(f"'{word}' is a test", f'membw run -n {word}')
-        if word in said.split():
-            fact = f"unknown {'option' if word[0] == '-' else 'argument'} '{word}'"
-            hint = did_you_mean(word, [*OWN, *OFTEN], "'membw run --help' lists the options")
-            raise MembwError(fact, hint)
+        fact = f"unknown {'option' if word[0] == '-' else 'argument'} '{word}'"
+        hint = did_you_mean(word, [*OWN, *OFTEN], "'membw run --help' lists the options")
+        raise MembwError(fact, hint)
     if said:
         hint = "'membw run --help' lists the options, 'reframe --help' its own"
         raise MembwError(said.removeprefix('reframe: error: '), hint)
@@ -167,31 +152,13 @@ def refuse_mistyped(rest: list[str], lines: list[str]) -> None:
             raise MembwError(f"no {what} '{word}'", did_you_mean(word, names))
 
 
-def refuse_as_printed(lines: list[str]) -> None:
-    """An error of our own configuration or checks, in their words."""
-    facts = [line.removeprefix('membw: ') for line in lines if line.startswith('membw: ')]
-    hints = [line.removeprefix('hint: ') for line in lines if line.startswith('hint: ')]
-    if facts:
-        facts, hints = (list(dict.fromkeys(texts)) for texts in (facts, hints))
-        raise MembwError('\nmembw: '.join(facts), '\nhint: '.join(hints) or None)
-
-
-def left_out(rest: list[str], partitions: list[dict], matches: Callable = re.search) -> list[str]:
-    """'gcc-o2: its compiler does not ...' of each preset that `-p` names and this system lacks."""
+def left_out(rest: list[str], partitions: list[dict]) -> list[str]:
+    """'gcc-o2: its compiler does not ...' of each preset that `-p` names and this system cannot
+    build, each reason once: ReFrame has no test case of them, so prints nothing."""
     patterns = [word for before, word in zip(rest, rest[1:], strict=False) if before == '-p']
-    texts = []
-    for reason, names in by_reason(partitions).items():
-        wanted = [name for name in names if any(matches(p, name) for p in patterns)]
-        texts += [f'{", ".join(wanted)}: {reason}'] if wanted else []
-    return texts
-
-
-def by_reason(partitions: Iterable[dict]) -> dict[str, list[str]]:
-    """{reason: [presets]} that a system cannot build, each reason once for all partitions: ReFrame
-    has no test case of them, so prints nothing."""
-    presets_of: dict[str, list[str]] = defaultdict(list)
+    names: dict[str, dict[str, None]] = defaultdict(dict)
     for partition in partitions:
         for preset, reason in partition.get('extras', {}).get('left_out', {}).items():
-            if preset not in presets_of[reason]:
-                presets_of[reason].append(preset)
-    return dict(presets_of)
+            if any(re.fullmatch(pattern, preset) for pattern in patterns):
+                names[reason][preset] = None
+    return [f'{", ".join(presets)}: {reason}' for reason, presets in names.items()]

@@ -1,32 +1,26 @@
 """One session of ReFrame over the checks: its options, its progress, its end."""
 
 import contextlib
+import functools
 import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
+from collections.abc import Sequence
 
-from membw import interruption
-from membw.checkout import root
-from membw.errors import MembwError
-from membw.progress import Cases, Passing, say
+from membw.checkout import refuse_unknown_system, root
+from membw.errors import MembwError, did_you_mean
+from membw.interruption import child
+from membw.progress import Passing, say, under_way
 
 WARNING = 'WARNING: '
 # for ReFrame to cancel its jobs and write its report, after each signal
 ENDING = (signal.SIGINT, 15), (signal.SIGINT, 15), (signal.SIGTERM, 2), (signal.SIGKILL, 1)
 
 
-def report_base() -> str:
-    """Path of this run's report, ledger, JUnit file and log, without their suffixes."""
-    name = time.strftime('run-%Y%m%dT%H%M%S-') + str(os.getpid())
-    return os.path.join(root(), 'results', 'reports', name)
-
-
-def has_other_systems(rest: list[str]) -> bool:
+def has_other_systems(rest: Sequence[str]) -> bool:
     """Whether ReFrame reads a configuration that is not ours as well."""
     given = any(word.startswith(('-C', '--config-file')) for word in rest)
     return given or bool(os.environ.get('RFM_CONFIG_FILES'))
@@ -39,9 +33,10 @@ def with_paths(words: list[str]) -> list[str]:
     return ['sh', '-c', '. ./setup-env.sh && exec "$@"', 'sh', *words]
 
 
-def partitions_of(system: str | None) -> list[dict]:
-    """As the session will have them; [] where that cannot be known: the session says why."""
-    ours = os.path.join(root(), 'configs')
+def partitions_of(system: str | None, rest: Sequence[str] = ()) -> list[dict]:
+    """As the session will have them; [] where that cannot be known: the session says why.
+    MembwError: there is no such system, or partition of it."""
+    ours, others = os.path.join(root(), 'configs'), has_other_systems(rest)
     if has_other_systems([]) or os.environ.get('RFM_CONFIG_PATH') not in (None, ours):
         words = ['reframe', *(['--system', system] if system else [])]
         words.append('--show-config=systems/0/partitions')
@@ -54,10 +49,17 @@ def partitions_of(system: str | None) -> list[dict]:
             return []
     from membw.site import binder, systems  # ReFrame's modules, not at each start of membw
 
-    name, _, partition = (system or os.environ.get('RFM_SYSTEM', '')).partition(':')
+    name, _, wanted = (system or os.environ.get('RFM_SYSTEM', '')).partition(':')
+    if name and not others:
+        refuse_unknown_system(name)
     for one in binder.configuration()['systems']:
         if one['name'] == name or (not name and systems.fits_here(one)):
-            return [part for part in one['partitions'] if partition in ('', part['name'])]
+            names = [part['name'] for part in one['partitions']]
+            if wanted not in ('', *names) and not others:
+                raise MembwError(
+                    f"no partition '{wanted}' of '{name}'", did_you_mean(wanted, names)
+                )
+            return [part for part in one['partitions'] if wanted in ('', part['name'])]
     return []
 
 
@@ -79,15 +81,18 @@ def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -
     """
     lines, passing = [], Passing()
     os.makedirs(os.path.dirname(base), exist_ok=True)
+    output = {'stdout': subprocess.PIPE, 'stderr': subprocess.STDOUT}
+    place = {'cwd': root(), 'env': {**os.environ, **variables}}
     with (
         open(f'{base}.log', 'ab', buffering=0) as log,
-        started(with_paths(words), variables) as process,
         contextlib.closing(passing),
-        ended_with(process),
+        child(
+            with_paths(words), ENDING, text=True, errors='replace', **output, **place
+        ) as process,
     ):
         assert process.stdout
         if not verbose:
-            passing.now(Cases(f'{base}.json').text)
+            passing.now(functools.partial(under_way, f'{base}.json'))
         for line in process.stdout:
             line = line.rstrip('\n')
             try:
@@ -101,32 +106,3 @@ def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -
                 say(line)
             lines.append(line)
     return lines
-
-
-def started(words: list[str], variables: dict[str, str]) -> subprocess.Popen:
-    """In a session of its own: an interruption reaches it through `ended_with` alone."""
-    with interruption.audible():
-        return subprocess.Popen(
-            words,
-            cwd=root(),
-            env={**os.environ, **variables},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors='replace',
-            start_new_session=True,
-        )
-
-
-@contextlib.contextmanager
-def ended_with(process: subprocess.Popen) -> Iterator[None]:
-    """ReFrame and its jobs end when this command does: by Ctrl-C, `kill`, `timeout`, a CI.
-
-    ReFrame is interrupted first, as by Ctrl-C: it cancels its jobs and writes its report.
-    """
-    try:
-        yield
-    except BaseException:
-        interruption.end(process, ENDING)
-        raise

@@ -3,13 +3,13 @@
 import argparse
 import copy
 import os
+import platform
 import re
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import reframe.core.settings as builtin
 
@@ -34,43 +34,31 @@ def give_up(lines: list[str]) -> NoReturn:
 
 
 def read() -> tuple[list[Facts], Table]:
+    """(systems, table of presets). A wrong file ends the sessions of its own system: the one that
+    is requested, else the one of this host. Others go on without it."""
     try:
         table = presets.load()
     except presets.PresetError as err:
         give_up([str(err)])
-    every, problems = systems.load(table)
-    give_up_own(problems)
-    return every, table
-
-
-def give_up_own(problems: dict[str, tuple[Any, list[str]]]) -> None:
-    """A wrong file ends the sessions of its own system: the one that is requested, else the one
-    of this host. Others go on without it."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument('--system', default=os.environ.get('RFM_SYSTEM'))
     wanted = (parser.parse_known_args()[0].system or '').partition(':')[0]
+    every, problems = systems.load(table)
     for name, (data, lines) in problems.items():
         if name == wanted or (not wanted and systems.fits_here(data)):
             give_up(lines)
         for line in lines:
             fact = line.partition('\n')[0].removeprefix('membw: ')
             print(f"WARNING: {fact}: system '{name}' is left out", file=sys.stderr)
+    return every, table
 
 
 def modules_system(system: Facts) -> str:
     """Only a modules system that exists: else ReFrame ends before it lists a test."""
-    here = {
-        'lmod': bool(os.environ.get('LMOD_CMD')),
-        'envmod': bool(shutil.which('modulecmd')),
-        'tmod4': bool(shutil.which('modulecmd')),
-    }
+    tcl = bool(shutil.which('modulecmd'))
+    here = {'lmod': bool(os.environ.get('LMOD_CMD')), 'envmod': tcl, 'tmod4': tcl}
     wanted = [system['modules_system']] if 'modules_system' in system else ['lmod', 'envmod']
     return next((name for name in wanted if here.get(name, True)), 'nomod')
-
-
-def has_mpi(partition: Facts, chain: Facts) -> list[str]:
-    """Not by ssh: cards are reached through their host, and no MPI program is built there."""
-    return ['mpi'] if chain.get('mpicc') and partition['scheduler'] != 'ssh' else []
 
 
 def environment(targets: list[str], name: str, chain: Facts, preset: str, table: Table) -> Facts:
@@ -106,39 +94,32 @@ def anywhere(table: Table) -> list[Facts]:
     return environs
 
 
-def lacking(preset: Facts, features: Iterable[str]) -> list[str]:
-    return [need for need in preset['requires'] if need not in features]
-
-
 def bind(system: Facts, partition: Facts, table: Table) -> tuple[list[Facts], dict[str, str]]:
     """(environments, {preset: why it is left out}) of one partition."""
     targets = [f'{system["name"]}:{partition["name"]}']
     chains, left_out, features = partition['toolchains'], {}, partition['features']
+    is_unknown = features == 'auto' and not machine.cpu_flags()
     if features == 'auto':
         features = machine.cpu_features()
+    rows = table['presets'].items()
     if chains == 'auto':
         chains, absent = machine.toolchains(table)
-        left_out = {
-            p: absent[row['family']]
-            for p, row in table['presets'].items()
-            if row['family'] in absent
-        }
+        left_out = {p: absent[row['family']] for p, row in rows if row['family'] in absent}
     environs = []
     for name, chain in chains.items():
         chain, bound = {'family': name, **chain}, []
-        rows = {
-            p: row
-            for p, row in table['presets'].items()
-            if row['family'] == chain['family'] and p in chain.get('presets', [p])
-        }
-        for preset, row in rows.items():
-            needs = lacking(row, features)
-            if needs:
-                unknown = partition['features'] == 'auto' and machine.may_have(row['requires'])
-                left_out[preset] = f'needs {" ".join(needs)}, {UNKNOWN if unknown else CPU_LACKS}'
-            else:
-                bound.append(environment(targets, name, chain, preset, table))
-                bound[-1]['features'] += has_mpi(partition, chain)
+        for preset, row in rows:
+            if row['family'] != chain['family'] or preset not in chain.get('presets', [preset]):
+                continue
+            lacks = [need for need in row['requires'] if need not in features]
+            if lacks:
+                may_have = is_unknown and platform.machine() in row['requires']
+                left_out[preset] = f'needs {" ".join(lacks)}, {UNKNOWN if may_have else CPU_LACKS}'
+                continue
+            bound.append(environment(targets, name, chain, preset, table))
+            # not by ssh: cards are reached through their host, and no MPI program is built there
+            if chain.get('mpicc') and partition['scheduler'] != 'ssh':
+                bound[-1]['features'].append('mpi')
         mark_first(bound)
         environs += bound
     if environs:
@@ -156,11 +137,6 @@ def mark_first(environs: list[Facts]) -> None:
         (native or in_c)[0]['features'].append('compute')
 
 
-def flexible(partition: Facts) -> list[str]:
-    """ReFrame can ask these schedulers which nodes are idle: what a whole-cluster job needs."""
-    return ['flexible'] if partition['scheduler'] in slurm.SCHEDULERS else []
-
-
 def scheduler(partition: Facts) -> str:
     """squeue: Slurm without accounting, which ReFrame's backend `slurm` cannot use."""
     if partition['scheduler'] != 'slurm':
@@ -171,9 +147,11 @@ def scheduler(partition: Facts) -> str:
 
 def reframe_partition(system: Facts, partition: Facts, table: Table) -> tuple[Facts, list[Facts]]:
     environs, left_out = bind(system, partition, table)
+    features = partition['features']
     # of a CPU's hundred flags only those that a preset asks for
-    is_auto = partition['features'] == 'auto'
-    features = machine.features(table) if is_auto else partition['features']
+    features = machine.features(table) if features == 'auto' else [*features]
+    if partition['scheduler'] in slurm.SCHEDULERS:
+        features.append('flexible')  # ReFrame can ask which nodes are idle
     extras = {**peak.completed(partition.get('extras', {})), 'left_out': left_out}
     for facts, key in ((partition, 'max_pending_time'), (system, 'maintainers')):
         extras |= {key: facts[key]} if key in facts else {}
@@ -184,16 +162,13 @@ def reframe_partition(system: Facts, partition: Facts, table: Table) -> tuple[Fa
         **{key: partition[key] for key in (*KEPT, *backends.PASSED_THROUGH) if key in partition},
         'scheduler': scheduler(partition),
         'environs': [e['name'] for e in environs],
-        'features': [*features, *flexible(partition)],
+        'features': features,
         'extras': extras,
     }
     if 'hosts' in partition:
         bound.setdefault('max_jobs', 1)  # ReFrame starts a second job on a host that has one
-        bound['sched_options'] = {
-            'ssh_hosts': partition['hosts'],
-            **partition.get('sched_options', {}),
-        }
-        extras['hosts'] = partition['hosts']
+        options = {'ssh_hosts': partition['hosts'], **partition.get('sched_options', {})}
+        bound['sched_options'], extras['hosts'] = options, partition['hosts']
     return bound, environs
 
 
@@ -226,14 +201,6 @@ def may_be_made(folder: Path) -> bool:
     return there.is_dir() and os.access(there, os.W_OK)
 
 
-def topology_prefix() -> dict[str, str]:
-    """In results/; where that cannot be made (another's checkout) ReFrame's own, below HOME: it
-    shows a traceback of a prefix that it cannot make, even where it shall list the tests."""
-    folder = results() / 'topology'
-    is_fit = folder.exists() or may_be_made(folder)
-    return {'topology_prefix': str(folder)} if is_fit else {}
-
-
 def modes() -> list[Facts]:
     """`reframe --mode nightly -r --system NAME`, from any folder."""
     checks = os.path.join(root(), 'reframe-checks')
@@ -258,21 +225,22 @@ def logging() -> list[Facts]:
 def configuration() -> Facts:
     every, table = read()
     bound = [reframe_system(s, table) for s in every]
+    general = {
+        'report_file': str(results() / 'reports' / 'run-{sessionid}.json'),
+        'keep_stage_files': True,
+        # a job of its own, once, where a file does not say `processor`; ReFrame's way to install
+        # itself there would fetch an installer: this checkout is used instead
+        'remote_detect': True,
+        'remote_install': [f'. {shlex.quote(os.path.join(root(), "setup-env.sh"))}'],
+    }
+    topology = results() / 'topology'
+    if topology.exists() or may_be_made(topology):  # another's checkout: ReFrame's, below HOME
+        general['topology_prefix'] = str(topology)
     return {
         'systems': [s for s, _ in bound],
         'environments': [*anywhere(table), *(e for _, environs in bound for e in environs)],
         'modes': modes(),
         'logging': logging(),
         'storage': [{'enable': True, 'sqlite_db_file': str(results() / 'results.db')}],
-        'general': [
-            {
-                'report_file': str(results() / 'reports' / 'run-{sessionid}.json'),
-                **topology_prefix(),
-                'keep_stage_files': True,
-                # a job of its own, once, where a file does not say `processor`; ReFrame's way to
-                # install itself there would fetch an installer: this checkout is used instead
-                'remote_detect': True,
-                'remote_install': [f'. {shlex.quote(os.path.join(root(), "setup-env.sh"))}'],
-            }
-        ],
+        'general': [general],
     }

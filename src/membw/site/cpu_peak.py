@@ -17,8 +17,6 @@ from membw.site.peak import BYTES
 ROUNDING = 0.01  # 2666 and 2667 MT/s are one speed
 MORE = ' has more'
 UNLOCKED = re.compile(r'Core\(TM\)|Ryzen| w\d-')  # may run memory faster than specified
-
-
 GIVEN = 'as given'  # by --peak
 
 
@@ -57,7 +55,6 @@ NONE = Modules()
 
 @functools.cache
 def facts_of(name: str) -> Facts:
-    """systems/facts/<name>.yaml."""
     return yaml.safe_load(Path(root(), 'systems', 'facts', f'{name}.yaml').read_text())
 
 
@@ -69,25 +66,27 @@ def number(text: str | None) -> int:
         return -1
 
 
-def fits(row: Facts, facts: Facts) -> bool:
-    seen = facts.get('cpu_id') or {}
-    model, stepping = number(seen.get('model')), number(seen.get('stepping'))
-    maker = f'{seen.get("machine_vendor")} {seen.get("machine")} {seen.get("model")}'
-    return (
-        row.get('vendor') == seen.get('vendor')
-        and row.get('family', number(seen.get('family'))) == number(seen.get('family'))
-        and row.get('implementer', -1) == number(seen.get('implementer'))
-        and number(seen.get('part')) in row.get('parts', [-1])
-        and any(a <= model <= b for a, b in row.get('models', [[model, model]]))
-        and row.get('steppings', [stepping])[0] <= stepping <= row.get('steppings', [stepping])[-1]
-        and bool(re.search(row.get('named', ''), f'{facts.get("cpu_model") or ""} '))
-        and bool(re.search(row.get('machine', ''), maker))
-    )
-
-
 def cpu_of(facts: Facts) -> Facts:
     """The row of cpus.yaml; {}: none."""
-    return next((row for row in facts_of('cpus')['cpus'] if fits(row, facts)), {})
+    seen = facts.get('cpu_id') or {}
+    family, model, stepping, implementer, part = (
+        number(seen.get(key)) for key in ('family', 'model', 'stepping', 'implementer', 'part')
+    )
+    maker = f'{seen.get("machine_vendor")} {seen.get("machine")} {seen.get("model")}'
+    for row in facts_of('cpus')['cpus']:
+        steppings = row.get('steppings', [stepping])
+        if (
+            row.get('vendor') == seen.get('vendor')
+            and row.get('family', family) == family
+            and row.get('implementer', -1) == implementer
+            and part in row.get('parts', [-1])
+            and any(a <= model <= b for a, b in row.get('models', [[model, model]]))
+            and steppings[0] <= stepping <= steppings[-1]
+            and re.search(row.get('named', ''), f'{facts.get("cpu_model") or ""} ')
+            and re.search(row.get('machine', ''), maker)
+        ):
+            return row
+    return {}
 
 
 def of_node(record: Facts) -> Peak:
@@ -193,10 +192,8 @@ def of_modules(modules: Modules, facts: Facts) -> Peak:
 
 
 def unknown(facts: Facts) -> str:
-    seen = facts.get('cpu_id') or {}
-    parts = [
-        f'{key} {seen[key]}' for key in ('family', 'model', 'implementer', 'part') if seen.get(key)
-    ]
+    seen, keys = facts.get('cpu_id') or {}, ('family', 'model', 'implementer', 'part')
+    parts = [f'{key} {seen[key]}' for key in keys if seen.get(key)]
     name = ' '.join((facts.get('cpu_model') or '').split())
     name = ', '.join(filter(None, [name, *parts])) or 'this CPU'
     how = '' if os.geteuid() == 0 else 'as root it is read, or '

@@ -1,5 +1,6 @@
 """What this machine has: CPU features and working compilers, for partitions that say `auto`."""
 
+import contextlib
 import functools
 import os
 import platform
@@ -8,15 +9,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 from membw import presets
 from membw.checkout import root
 from membw.presets.table import Facts, Table
 
-# family -> (toolchain, why there is none), once they were tried
-CHAINS: dict[str, tuple[Facts | None, str]] = {}
 PROGRAM = '#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n'
 
 
@@ -40,7 +38,6 @@ def cpu_flags() -> frozenset[str]:
 
 
 def cpu_features() -> set[str]:
-    """The architecture and its flags."""
     return {platform.machine(), *cpu_flags()}
 
 
@@ -50,33 +47,6 @@ def features(table: Table) -> list[str]:
     return sorted((needs | {platform.machine()}) & cpu_features())
 
 
-def may_have(needs: Sequence[str]) -> bool:
-    """Whether a CPU with unknown flags may have what a preset needs."""
-    return not cpu_flags() and platform.machine() in needs
-
-
-def why_no_openmp(cc: str, openmp: str) -> str:
-    """'' where it builds with it, else what the compiler says.
-
-    Debian's clang without libomp-dev compiles, and fails to find omp.h or to link.
-
-    Only a success is remembered: what is missing may be installed at any time.
-    """
-    line = ' '.join([openmp, platform.node(), *identity(cc)])  # a checkout is of many nodes
-    try:
-        if line in probed().read_text().splitlines():
-            return ''
-    except OSError:
-        pass
-    try:
-        why = tried(cc, openmp)
-    except OSError as err:
-        why = f'{err.strerror}'
-    if not why:
-        remember(line)
-    return why
-
-
 def identity(cc: str) -> tuple[str, str, str]:
     """Path, size and time of what a compiler's name stands for now."""
     path = os.path.realpath(shutil.which(cc) or cc)
@@ -84,14 +54,25 @@ def identity(cc: str) -> tuple[str, str, str]:
     return path, str(facts.st_size), str(facts.st_mtime_ns)
 
 
-def remember(line: str) -> None:
-    """Nothing is stored in a read-only checkout: it probes each time."""
+def why_no_openmp(cc: str, openmp: str) -> str:
+    """'' where it builds with it, else what the compiler says.
+
+    Debian's clang without libomp-dev compiles, and fails to find omp.h or to link. Only a success
+    is remembered: what is missing may be installed at any time.
+    """
     try:
-        probed().parent.mkdir(exist_ok=True)
-        with open(probed(), 'a') as file:
-            file.write(line + '\n')
-    except OSError:
-        pass
+        line = ' '.join([openmp, platform.node(), *identity(cc)])  # a checkout is of many nodes
+        if probed().is_file() and line in probed().read_text().splitlines():
+            return ''
+        why = tried(cc, openmp)
+    except OSError as err:
+        return f'{err.strerror}'
+    if not why:
+        with contextlib.suppress(OSError):  # a read-only checkout probes each time
+            probed().parent.mkdir(exist_ok=True)
+            with open(probed(), 'a') as file:
+                file.write(line + '\n')
+    return why
 
 
 def tried(cc: str, openmp: str) -> str:
@@ -108,14 +89,8 @@ def tried(cc: str, openmp: str) -> str:
     )
 
 
-@functools.cache
-def on_path() -> dict[str, list[tuple[str, str]]]:
-    return presets.compilers()
-
-
-def toolchain(family: str, table: Table) -> tuple[Facts | None, str]:
+def toolchain(family: str, row: Facts) -> tuple[Facts | None, str]:
     """(toolchain, reason): the first compiler of this family that builds OpenMP."""
-    row = table['families'][family]
     reason = f"no '{row['cc']}' of this family on PATH"
     for cc, version in on_path().get(family, ()):
         why = why_no_openmp(cc, row['openmp'])
@@ -124,21 +99,19 @@ def toolchain(family: str, table: Table) -> tuple[Facts | None, str]:
             continue
         spack = row['spack'] if '@' in row['spack'] else f'{row["spack"]}@{version}'
         chain = {'family': family, 'cc': cc, 'version': version, 'spack': spack}
-        return {**chain, **mpi()}, ''
+        starter = shutil.which('mpirun') or shutil.which('srun')  # of programs with MPI
+        return chain | ({'mpicc': 'mpicc'} if shutil.which('mpicc') and starter else {}), ''
     return None, reason
 
 
-@functools.cache
-def mpi() -> dict[str, str]:
-    """{'mpicc': ...} where this machine has an MPI compiler and what starts its programs."""
-    starter = shutil.which('mpirun') or shutil.which('srun')
-    return {'mpicc': 'mpicc'} if shutil.which('mpicc') and starter else {}
+on_path = functools.cache(presets.compilers)
+CHAINS: dict[str, tuple[Facts | None, str]] = {}  # the compilers are tried once
 
 
 def toolchains(table: Table) -> tuple[Facts, dict[str, str]]:
-    """({family: toolchain}, {family: why there is none}); the compilers are tried once."""
+    """({family: toolchain}, {family: why there is none})."""
     if not CHAINS:
-        CHAINS.update({family: toolchain(family, table) for family in table['families']})
+        CHAINS.update({name: toolchain(name, row) for name, row in table['families'].items()})
     return (
         {family: chain for family, (chain, _) in CHAINS.items() if chain},
         {family: reason for family, (chain, reason) in CHAINS.items() if not chain},
@@ -146,7 +119,6 @@ def toolchains(table: Table) -> tuple[Facts, dict[str, str]]:
 
 
 def buildable(table: Table) -> dict[str, str]:
-    """{preset: compiler} of all that this machine can build and run."""
     chains, _ = toolchains(table)
     return {
         name: chains[row['family']]['cc']

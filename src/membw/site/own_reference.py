@@ -1,7 +1,6 @@
 """The reference of this node's system, for what no check ran: as ReFrame would find it."""
 
 import pathlib
-from typing import Any
 
 import yaml
 
@@ -21,18 +20,14 @@ def of_node(system: str, test: str, preset: str, pinning: str) -> tuple[Rows, di
         data = presets.read_yaml(yaml, path.read_text())
         is_here = '.*' not in data['hostnames'] and fits_here(data)
         if 'references' in data and (path.stem == name or not name and is_here):
-            entries = _entries(path.parent / data['references'], test)
+            text = (path.parent / data['references']).read_text()
+            entries = (presets.read_yaml(yaml, text) or {}).get(test) or {}
             names = [p['name'] for p in data['partitions'] if partition in ('', p['name'])]
             keys = ((f'{path.stem}:{one}', preset, pinning) for one in names)
             found = [rows for key in keys if (rows := figures_of(entries, key))]
-            return _split(found[0]) if len(found) == 1 else ({}, {})
+            if len(found) != 1:
+                break
+            known = {name: row[1] for name, row in found[0].items() if row[0] == EXPECTED}
+            rows = {n: (row[2] if n in known else row)[:3] for n, row in found[0].items()}
+            return rows, known
     return {}, {}
-
-
-def _entries(path: pathlib.Path, test: str) -> Any:
-    return (presets.read_yaml(yaml, path.read_text()) or {}).get(test) or {}
-
-
-def _split(rows: dict[str, Any]) -> tuple[Rows, dict[str, str]]:
-    known = {name: row[1] for name, row in rows.items() if row[0] == EXPECTED}
-    return {n: (row[2] if n in known else row)[:3] for n, row in rows.items()}, known

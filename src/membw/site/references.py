@@ -27,30 +27,24 @@ SHAPE = 'a figure is [value, lower, upper, unit], the tolerances as fractions: [
 Problem = tuple[str, str, str]  # place, fact, hint
 
 
-def problems(
-    path: pathlib.Path, system: dict[str, Any], table: dict[str, Any]
-) -> Iterator[Problem]:
-    """Each problem of the file; `system`: content of the system file, `table`: of the presets."""
+def parsed(text: str | bytes) -> tuple[Any, list[Problem]]:
+    """(what YAML says, what is wrong of it as YAML)."""
     try:
-        text = path.read_text()
-    except (OSError, UnicodeError) as err:
-        yield '', ' '.join(str(err).split()), 'fix that line'
-        return
-    yield from problems_of(text, path.stem == system['name'], system, table)
+        data, twice = presets.read_yaml(yaml, text), presets.given_twice(text)
+        named = [(f'line {line}', f"'{place}' is given twice") for line, place in twice]
+        return data, [(*fact, 'keep one of them') for fact in named]
+    except yaml.YAMLError as err:
+        return None, [('', ' '.join(str(err).split()), 'fix that line')]
 
 
 def problems_of(
-    text: str, is_own: bool, system: dict[str, Any], table: dict[str, Any]
+    text: str | bytes, is_own: bool, system: dict[str, Any], table: dict[str, Any]
 ) -> Iterator[Problem]:
-    """Of the text of a file, also of one to be written; `is_own`: of this system alone."""
-    try:
-        data, twice = presets.read_yaml(yaml, text), list(presets.given_twice(text))
-    except yaml.YAMLError as err:
-        yield '', ' '.join(str(err).split()), 'fix that line'
-        return
-    if twice:
-        for line, place in twice:
-            yield f'line {line}', f"'{place}' is given twice", 'keep one of them'
+    """Of the text of a file, also of one to be written; `is_own`: of this system alone; `system`:
+    content of the system file, `table`: of the presets."""
+    data, problems = parsed(text)
+    if problems:
+        yield from problems
         return
     if not isinstance(data, dict):
         yield '', 'is no table of references', "'stream:' begins such a file"
@@ -66,49 +60,38 @@ def _of_test(
     test: str, entries: Any, system: dict[str, Any], table: dict[str, Any], is_own: bool
 ) -> Iterator[Problem]:
     index = entries.get('$index') if isinstance(entries, dict) else None
+    usual = f'$index: [{", ".join(INDEX)}]'
     if not isinstance(index, list):
-        yield test, "'$index' is missing", f'$index: [{", ".join(INDEX)}]'
-    elif not _is_usual(index):
+        yield test, "'$index' is missing", usual
+        return
+    # in another order the keys of the file match no case
+    of_reframe = [word for word in index if str(word).startswith('$')]
+    if of_reframe not in (INDEX[:1], INDEX[:2]) or index[: len(of_reframe)] != of_reframe:
         fact = f"'$index' is [{', '.join(map(str, index))}]: its keys would match no case"
-        yield test, fact, f'$index: [{", ".join(INDEX)}], or [$partition, attributes of the check]'
+        yield test, fact, f'{usual}, or [$partition, attributes of the check]'
     elif index == INDEX:
         yield from _of_partitions(test, entries, system, table, is_own)
-
-
-def _is_usual(index: list[Any]) -> bool:
-    """$partition, then $environ or not, then attributes of the check: in another order the keys
-    of the file match no case."""
-    of_reframe = [word for word in index if str(word).startswith('$')]
-    return of_reframe in (INDEX[:1], INDEX[:2]) and index[: len(of_reframe)] == of_reframe
 
 
 def _of_partitions(
     test: str, entries: Any, system: dict[str, Any], table: dict[str, Any], is_own: bool
 ) -> Iterator[Problem]:
     partitions = {f'{system["name"]}:{p["name"]}': p for p in system['partitions']}
+    # by what the cases of a check differ: a pinning; of DGEMM the library
+    pinning_names = tuple(presets.load_blas()) if test in DGEMM else PINNINGS
     for name, environs in _entries(entries):
         if is_own:  # a file that systems share has partitions of other systems, too
             yield from _unknown(test, name, partitions, 'partition')
-        known = sorted(
-            {
-                e
-                for full, p in partitions.items()
-                if _fits(name, full)
-                for e in presets.environs_of(p, table)
-            }
-        )
+        mine = [p for full, p in partitions.items() if _fits(name, full)]
+        known = sorted({e for p in mine for e in presets.environs_of(p, table)})
         for environ, pinnings in _entries(environs):
             place = f"{test}.'{name}'"
             if known:
                 yield from _unknown(place, environ, known, 'preset')
             for pinning, figures in _entries(pinnings):
-                yield from _unknown(f'{place}.{environ}', pinning, _pinnings(test), 'pinning')
-                yield from _of_figures(test, f'{place}.{environ}.{pinning}', figures)
-
-
-def _pinnings(test: str) -> tuple[str, ...]:
-    """By what the cases of a check differ: a pinning; of DGEMM the library."""
-    return tuple(presets.load_blas()) if test in DGEMM else PINNINGS
+                place = f"{test}.'{name}'.{environ}"
+                yield from _unknown(place, pinning, pinning_names, 'pinning')
+                yield from _of_figures(test, f'{place}.{pinning}', figures)
 
 
 def _entries(table: Any) -> list[tuple[str, Any]]:
@@ -134,29 +117,25 @@ def _of_figures(test: str, place: str, figures: Any) -> Iterator[Problem]:
         known = isinstance(figure, list) and figure[:1] == [EXPECTED]
         if known and not (len(figure) == 3 and figure[1] and isinstance(figure[2], list)):
             yield f'{place}.{name}', f"'{EXPECTED}' without a message and a figure", KNOWN
-            continue
-        figure = figure[2] if known else figure
-        fact = _wrong(figure, test) if isinstance(figure, list) else 'is no list'
-        if fact:
+        elif fact := _wrong(figure[2] if known else figure, test):
             yield f'{place}.{name}', fact, SHAPE
 
 
-def _wrong(figure: list[Any], test: str) -> str:
+def _wrong(figure: Any, test: str) -> str:
     """What is wrong of [value, low, high, unit]."""
+    if not isinstance(figure, list):
+        return 'is no list'
     if len(figure) != 4:
         return f'has {len(figure)} parts'
     value, low, high, unit = figure
-    numbers = [v for v in (value, low, high) if v is not None]
-    if value is None or not all(_is_number(v) for v in numbers) or value <= 0:
+    numbers = [value, *(v for v in (low, high) if v is not None)]
+    if any(type(v) not in (int, float) or not math.isfinite(v) for v in numbers) or value <= 0:
         return f'{figure} is not of finite numbers, the first above 0'
     if low is not None and not -1 <= low <= 0 or high is not None and high < 0:
         return f'{figure}: the lower tolerance is from -1 to 0, the upper at least 0'
     if test == STREAM and unit != UNIT:
         return f"is in '{unit}', but {test} is judged in {UNIT}"
     return ''
-
-
-# --- what a file says of one case ----------------------------------------------------------------
 
 
 def figures_of(entries: Any, key: Iterable[str]) -> dict[str, Any]:
@@ -166,7 +145,3 @@ def figures_of(entries: Any, key: Iterable[str]) -> dict[str, Any]:
         named = dict(_entries(entries))
         entries = named.get(part) or next((e for n, e in named.items() if _fits(n, part)), {})
     return dict(_entries(entries))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 
 # with and without accounting; as `scheduler` of a partition
 SCHEDULERS = ('slurm', 'squeue')
-LIMIT_S = 20
 ANSWER_S = 60
 
 
@@ -41,12 +40,10 @@ def lacks_accounting() -> bool:
     if not (shutil.which('sbatch') and shutil.which('sacct')):
         return bool(shutil.which('sbatch'))
     try:
-        done = subprocess.run(
-            ['sacct', '-n', '-X', '-S', 'now'], capture_output=True, text=True, timeout=LIMIT_S
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode != 0 and 'disabled' in done.stderr
+        query('sacct', '-n', '-X', '-S', 'now')
+    except NoAnswer as err:
+        return 'disabled' in str(err)
+    return False
 
 
 def option(options: Iterable[str], *names: str) -> str:
@@ -55,9 +52,3 @@ def option(options: Iterable[str], *names: str) -> str:
     parser.add_argument(*names, dest='value', default='')
     words = [word for one in options for word in shlex.split(one)]
     return str(parser.parse_known_args(words)[0].value)
-
-
-def queue(access: list[str]) -> list[str]:
-    """The words of a partition's `access` that sinfo understands as well: its queue."""
-    name = option(access, '-p', '--partition')
-    return ['-p', name] if name else []

@@ -56,10 +56,10 @@ def quota(groups: Path = GROUPS, own: Path = Path('/proc/self/cgroup')) -> float
     least = math.inf
     for line in own.read_text().splitlines() if own.is_file() else ():
         _, controllers, path = line.split(':', 2)
-        folder = groups / ('cpu' if controllers else '') / path.strip('/')
-        above = [folder, *folder.parents]
         if controllers and 'cpu' not in controllers.split(','):
             continue
+        folder = groups / ('cpu' if controllers else '') / path.strip('/')
+        above = [folder, *folder.parents]
         for group in above[: above.index(groups) + 1]:
             v1 = [group / 'cpu.cfs_quota_us', group / 'cpu.cfs_period_us']
             files = [f for f in (group / 'cpu.max', *v1) if f.is_file()]
@@ -128,7 +128,6 @@ def numbered(folder: Path = NODES) -> dict[int, list[int]]:
 
 
 def domain_cpus(number: int, folder: Path = NODES) -> list[int]:
-    """Every CPU of one NUMA domain of this machine."""
     return numbered(folder).get(number) or sorted(os.sched_getaffinity(0))
 
 
@@ -155,55 +154,37 @@ def domains(partition: Any) -> dict[int, list[int]]:
     if is_local(partition):
         return local_domains(os.sched_getaffinity(0))
     every, known = cores(partition), recorded(partition, 'numa_nodes')
-    numbers = {d['domain']: set(expand(d['cpus'])) for d in partition.extras.get('numa', [])}
-    if numbers:
-        sets = disjoint({n: cpus & set(every) for n, cpus in numbers.items()})
-        return {n: sorted(cpus) for n, cpus in sets.items()}
-    if known:
+    sets = {d['domain']: set(expand(d['cpus'])) for d in partition.extras.get('numa', [])}
+    if not sets and known:
         # ReFrame sorts the masks and keeps no numbers: those with CPUs come first, from 0
         listed = sorted(sorted(members & set(every)) for members in known)
-        found = disjoint(dict(enumerate(set(cpus) for cpus in listed if cpus)))
+        sets = dict(enumerate(set(cpus) for cpus in listed if cpus))
+    if sets:
+        found = disjoint({n: cpus & set(every) for n, cpus in sets.items()})
         return {n: sorted(cpus) for n, cpus in found.items()}
     count = partition.extras.get('numa_domains', 1)
     size = len(every) // count
     return {i: every[i * size : (i + 1) * size] for i in range(count)}
 
 
-def distances(number: int, folder: Path = NODES) -> list[int]:
-    """From one NUMA domain of this machine to each, in their order; firmware's, local is 10."""
-    try:
-        return [int(word) for word in (folder / f'node{number}' / 'distance').read_text().split()]
-    except OSError:
-        return []
-
-
-def memory_gib(number: int, folder: Path = NODES) -> float:
-    path = folder / f'node{number}' / 'meminfo'
-    total = re.search(r'MemTotal:\s*(\d+) kB', path.read_text()) if path.is_file() else None
-    return max(0.1, round(int(total[1]) / 2**20, 1)) if total and int(total[1]) else 0
-
-
 def numa(folder: Path = NODES) -> list[dict[str, Any]]:
-    """The NUMA domains of this machine, as `extras: numa` of a system file has them."""
-    return [
-        {
+    """The NUMA domains of this machine, as `extras: numa` of a system file has them; distances are
+    the firmware's, local is 10."""
+    found = []
+    for number, cpus in numbered(folder).items():
+        texts = {}
+        for name in ('distance', 'meminfo'):
+            file = folder / f'node{number}' / name
+            texts[name] = file.read_text() if file.is_file() else ''
+        total = re.search(r'MemTotal:\s*(\d+) kB', texts['meminfo'])
+        memory_kib = int(total[1]) if total else 0
+        found.append({
             'domain': number,
             'cpus': compress(cpus),
-            'memory_gib': memory_gib(number, folder),
-            'distances': distances(number, folder),
-        }
-        for number, cpus in numbered(folder).items()
-    ]
-
-
-def memories_allowed() -> set[int]:
-    """The NUMA domains that this process may take memory from (cpuset.mems)."""
-    try:
-        status = Path('/proc/self/status').read_text()
-    except OSError:
-        return set()
-    listed = re.search(r'^Mems_allowed_list:\s*(\S+)$', status, re.M)
-    return set(expand(listed[1])) if listed else set()
+            'memory_gib': max(0.1, round(memory_kib / 2**20, 1)) if memory_kib else 0,
+            'distances': [int(word) for word in texts['distance'].split()],
+        })  # fmt: skip
+    return found
 
 
 def memories_of(
@@ -238,6 +219,9 @@ def memories_of(
 def memories(partition: Any) -> dict[str, int]:
     """Name -> NUMA domain whose memory the threads of the first domain read and write."""
     home = next(iter(domains(partition)))
-    if is_local(partition):
-        return memories_of(home, numa(), memories_allowed())
-    return memories_of(home, partition.extras.get('numa', []))
+    if not is_local(partition):
+        return memories_of(home, partition.extras.get('numa', []))
+    status = Path('/proc/self/status')  # the domains that this process may take memory from
+    text = status.read_text() if status.is_file() else ''
+    listed = re.search(r'^Mems_allowed_list:\s*(\S+)$', text, re.M)
+    return memories_of(home, numa(), expand(listed[1]) if listed else ())

@@ -30,21 +30,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = commands.add_parser(
         'add', help='describe partitions of the Slurm of this host', description=DESCRIPTION
     )
-    add.add_argument('name', type=system_name, metavar='NAME', help='name of the system')
+    add.add_argument('name', metavar='NAME', help='name of the system')
     add.add_argument('--partition', action='append', required=True, metavar='P', help='of Slurm')
     add.add_argument('--access', default='', metavar='OPTIONS', help="of each job: '-A PROJECT'")
     add.add_argument('--dry-run', action='store_true', help='print the file, write nothing')
 
 
-def system_name(name: str) -> str:
-    if not re.fullmatch(r'[a-z][a-z0-9-]*', name):
-        raise MembwError(
-            f"'{name}' cannot be the name of a system", 'use lower-case letters, digits and -'
-        )
-    return name
-
-
 def run(args: argparse.Namespace) -> int:
+    if not re.fullmatch(r'[a-z][a-z0-9-]*', args.name):
+        fact = f"'{args.name}' cannot be the name of a system"
+        raise MembwError(fact, 'use lower-case letters, digits and -')
     path = Path(root(), 'systems', f'{args.name}.yaml')
     if path.exists() and not args.dry_run:
         raise MembwError(f"'{path}' is there already", 'give another name, or remove it first')
@@ -69,7 +64,10 @@ def run(args: argparse.Namespace) -> int:
         print(text, end='')
         return 0
     write_whole(path, text)
-    refuse_what_does_not_load(path)
+    _, problems = systems.load_file(path, presets.load())
+    if problems:
+        where, fact, hint = problems[0]
+        raise MembwError(f"'{path}' is written, but {where}: {fact}", hint)
     print(text, end='')
     (environ, *_) = presets.environs_of(yaml.safe_load(text)['partitions'][0], presets.load())
     say(
@@ -77,14 +75,6 @@ def run(args: argparse.Namespace) -> int:
         f"membw run --system {args.name} -n '^stream%.*pinning=omp' -p '^{environ}$'"
     )
     return 0
-
-
-def refuse_what_does_not_load(path: Path) -> None:
-    """Loads the new file like any system file, and reports its problems."""
-    _, problems = systems.load_file(path, presets.load())
-    if problems:
-        where, fact, hint = problems[0]
-        raise MembwError(f"'{path}' is written, but {where}: {fact}", hint)
 
 
 def say(text: str) -> None:

@@ -33,13 +33,13 @@ def available() -> list[str]:
     return [name for name in names if re.fullmatch(r'[\w.+-][\w.+/-]*[^/:]', name)]
 
 
-def by_version(name: str) -> list:
-    """'gcc/9.1' before 'gcc/12.2'."""
-    return [int(part) if part.isdigit() else part for part in re.split(r'(\d+)', name)]
-
-
 def may_hold_compiler(names: Iterable[str], table: Table) -> list[str]:
-    """Those with a name that a family of presets.yaml gives its modules, by version."""
+    """Those with a name that a family of presets.yaml gives its modules, by version: 'gcc/9.1'
+    before 'gcc/12.2'."""
+
+    def by_version(name: str) -> list:
+        return [int(part) if part.isdigit() else part for part in re.split(r'(\d+)', name)]
+
     patterns = [row['modules'] for row in table['families'].values() if 'modules' in row]
     pattern = re.compile('|'.join(patterns), re.I)
     return sorted(filter(pattern.search, names), key=by_version)
@@ -53,13 +53,10 @@ def newest(names: Iterable[str]) -> list[str]:
 def here(table: Table) -> Facts:
     """{family: {cc, version, path, mpicc}} of the compilers on the PATH that build OpenMP."""
     chains, _ = machine.toolchains(table)
+    kept = ('cc', 'version', 'mpicc')
     return {
-        family: {
-            'cc': chain['cc'],
-            'version': chain['version'],
-            'path': shutil.which(chain['cc']),
-            **({'mpicc': chain['mpicc']} if chain.get('mpicc') else {}),
-        }
+        family: {key: chain[key] for key in kept if key in chain}
+        | {'path': shutil.which(chain['cc'])}
         for family, chain in chains.items()
     }
 

@@ -28,10 +28,9 @@ def domain_sets(processor: Facts) -> list[set[int]]:
 def is_usual(processor: Facts) -> bool:
     """First hardware threads first, domain by domain: then counts say all."""
     cores = sorted(min(bits(mask)) for mask in processor['topology'].get('cores', []))
-    count = len(domain_sets(processor)) or 1
-    size = len(cores) // count
-    ranges = [set(range(i * size, (i + 1) * size)) for i in range(count)]
     domains = [cpus & set(cores) for cpus in domain_sets(processor)] or [set(cores)]
+    size = len(cores) // len(domains)
+    ranges = [set(range(i * size, (i + 1) * size)) for i in range(len(domains))]
     return cores == list(range(len(cores))) and all(cpus in ranges for cpus in domains)
 
 
@@ -66,11 +65,6 @@ def limit(seconds: int) -> str:
     return '1h' if not seconds or seconds >= HOUR_S else f'{max(1, seconds // 60)}m'
 
 
-def host_pattern(host: str) -> str:
-    """login3 -> login\\d+: ReFrame finds the system by the host on which it is started."""
-    return re.sub(r'\d+$', r'\\d+', re.escape(host).replace('\\-', '-'))
-
-
 def options(words: list[str]) -> list[str]:
     """['-A', 'me', '-q', 'x'] -> ['-A me', '-q x']: a line of a job script each."""
     lines: list[str] = []
@@ -90,11 +84,9 @@ def partition_name(queue: str) -> str:
 
 def text(name: str, host: str, day: str, partitions: list[tuple]) -> str:
     """`partitions`: (name, facts of a node, seconds of a job, scheduler, access) of each."""
+    loader = PackageLoader('membw.system', '')
     environment = Environment(
-        loader=PackageLoader('membw.system', ''),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
+        loader=loader, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
     environment.filters |= {'processor': processor_facts}
     environment.filters |= {
@@ -103,7 +95,8 @@ def text(name: str, host: str, day: str, partitions: list[tuple]) -> str:
     return environment.get_template('system.yaml.jinja').render(
         name=name,
         day=day,
-        host_pattern=host_pattern(host),
+        # login3 -> login\d+: ReFrame finds the system by the host on which it is started
+        host_pattern=re.sub(r'\d+$', r'\\d+', re.escape(host).replace('\\-', '-')),
         hosts=', '.join(node['host'] for _, node, *_ in partitions),
         partitions=partitions,
     )

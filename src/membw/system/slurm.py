@@ -13,7 +13,6 @@ from membw.presets.table import Facts
 from membw.site import slurm
 
 JOB_MINUTES = 10
-HOUR_S = 3600
 
 
 def query(access: list[str], *words: str) -> str:
@@ -30,17 +29,16 @@ def query(access: list[str], *words: str) -> str:
 
 
 def seconds(limit: str) -> int:
-    """'1-02:00:00', '30:00', '45' (minutes) or 'infinite' -> s; 0: no limit."""
+    """'1-02:00:00', '1-02', '30:00', '45' (minutes) or 'infinite' -> s; 0: no limit."""
     if not re.match(r'\d', limit):
         return 0
     days, _, clock = limit.rpartition('-')
     parts = [int(part) for part in clock.split(':')]
-    if days:
-        parts = [*parts, 0, 0][:3]
-    elif len(parts) == 1:
-        parts = [0, parts[0], 0]
-    hours, minutes, rest = [0, *parts][-3:]
-    return int(days or 0) * 24 * HOUR_S + hours * HOUR_S + minutes * 60 + rest
+    if days:  # hours come first
+        hours, minutes, rest = [*parts, 0, 0][:3]
+    else:  # minutes alone, minutes and seconds, or all three
+        hours, minutes, rest = parts if len(parts) == 3 else [0, *parts, 0][:3]
+    return ((int(days or 0) * 24 + hours) * 60 + minutes) * 60 + rest
 
 
 def partition(name: str, access: list[str]) -> dict[str, int]:

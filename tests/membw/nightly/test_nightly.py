@@ -35,7 +35,7 @@ esac
 [ ! -e "$MEMBW_ROOT/$1.does" ] || . "$MEMBW_ROOT/$1.does"
 """
 DATE = '2026-05-28'
-DRAINED = 'THIN*|n004|drained|2026-05-27T09:12:00|DIMM A3'
+DRAINED = 'THIN*|n004|0/0/1/1|drained|2026-05-27T09:12:00|DIMM A3'
 
 
 class Place:
@@ -47,7 +47,7 @@ class Place:
             (folder / name).mkdir(parents=True)
         (folder / 'systems').symlink_to(ROOT / 'systems')
         self.script('membw', MEMBW)
-        self.slurm(DRAINED, 'THIN*|n001|idle|Unknown|none')
+        self.slurm(DRAINED, 'THIN*|n001|0/1/0/1|idle|Unknown|none')
         monkeypatch.setenv('MEMBW_ROOT', str(folder))
         monkeypatch.setenv('PATH', f'{folder}/bin:/usr/bin:/bin')
         self.fresh()
@@ -62,9 +62,11 @@ class Place:
     def script(self, name, text):
         (self.folder / 'bin' / name).write_text(text)
         (self.folder / 'bin' / name).chmod(0o755)
+        return self
 
     def slurm(self, *lines):
         self.script('sinfo', '#!/bin/sh\n' + ''.join(f"echo '{line}'\n" for line in lines))
+        return self
 
     def does(self, step, shell):
         (self.folder / f'{step}.does').write_text(shell)
@@ -75,6 +77,9 @@ class Place:
         where = {'system': 'thin', 'partition': 'thin'}
         self.made.add(figures, preset, **where, record={'host': host, 'headline': 'triad'}, **more)
         return self
+
+    def cluster(self):
+        return self.row().row(test='cluster_stream', pinning='', node_check='x.nodecheck')
 
     def skip(self, why, **more):
         where = {'system': 'thin', 'partition': 'thin', 'test': 'cluster_stream', 'pinning': ''}
@@ -122,71 +127,41 @@ def place(tmp_path, monkeypatch):
 # --- one night -----------------------------------------------------------------------------------
 
 
-def cluster(place):
-    place.row().row(test='cluster_stream', pinning='', node_check='x.nodecheck')
-
-
-def reservation(place):
-    place.row().skip('not now: in the reservation maint: n001', node_check='')
-    place.does('run', 'exit 2')
-
-
-def full(place):
-    place.row().skip('not now: 1 idle node needed, 0 found', node_check='')
-    place.slurm('THIN*|n001|allocated|Unknown|none', 'THIN*|n002|mixed|Unknown|none')
-    place.does('run', 'exit 2')
-
-
-def not_here(place):
-    place.row().skip('no card on this system')
-
-
-def slow(place):
-    cluster(place)
-    place.does('rank', 'printf "n001 FAIL -9 %%\\nn002 PASS\\n" >"$6"; exit 1')
-
-
-def away(place):
-    cluster(place)
-    place.script('sinfo', '#!/bin/sh\necho "slurm_load_node: Socket timed out" >&2; exit 1\n')
-
-
-def cut_report(place):
-    place.row().does('run', 'head -c 100 "$MEMBW_ROOT/made/reports/run.json" >'
-                     '"$MEMBW_ROOT/results/reports/run-$$.json"')  # fmt: skip
-
-
-def killed(place):
-    """ReFrame: its ledger is there, the report is not."""
-    place.row().skip('not now: x')
-    place.does('run', 'rm "$MEMBW_ROOT"/results/reports/run-*.json; exit 1')
-
-
-def record_gone(place):
-    place.row().does('run', 'rm "$MEMBW_ROOT"/made/records/*')
-
-
+AWAY = '#!/bin/sh\necho "slurm_load_node: Socket timed out" >&2; exit 1\n'
+FULL = 'THIN*|n001|1/0/0/1|allocated|Unknown|none', 'THIN*|n002|1/0/0/1|mixed|Unknown|none'
+SLOW = 'printf "n001 FAIL -9 %%\\nn002 PASS\\n" >"$6"; exit 1'
+REPORT = '"$MEMBW_ROOT/results/reports/run-$$.json"'
+CUT = f'head -c 100 "$MEMBW_ROOT/made/reports/run.json" >{REPORT}'
+NOT_NOW = 'not now: 1 idle node needed, 0 found'
+IN_USE = 'not now: in the reservation maint: n001'
+OUT = 'n004 MISSING drained since 2026-05-27T09:12:00: DIMM A3; never measured'
 # what is planted, subject, status, a word of JUnit, of the node-check file
 NIGHTS = [
-    (cluster, 'all is well', 0, None, None),
-    (not_here, 'all is well', 0, None, None),
-    (slow, 'look at rank', 1, ('night.nodes n001', 'n001 FAIL -9 %'), 'n001 FAIL'),
-    (
-        reservation,
-        'not complete: run, rank',
-        2,
-        ('thin:thin.cluster_stream gcc-o2', 'MISSING: in the reservation maint: n001'),
-        'n004 MISSING drained since 2026-05-27T09:12:00: DIMM A3; never measured',
-    ),
-    (full, 'not complete: run', 2, ('thin:thin.cluster_stream', '1 idle node needed'), None),
-    (away, 'not complete: sinfo', 2, ('night.sinfo ', 'Socket timed out'), None),
-    (cut_report, 'not complete: reports', 2, ('night.reports ', 'no report'), None),
-    (killed, 'look at run', 1, ('.report ReFrame', 'ReFrame ended before it wrote'), None),
-    (record_gone, 'not complete: records', 2, ('night.records ', 'is gone'), None),
-]
+    (lambda p: p.cluster(), 'all is well', 0, None, None),
+    (lambda p: p.row().skip('no card on this system'), 'all is well', 0, None, None),
+    (lambda p: p.cluster().does('rank', SLOW),
+     'look at rank', 1, ('night.nodes n001', 'n001 FAIL -9 %'), 'n001 FAIL'),
+    (lambda p: p.row().skip(IN_USE, node_check='').does('run', 'exit 2'),
+     'not complete: run, rank', 2, ('thin:thin.cluster_stream gcc-o2', 'MISSING: in'), OUT),
+    (lambda p: p.row().skip(NOT_NOW, node_check='').slurm(*FULL).does('run', 'exit 2'),
+     'not complete: run', 2, ('thin:thin.cluster_stream', '1 idle node needed'), None),
+    (lambda p: p.cluster().script('sinfo', AWAY),
+     'not complete: sinfo', 2, ('night.sinfo ', 'Socket timed out'), None),
+    (lambda p: p.row().does('run', CUT),
+     'not complete: reports', 2, ('night.reports ', 'no report'), None),
+    # ReFrame was killed: its ledger is there, the report is not
+    (lambda p: p.row().skip('not now: x').does('run', f'rm {REPORT}; exit 1'),
+     'look at run', 1, ('.report ReFrame', 'ReFrame ended before it wrote'), None),
+    (lambda p: p.row().does('run', 'rm "$MEMBW_ROOT"/made/records/*'),
+     'not complete: records', 2, ('night.records ', 'is gone'), None),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize('plant, subject, status, junit, node', NIGHTS, ids=lambda x: str(x)[:25])
+@pytest.mark.parametrize(
+    'plant, subject, status, junit, node',
+    NIGHTS,
+    ids=[' '.join(map(str, (n[1], n[3]))) for n in NIGHTS],
+)
 def test_a_night_says_what_is_missing_in_its_mail_status_junit_and_node_check(
     place, plant, subject, status, junit, node
 ):
@@ -205,7 +180,7 @@ def test_a_night_says_what_is_missing_in_its_mail_status_junit_and_node_check(
 @pytest.mark.parametrize('before', [True, False])
 def test_a_night_that_is_stopped_anywhere_is_not_complete(place, monkeypatch, step, before):
     """By SIGTERM, or by a fault of ours: within no step, directly before or after this one."""
-    cluster(place)
+    place.cluster()
     run = Night.run
 
     def stopped(night, name, words, seconds):
@@ -231,7 +206,7 @@ def test_a_night_that_is_stopped_anywhere_is_not_complete(place, monkeypatch, st
 
 @pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGKILL])
 def test_a_night_that_is_killed_within_a_step_goes_on_there(place, number):
-    cluster(place)
+    place.cluster()
     place.made.write()
     place.does('rank', '[ -e "$MEMBW_ROOT/go" ] || exec sleep 20')
     words = [sys.executable, '-m', 'membw', 'nightly', '--system', 'thin', '--night', DATE]
@@ -251,23 +226,19 @@ def test_a_night_that_is_killed_within_a_step_goes_on_there(place, number):
     assert place.night().status == 0 and place.calls() == ['run', 'rank', *STEPS[1:]]
 
 
-def test_a_step_that_hangs_is_bounded(place):
-    cluster(place)
+def test_a_step_that_hangs_is_bounded(place, monkeypatch):
+    place.cluster()
     place.does('run', 'exec sleep 60')
-    parser = build_parser('nightly')
-    args = parser.parse_args(['nightly', '--system', 'thin', '--night', DATE])
-    args.minutes = 0.02
-    place.made.write()
-    assert nightly.run(args) == 2
-    mail = (place.nights / 'thin' / DATE / 'summary.txt').read_text()
-    assert 'run       out of time' in mail
+    monkeypatch.setattr(nightly, 'count', lambda text: 0.02)
+    done = place.night('--minutes', '1')
+    assert done.status == 2 and 'run       out of time' in done.mail
 
 
 # --- several -------------------------------------------------------------------------------------
 
 
 def test_two_systems_of_a_checkout_never_meet(place):
-    cluster(place)
+    place.cluster()
     assert place.night(system='thin').subject == 'all is well'
     place.fresh().does('run', 'exit 2')
     other = place.night(system='ulysses')
@@ -277,24 +248,20 @@ def test_two_systems_of_a_checkout_never_meet(place):
     assert mail.startswith(f'Subject: membw thin {DATE}: all is well')
 
 
-AGAIN = [
-    ([], None, 'is finished'),
-    (
-        ['--checks', '-n ladder'],
-        None,
-        'was of another command: membw run --full --system thin --t',
-    ),
-    ([], '', 'cannot be read'),
-    ([], '{"options": [], "steps": {}}', 'cannot be read'),
-    ([], '[' * 100_000, 'cannot be read'),
-]
+OTHER = ['--checks', '-n ladder']
+AGAIN = {
+    'is finished': ([], None),
+    'was of another command: membw run --full --system thin --t': (OTHER, None),
+    'cannot be read': ([], ''),
+    'cannot be read (state.json: other steps': ([], '{"options": [], "steps": {}}'),
+    'cannot be read (state.json: ': ([], '[' * 100_000),
+}
 
 
-@pytest.mark.parametrize(
-    'words, state, said', AGAIN, ids=[a[2][:20] + str(a[1])[:5] for a in AGAIN]
-)
-def test_a_night_that_cannot_be_continued_is_measured_anew_and_says_so(place, words, state, said):
-    cluster(place)
+@pytest.mark.parametrize('said', AGAIN)
+def test_a_night_that_cannot_be_continued_is_measured_anew_and_says_so(place, said):
+    words, state = AGAIN[said]
+    place.cluster()
     first = place.night()
     if state is not None:
         (first.folder / 'state.json').write_text(state)
@@ -308,7 +275,7 @@ def test_a_night_that_cannot_be_continued_is_measured_anew_and_says_so(place, wo
 def test_a_night_with_something_missing_is_measured_again_where_it_is_called_again(place):
     place.row().skip('not now: x', node_check='').does('run', 'exit 2')
     assert place.night().status == 2
-    cluster(place.fresh().does('run', ''))
+    place.fresh().does('run', '').cluster()
     done = place.night()
     assert (done.folder.name, done.subject) == (f'{DATE}.2', 'all is well')
 
@@ -349,9 +316,9 @@ def test_machines_of_a_new_name_each_night_are_compared_with_nothing(place):
 def test_a_history_is_early_by_its_reason(place, nights, shell, status):
     for day in range(1, nights):
         (place.nights / f'thin/2026-04-{day:02}').mkdir(parents=True)
-    cluster(place)
+    place.cluster()
     if 'bug' in shell:
-        place.script('membw', MEMBW.replace('Verdict: NOT', 'NOT'))
+        place.script('membw', MEMBW.replace('Verdict: UND', 'UND'))
     place.does('history', shell)
     assert place.night().status == status
 

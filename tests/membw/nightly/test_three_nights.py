@@ -23,7 +23,7 @@ esac
 """
 CASE = {'test': 'cluster_stream', 'partition': 'thin'}  # of systems/thin.yaml: -p THIN
 OF_ALL = [f'n{i:03d}' for i in range(1, 9)]
-DIMM = 'drained|2026-05-30T09:12:00|DIMM A3'
+DIMM = '0/0/1/1|drained|2026-05-30T09:12:00|DIMM A3'
 
 
 @pytest.fixture
@@ -48,9 +48,11 @@ def one_night(place, number, rows, states=None, word='PASS'):
     case = {**where, 'name': 'cluster_stream', 'node_check': 'x.nodecheck', 'record': str(record)}
     report = {'session_info': {}, 'runs': [{'testcases': [case]}]}
     (place / 'made.json').write_text(json.dumps(report))
-    slurm = {node: 'idle|Unknown|none' for node in OF_ALL} | (states or {})
+    slurm = {node: '0/1/0/1|idle|Unknown|none' for node in OF_ALL} | (states or {})
     lines = [f'THIN*|{node}|{state}' for node, state in slurm.items() if state]
-    (place / 'slurm').write_text('\n'.join([*lines, 'GPU|g001|down*|2026-05-01T00:00:00|off']))
+    (place / 'slurm').write_text(
+        '\n'.join([*lines, 'GPU|g001|0/0/1/1|down*|2026-05-01T00:00:00|off'])
+    )
     parser = build_parser('nightly')
     date = f'2026-05-{27 + number}'
     args = parser.parse_args(['nightly', '--system', 'thin', '--night', date])
@@ -78,7 +80,7 @@ def test_a_slow_node_is_found_repaired_and_drained_in_three_mails(cluster):
     status, second = one_night(cluster, 2, measured(2))
     assert status == 0 and 'all is well' in second and 'n003' not in second
     up = [node for node in OF_ALL if node not in ('n003', 'n006')]
-    down = {'n003': DIMM, 'n006': 'allocated|Unknown|none'}
+    down = {'n003': DIMM, 'n006': '1/0/0/1|allocated|Unknown|none'}
     for number in (3, 4):  # every night, as long as it lasts
         status, mail = one_night(cluster, number, measured(number, nodes=up), down)
         assert status == 1 and 'look at rank' in mail
@@ -117,8 +119,12 @@ def test_after_14_nights_a_missing_node_is_one_line_and_no_alarm(cluster):
     'state, said',
     [
         (None, 'n003 MISSING Slurm does not know it; last measured in the night 2026-05-28'),
-        ('idle*|Unknown|Not responding', 'n003 MISSING idle*: Not responding; last measured'),
-        ('idle|Unknown|none', 'not measured, in use or not in the job: n003'),
+        (
+            '0/1/0/1|idle*|Unknown|Not responding',
+            'n003 MISSING idle*: Not responding; last measured',
+        ),
+        ('0/0/1/1|down|Unknown|none', 'n003 MISSING down; last measured'),  # by slurm.conf
+        ('0/1/0/1|idle|Unknown|none', 'not measured, in use or not in the job: n003'),
     ],
 )
 def test_a_node_that_was_measured_before_is_named_whatever_slurm_says(cluster, state, said):

@@ -63,11 +63,6 @@ def test_mklroot_alone_links_the_rows_of_gcc(call, tmp_path, name, folder):
     assert all(f'{library}.so' in needed for library in presets.blas_row(name)['libraries'])
 
 
-def test_the_other_rows_have_threads():
-    others = set(presets.load_blas()) - {'mkl-sequential'}
-    assert {presets.blas_row(name)['threading'] for name in others} <= {'openmp', 'pthreads'}
-
-
 def test_a_row_without_its_environment_says_what_is_missing(monkeypatch):
     monkeypatch.delenv('MKLROOT', raising=False)
     with pytest.raises(presets.PresetError, match="BLAS 'mkl-sequential' needs MKLROOT"):
@@ -93,19 +88,16 @@ def test_a_folder_that_is_there_is_linked_with_a_run_path_and_another_is_not(tmp
     assert words() == [f'-L{there}', f'-Wl,-rpath,{there}', '-lopenblas']
 
 
-@pytest.mark.parametrize(
-    'row, said',
-    [
-        ({}, "rows.x: 'compile' is missing"),
-        ({'libraries': 'libblas'}, "rows.x: 'libraries' is not a list"),
-        ({'speed': '1'}, "rows.x: unknown key 'speed'"),
-    ],
-)
-def test_a_row_that_is_wrong_is_refused_with_its_place(tmp_path, row, said):
-    path = tmp_path / 'blas.yaml'
-    path.write_text(f'rows:\n  x: {row}\n')
+@pytest.mark.parametrize('text, said', [
+    ('rows:\n  x: {}', "rows.x: 'compile' is missing"),
+    ('rows:\n  x: {libraries: libblas}', "rows.x: 'libraries' is not a list"),
+    ('rows: {x: {}, x: {}}', "'rows.x' is given twice"),
+    ('[]', "the top-level key is 'rows'"),
+])  # fmt: skip
+def test_a_row_that_is_wrong_is_refused_with_its_place(tmp_path, text, said):
+    (tmp_path / 'blas.yaml').write_text(text)
     with pytest.raises(presets.PresetError, match=re.escape(said)):
-        presets.load_blas(path)
+        presets.load_blas(tmp_path / 'blas.yaml')
 
 
 def test_make_links_the_requested_row(call, tmp_path):
@@ -118,9 +110,3 @@ def test_make_links_the_requested_row(call, tmp_path):
     words = shlex.split(line)
     wanted = f'-O2 -qopenmp -xHost dgemm.c -o {tmp_path}/b/dgemm -mkl'
     assert words[1:] == wanted.split()
-
-
-def test_a_library_that_is_no_row_is_refused_in_two_lines(call, tmp_path):
-    done = call('make', '-C', 'src', 'PROGRAM=dgemm', 'BLAS=atlas', f'BUILD={tmp_path}')
-    assert done.returncode == 2
-    assert "membw: unknown BLAS 'atlas'" in done.stderr and 'hint: one of' in done.stderr

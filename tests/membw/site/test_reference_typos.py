@@ -27,31 +27,28 @@ TYPOS = [
 ]
 
 
+def problems(text):
+    return list(references.problems_of(text, True, SYSTEM, presets.load()))
+
+
 @pytest.mark.parametrize('old, new, fact, hint', TYPOS)
-def test_a_typo_is_one_line_with_its_place(tmp_path, old, new, fact, hint):
+def test_a_typo_is_one_line_with_its_place(old, new, fact, hint):
     assert old in GOOD
-    path = tmp_path / 'thin.yaml'
-    path.write_text(GOOD.replace(old, new))
-    problems = list(references.problems(path, SYSTEM, presets.load()))
-    assert problems and fact in problems[0][1] and hint in problems[0][2]
+    (_, said, way), *_ = problems(GOOD.replace(old, new))
+    assert fact in said and hint in way
 
 
-def test_a_known_failure_is_no_typo_and_one_without_its_message_is(tmp_path):
-    path = tmp_path / 'thin.yaml'
+def test_a_known_failure_is_no_typo_and_one_without_its_message_is():
     row = '[166.6391, -0.05, 0.10, GB/s]'
     assert row in GOOD
-    path.write_text(GOOD.replace(row, f"['$xfail', ticket 123, {row}]"))
-    assert list(references.problems(path, SYSTEM, presets.load())) == []
-    path.write_text(GOOD.replace(row, f"['$xfail', {row}]"))
-    ((_, fact, hint),) = references.problems(path, SYSTEM, presets.load())
+    assert problems(GOOD.replace(row, f"['$xfail', ticket 123, {row}]")) == []
+    ((_, fact, hint),) = problems(GOOD.replace(row, f"['$xfail', {row}]"))
     assert 'without a message' in fact and 'ticket' not in hint
 
 
-def test_an_empty_file_and_another_encoding_are_a_line(tmp_path):
-    path = tmp_path / 'thin.yaml'
-    for content in (b'', b'\xff\xfe\x00', b'stream: [\n'):
-        path.write_bytes(content)
-        assert len(list(references.problems(path, SYSTEM, presets.load()))) == 1
+@pytest.mark.parametrize('content', [b'', b'\xff\xfe\x00', b'stream: [\n'])
+def test_an_empty_file_and_another_encoding_are_a_line(content):
+    assert len(problems(content)) == 1
 
 
 def test_our_own_references_have_no_typo():

@@ -26,12 +26,8 @@ def answer(command: str) -> str | None:
     """What a command prints, None: it fails or takes too long."""
     try:
         done = subprocess.run(
-            ['sh', '-c', command],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-        )
+            ['sh', '-c', command], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=LIMIT_S)  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None
@@ -41,11 +37,6 @@ def remote(partition: SystemPartition, host: str, command: str) -> str | None:
     """The command there, as ReFrame itself would call ssh."""
     options = ' '.join(partition.access)
     return answer(f'ssh -o BatchMode=yes -o ConnectTimeout=5 {options} {host} {command}')
-
-
-def tools() -> list[str]:
-    """What ReFrame calls there: the shell of its scripts, and rsync where this host has it."""
-    return ['bash', *(['rsync'] if shutil.which('rsync') else [])]
 
 
 def unreachable(partition: SystemPartition) -> str | None:
@@ -62,7 +53,8 @@ def unreachable(partition: SystemPartition) -> str | None:
 def no_answer(partition: SystemPartition, host: str) -> str | None:
     if remote(partition, host, 'true') is None:
         return f"'{host}' does not answer"
-    for tool in tools():
+    # what ReFrame calls there: the shell of its scripts, and rsync where this host has it
+    for tool in ('bash', 'rsync') if shutil.which('rsync') else ('bash',):
         if remote(partition, host, f'"command -v {tool}"') is None:
             return f"'{host}' has no '{tool}', which ReFrame needs there"
 
@@ -93,15 +85,9 @@ def libraries(partition: SystemPartition, environ: Environment) -> list[str]:
 
 def lacking_library(partition: SystemPartition, environ: Environment) -> str | None:
     """Why the program would not start there, or None."""
-    for path in libraries(partition, environ):
+    for path in libraries(partition, environ) if is_card(partition) else ():
         if not os.path.isfile(path):
             return f"{partition.fullname}: no '{path}' on this host to copy there"
-
-
-def stage(folder: str, program: str, paths: list[str]) -> None:
-    """The program and its libraries into the folder that is taken there."""
-    for path in (program, *paths):
-        shutil.copy(path, folder)
 
 
 # the stage folder there is the working folder of the job

@@ -10,40 +10,24 @@ import subprocess
 import sys
 
 import reframe.core.runtime as runtime
-import reframe.utility.osext as osext
 from reframe.core.environments import Environment
 from reframe.core.systems import SystemPartition
 
 from lib import CHECKOUT, card, end
 from membw.results.reframe import NOT_NOW
-
-
-@functools.cache  # a dead controller takes its whole time limit: query it once, not once per case
-def answers(command: list[str]) -> bool | None:
-    try:
-        return osext.run_command(command, timeout=20).returncode == 0
-    except Exception:
-        return False
-
-
-def no_slurm(partition: SystemPartition) -> str | None:
-    if not shutil.which('sbatch'):
-        return f"{partition.fullname} needs Slurm: no 'sbatch' on this host"
-    if not answers('sinfo -h'):
-        return f"{NOT_NOW}{partition.fullname} needs Slurm: no controller answers 'sinfo'"
-
-
-def no_card(partition: SystemPartition) -> str | None:
-    return card.unreachable(partition) or card.another(partition)
-
-
-SCHEDULERS = {'slurm': no_slurm, 'squeue': no_slurm, 'ssh': no_card}
+from membw.site import slurm
 
 
 def no_scheduler(partition: SystemPartition) -> str | None:
     """Why no job of this partition can be started from here, or None."""
-    look = SCHEDULERS.get(partition.scheduler.registered_name)
-    reason = look(partition) if look else None
+    reason = None
+    if partition.scheduler.registered_name in slurm.SCHEDULERS:
+        if not shutil.which('sbatch'):
+            reason = f"{partition.fullname} needs Slurm: no 'sbatch' on this host"
+        elif card.answer('sinfo -h') is None:
+            reason = f"{partition.fullname} needs Slurm: no controller answers 'sinfo'"
+    elif card.is_card(partition):
+        reason = card.unreachable(partition) or card.another(partition)
     return f'{NOT_NOW}{reason}' if reason else None
 
 
@@ -53,10 +37,10 @@ def refuse_what_is_elsewhere() -> None:
     if not any(re.fullmatch('-[Rqv]*r[Rqv]*|--run', word) for word in sys.argv) or has_others():
         return
     system = runtime.runtime().system
-    reasons = {part: no_scheduler(part) or '' for part in system.partitions}
+    reasons = {p.fullname: no_scheduler(p) or '' for p in system.partitions}
     if reasons and all(reasons.values()):
-        reasons = {part: why.removeprefix(NOT_NOW) for part, why in reasons.items()}
-        each = {text.removeprefix(f'{p.fullname} '): p.fullname for p, text in reasons.items()}
+        texts = {name: why.removeprefix(NOT_NOW) for name, why in reasons.items()}
+        each = {why.removeprefix(f'{name} '): name for name, why in texts.items()}
         facts = ', '.join(f'{name} {why}' for why, name in each.items())
         end(
             f'nothing was measured: {facts}',

@@ -1,8 +1,7 @@
 """Fixtures: the binary of a program of each (partition, environment), built once.
 
-An environment of a site's own ReFrame configuration, which knows nothing of membw, may have
-`preset` in its extras: it is built by that preset's line, exactly. Any other is the site's own: its
-compiler with its flags, recorded as every line.
+An environment of a site's own ReFrame configuration may have `preset` in its extras: it is built
+by that preset's line, exactly. Any other is built by its own compiler and flags.
 """
 
 import collections
@@ -282,7 +281,7 @@ class program_binary(batch_job.batch_job, rfm.CompileOnlyRegressionTest):
         words += [f'{self.program}.c', '-o', self.path, *after, *environ.ldflags]
         line = ' '.join(words)
         record = f'sh ../build.sh record {environ.name} {self.path} .'
-        return f'cd {self.sources} && {line} && {record} -- {line}'
+        return f'(cd {self.sources} && {line} && {record} -- {line})'
 
     def added_words(self) -> tuple[list[str], list[str]]:
         """What a library adds before and after the sources."""

@@ -54,11 +54,11 @@ def problems(
         return ['no pinning was requested, but every thread is bound to one cpu'] * is_bound
     if method == 'numactl':  # every thread has the whole set, and nothing else
         return first_of(places, lambda place: set(place) == set(cpus), compress(cpus))
-    alone = (
-        first_of(places, lambda place: len(place) == 1, 'one cpu') if method == 'likwid' else []
-    )
+    found = []
+    if method == 'likwid':
+        found = first_of(places, lambda place: len(place) == 1, 'one cpu')
     twins = twins_of(threads_on) if one_a_core else ()
-    return [*(alone or shared(places)), *twins]
+    return [*(found or shared(places)), *twins]
 
 
 def first_of(

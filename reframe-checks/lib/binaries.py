@@ -256,9 +256,7 @@ class program_binary(batch_job.batch_job, rfm.CompileOnlyRegressionTest):
             ]
         else:
             # the result is judged by the binary: not each scheduler gives an exit status
-            words = ['make', '-C', os.path.join(root(), 'src'), *self.make_words()]
-            words += [f'BUILD={self.build_folder()}', f'PYTHON={sys.executable}']
-            made = self.own_line() if self.how == 'own' else shlex.join(words)
+            made = self.own_line() if self.how == 'own' else self.make_line()
             # what a node lacks is a skip
             needs = f'{ledger.lacks(self.current_environ.extras["mpicc"])}; ' if self.mpi else ''
             line = f"{needs}{made} || echo 'nothing was built'"
@@ -282,6 +280,10 @@ class program_binary(batch_job.batch_job, rfm.CompileOnlyRegressionTest):
         line = ' '.join(words)
         record = f'sh ../build.sh record {environ.name} {self.path} .'
         return f'(cd {self.sources} && {line} && {record} -- {line})'
+
+    def make_line(self) -> str:
+        words = ['make', '-C', os.path.join(root(), 'src'), *self.make_words()]
+        return shlex.join([*words, f'BUILD={self.build_folder()}', f'PYTHON={sys.executable}'])
 
     def added_words(self) -> tuple[list[str], list[str]]:
         """What a library adds before and after the sources."""

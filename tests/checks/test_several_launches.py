@@ -47,7 +47,7 @@ def test_launches_end_where_a_further_one_would_say_nothing_else(tmp_path, left,
         seconds_apart=0,
         executable='sh',
         executable_opts=[str(program), '--json', 'record.json'],
-        case=types.SimpleNamespace(expected={}),
+        expected={},
     )
     several_launches.launch_again(check)
     words = shlex.split(shlex.join([check.executable]) + ' ' + ' '.join(check.executable_opts))
@@ -56,7 +56,7 @@ def test_launches_end_where_a_further_one_would_say_nothing_else(tmp_path, left,
     records = [json.loads(path.read_text()) for path in tmp_path.glob('*.json')]
     assert len(records) == (made if left[0] else 0)
     assert len(ledger.read(tmp_path).ended) == made
-    assert list(check.case.expected.values())[2] == 'launch 3 of 3'
+    assert list(check.expected.values())[2] == 'launch 3 of 3'
     if any(map(is_wrong, left if left[0] else ())):
         assert combine(records, 3)['verdict'] == 'INVALID'
 

@@ -22,17 +22,19 @@ class Session:
 
     def case(self, name, partition=''):
         found = [
-            c
-            for c in self.ran
-            if c['display_name'] == name and partition in ('', c['partition'])
+            c for c in self.ran if c['display_name'] == name and partition in ('', c['partition'])
         ]
         assert len(found) == 1, self.text
         return found[0]
 
-
-def record_of(case):
-    with open(case['record']) as file:
-        return json.loads(file.readline())
+    def one(self, test, **which):
+        """(the case of a test, its record)."""
+        (case,) = [
+            c
+            for c in self.ran
+            if c['name'].split()[0] == test and all(c[key] == which[key] for key in which)
+        ]
+        return case, json.loads(open(case['record']).readline()) if case['record'] else None
 
 
 @pytest.fixture(scope='session')

@@ -90,8 +90,10 @@ def lack(partition: SystemPartition, environ: Environment) -> str | None:
     path = partition.extras.get('libhugetlbfs', '')
     if 'hugetlbfs' in environ.features and not os.path.isdir(path):
         return f"{environ.name}: no libhugetlbfs at '{path}'"
-    if 'offload' in environ.features:
-        return prerequisites.no_offload(environ, tuple(presets.flags(environ.extras['preset'])))
+    if 'offload' in environ.features and not environ.modules:  # else the job finds out
+        line = tuple(presets.flags(environ.extras['preset']))
+        if why := prerequisites.no_offload(environ.cc, line):
+            return f'{environ.name} cannot compile for a device: {why}'
 
 
 def chosen(partition: SystemPartition, environ: Environment) -> str:

@@ -92,16 +92,10 @@ def no_tool(partition: SystemPartition, tool: str | None) -> str | None:
 
 
 @functools.cache
-def no_offload(environ: Environment, line: tuple[str, ...]) -> str | None:
-    """Why this compiler makes no code for a device, or None; with modules the job finds out."""
-    if environ.modules:
-        return None
+def no_offload(cc: str, line: tuple[str, ...]) -> str:
+    """Why this compiler makes no code for a device; '' where it does."""
     source = 'int main(void) {\n#pragma omp target\n;\nreturn 0; }\n'
-    words = [environ.cc, *line, '-x', 'c', '-', '-o', os.devnull]
+    words = [cc, *line, '-x', 'c', '-', '-o', os.devnull]
     done = subprocess.run(words, input=source, capture_output=True, text=True)
-    if done.returncode == 0:
-        return None
     said = [text for text in done.stderr.splitlines() if 'error' in text or 'could not' in text]
-    return (
-        f'{environ.name} cannot compile for a device: {(said or ["no reason given"])[0].strip()}'
-    )
+    return (said or ['no reason given'])[0].strip() if done.returncode else ''

@@ -1,4 +1,4 @@
-"""What the tests of the checks share: sessions of ReFrame, a Slurm of virtual nodes on this host."""
+"""What the tests of the checks share: sessions of ReFrame, a Slurm of virtual nodes."""
 
 import contextlib
 import json

@@ -318,7 +318,7 @@ def requested(stage: pathlib.Path) -> list[str]:
 def read_lines(paths: Iterable[pathlib.Path]) -> list[dict]:
     """The records of these files; of a line that was cut off there is none."""
     records = []
-    for line in ''.join(path.read_text() for path in paths).splitlines():
+    for line in (line for path in paths for line in path.read_text().splitlines()):
         with contextlib.suppress(ValueError):
             records.append(json.loads(line))
     return records

@@ -172,9 +172,8 @@ def test_the_run_line_of_each_pinning(dry, system, where, cores, _):
 
 
 def test_thin_measures_with_the_published_array_size(dry):
-    assert ' -n 88000000 ' in run_line(
-        script_of(dry('thin'), 'thin/thin/gcc-o2', having='likwid-')
-    )
+    script = script_of(dry('thin'), 'thin/thin/gcc-o2', having='likwid-')
+    assert ' -n 88000000 ' in run_line(script)
 
 
 def test_the_sequential_run_of_cea_is_one_thread_of_1_gib(dry):

@@ -199,6 +199,7 @@ def test_a_job_that_is_ended_is_died_with_its_node(slurm, call, session, words, 
         other.join(60)
         resume = ('scontrol', 'update', f'NodeName={ended[0][1]}', 'State=RESUME')
         call(*resume, **slurm)
+        call('scontrol', 'reconfigure', **slurm)  # else the program goes on, and its node waits
     assert case['result'] == 'fail' and case['word'] == 'DIED', case
     assert re.search(why, case['reasons']) and ended[0][1] in case['reasons'], case['reasons']
     assert case['node'] == ended[0][1]

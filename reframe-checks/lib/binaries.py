@@ -25,7 +25,7 @@ from reframe.core.exceptions import ReframeError, ReframeFatalError, SanityError
 from reframe.core.meta import make_test
 from reframe.core.systems import SystemPartition
 
-from lib import batch_job, card, end, prerequisites
+from lib import batch_job, end, prerequisites
 from membw import presets
 from membw.checkout import root
 from membw.presets import spack_rows
@@ -85,7 +85,7 @@ def lack(partition: SystemPartition, environ: Environment) -> str | None:
     reason = reason or prerequisites.no_compiler(environ)
     if reason:
         return reason
-    if card.is_card(partition) and 'native' in environ.features:
+    if prerequisites.is_card(partition) and 'native' in environ.features:
         return f'{environ.name}: built here, it would be for the CPU of this host'
     path = partition.extras.get('libhugetlbfs', '')
     if 'hugetlbfs' in environ.features and not os.path.isdir(path):
@@ -229,7 +229,7 @@ class program_binary(batch_job.batch_job, rfm.CompileOnlyRegressionTest):
         elif environ:
             self.how = chosen(part, environ)
             # a host that is reached by ssh has no checkout
-            self.build_locally = self.how == 'spack' or card.is_card(part)
+            self.build_locally = self.how == 'spack' or prerequisites.is_card(part)
         if self.how == 'spack':
             NEEDED[self.program].add((part.fullname, environ.name))
 

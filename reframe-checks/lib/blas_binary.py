@@ -14,7 +14,7 @@ from reframe.core.builtins import fixture, parameter, run_after, run_before, var
 from reframe.core.environments import Environment
 from reframe.core.systems import SystemPartition
 
-from lib import card
+from lib import prerequisites
 from lib.batch_job import option_words
 from lib.binaries import OWN, program_binary
 from membw import presets
@@ -45,7 +45,7 @@ def seems_here(name: str) -> bool:
         return True
     library = f'lib{named[1]}.so'
     places = ':'.join(os.environ.get(v, '') for v in ('LIBRARY_PATH', 'LD_LIBRARY_PATH'))
-    known_to_the_loader = card.answer('/sbin/ldconfig -p') or ''
+    known_to_the_loader = prerequisites.answer('/sbin/ldconfig -p') or ''
     return library in known_to_the_loader or any(
         os.path.exists(f'{place}/{library}') for place in places.split(':') if place
     )
@@ -54,7 +54,7 @@ def seems_here(name: str) -> bool:
 def rows_of(partition: SystemPartition) -> list[str]:
     """The libraries that are measured there: what its file names, but for those without threads,
     which are measured only when requested; of this machine the first that is here."""
-    if card.is_card(partition):  # built on its node, which has no checkout
+    if prerequisites.is_card(partition):  # built on its node, which has no checkout
         return []
     named = partition.extras.get('blas')
     if named is not None:

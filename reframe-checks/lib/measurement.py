@@ -17,7 +17,7 @@ from reframe.core.builtins import run_after, run_before, variable
 from reframe.core.exceptions import SanityError
 from reframe.core.logging import getlogger
 
-from lib import card, prerequisites, references
+from lib import prerequisites, references
 from lib.batch_job import batch_job, errors, is_begun, never_begun, option_words, refuse
 from lib.binaries import results
 from membw.errors import did_you_mean
@@ -203,7 +203,7 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         reason = reason or prerequisites.no_scheduler(self.current_partition)
         if reason:
             self.not_now(reason)
-        reason = card.lacking_library(self.current_partition, self.current_environ)
+        reason = prerequisites.lacking_library(self.current_partition, self.current_environ)
         self.skip_if(reason, reason)
 
     @run_after('setup')
@@ -251,14 +251,14 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
 
     def program_there(self) -> Any:
         """The program by the path that the node knows; what it needs goes to a card with it."""
-        if not card.is_card(self.current_partition):
+        if not prerequisites.is_card(self.current_partition):
             return self.binary.path
-        paths = card.libraries(self.current_partition, self.current_environ)
+        paths = prerequisites.libraries(self.current_partition, self.current_environ)
         if not self.is_dry_run():
             for path in (self.binary.path, *paths):
                 shutil.copy(path, self.stagedir)
-        self.env_vars.update(card.VARIABLES)
-        self.postrun_cmds += [card.BRING_BACK]
+        self.env_vars.update(prerequisites.VARIABLES)
+        self.postrun_cmds += [prerequisites.BRING_BACK]
         return f'./{os.path.basename(self.binary.path)}'
 
     # --- the record ----------------------------------------------------------------------

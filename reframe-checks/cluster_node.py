@@ -50,7 +50,7 @@ class cluster_node(whole_cluster):
     def set_command(self) -> None:
         """The Python of this checkout, which the nodes share, and the programs side by side."""
         self.take_nodes()
-        every = (self.binary, self.ladder, self.loaded, self.tiers)
+        every = self.binary, self.ladder, self.loaded, self.tiers
         programs = {one.program: one.path for one in every}
         if self.battery_dgemm:
             programs[battery.OPTIONAL] = os.path.abspath(self.battery_dgemm)

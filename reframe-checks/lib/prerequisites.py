@@ -66,8 +66,10 @@ def refuse_what_is_elsewhere() -> None:
     system = runtime.runtime().system
     reasons = {p.fullname: no_scheduler(p) or '' for p in system.partitions}
     if reasons and all(reasons.values()):
-        texts = {name: why.removeprefix(NOT_NOW) for name, why in reasons.items()}
-        each = {why.removeprefix(f'{name} '): name for name, why in texts.items()}
+        each = {
+            why.removeprefix(NOT_NOW).removeprefix(f'{name} '): name
+            for name, why in reasons.items()
+        }
         facts = ', '.join(f'{name} {why}' for why, name in each.items())
         end(
             f'nothing was measured: {facts}',

@@ -143,7 +143,8 @@ class whole_cluster(measurement):
         if self.is_dry_run():
             return
         stage = pathlib.Path(self.stagedir)
-        self.nodes_of_job = requested(stage)
+        requested = stage / REQUESTED
+        self.nodes_of_job = requested.read_text().split() if requested.is_file() else []
         records = self.records_of(stage, self.nodes_of_job, self.order())
         if not records:
             self.expected = {node: node for node in self.nodes_of_job} or {RECORDS: ''}
@@ -155,8 +156,10 @@ class whole_cluster(measurement):
         self.note_provenance(next((r for r in records if r['metrics']), records[0]))
         self.keep_records(records)
         self.rank()
-        low, beside = self.low_and_beside()
+        low = sorted({node for nodes in self.ranking.low.values() for node in nodes})
         if low and self.notes_ends:
+            controls = {node for nodes in self.ranking.controls.values() for node in nodes}
+            beside = sorted(controls - {*low})
             self.say(f'low, measured again: {", ".join(low)}; with: {", ".join(beside)}')
             self.keep_records([*records, *self.measured_again([*low, *beside])])
             self.rank()
@@ -164,12 +167,6 @@ class whole_cluster(measurement):
             self.unclear = at_most(of_verdict(self.ranking.nodes, 'UNDECIDED'), MOST)
         self.report_metrics()
         self.tell()
-
-    def low_and_beside(self) -> tuple[list[str], list[str]]:
-        """The nodes to measure again, and healthy ones with them."""
-        low = {node for nodes in self.ranking.low.values() for node in nodes}
-        beside = {node for nodes in self.ranking.controls.values() for node in nodes}
-        return sorted(low), sorted(beside - low)
 
     def records_of(self, stage: pathlib.Path, nodes: list[str], order: dict) -> list[dict]:
         """The records of a measurement, and one without a figure of each node that left none:
@@ -251,10 +248,9 @@ class whole_cluster(measurement):
 
     def tell(self) -> None:
         """A line for each node: all of a few, of more those that are not PASS."""
-        self.say(self.nodes)
-        if len(self.ranking.nodes) <= LOGGED:
-            for line in of_verdict(self.ranking.nodes, 'PASS'):
-                self.say(line)
+        passed = of_verdict(self.ranking.nodes, 'PASS')
+        for line in [self.nodes, *(passed if len(self.ranking.nodes) <= LOGGED else ())]:
+            self.say(line)
         for line in of_verdict(self.ranking.nodes, *NOT_PASS):
             self.warn(line)
 
@@ -267,9 +263,9 @@ class whole_cluster(measurement):
         self.missing = [ledger.Missing(node.name, node.reason, True) for node in dead]
         known = ledger.read(self.stagedir)
         status = known.ended.get(ledger.WHOLE, 0)
-        lacks = of_verdict(self.ranking.nodes, 'MISSING')
         # of MPI's ranks none notes its own end
-        if not self.notes_ends and lacks and status not in (0, 1):
+        is_mpi = not self.notes_ends and of_verdict(self.ranking.nodes, 'MISSING')
+        if is_mpi and status not in (0, 1):
             end = ledger.judge(status, None, self.errors(), started=RECORDS in known.started)
             self.missing += [ledger.Missing('the MPI job', *end)] if end else []
         return self.conclude(at_most(self.lost(), MOST))
@@ -307,12 +303,6 @@ class whole_cluster(measurement):
     def slow_nodes(self) -> int:
         """Must be 0: a node that stays low is a FAIL; the figures of the others stay."""
         return len(of_verdict(self.ranking.nodes, 'FAIL'))
-
-
-def requested(stage: pathlib.Path) -> list[str]:
-    """The nodes of the job, as Slurm gave them to it."""
-    path = stage / REQUESTED
-    return path.read_text().split() if path.is_file() else []
 
 
 def read_lines(paths: Iterable[pathlib.Path]) -> list[dict]:

@@ -171,51 +171,48 @@ def test_the_run_line_of_each_pinning(dry, system, where, cores, _):
     assert 'unset GOMP_CPU_AFFINITY KMP_AFFINITY\n' in omp
 
 
-def test_thin_measures_with_the_published_array_size(dry):
-    script = script_of(dry('thin'), 'thin/thin/gcc-o2', having='likwid-')
-    assert ' -n 88000000 ' in run_line(script)
+JOB, BUILD = 'stream_*/rfm_job.sh', 'stream_binary*/rfm_build.sh'
+KMP = ['export KMP_AFFINITY=scatter\n', ' -n 64000000 ']
+# system, files of its stage folder, their number, what each holds, what none holds
+SCRIPTS = [
+    ('thin', f'thin/gcc-o2/{JOB}', 4, [' -n 88000000 '], []),  # as published
+    ('cea', f'one-core/gcc-o2/{JOB}', 4, ['OMP_NUM_THREADS=1\n', ' -n 44739242 '], []),  # 1 GiB
+    # -march=native on the login host would be another machine's binary
+    ('thin', f'thin/gcc-native/{BUILD}', 1, ['#SBATCH -p THIN', ' PRESET=gcc-native CC=gcc '], []),
+    # compiled for the card on its host
+    ('phi', f'knc-5110p/icc13-knc-huge/{BUILD}', 1,
+     ['PRESET=icc13-knc-huge', 'LIBHUGETLBFS=/opt/libhugetlbfs'], ['#SBATCH']),
+    *[(system, f'{part}/icc13-knc{huge}/{JOB}', 1,
+       [*KMP, f'OMP_NUM_THREADS={threads}\n', *['--pages 2M'] * bool(huge)],
+       ['likwid', 'numactl', *['--pages'] * (not huge)])
+      for system, part, threads in [('phi', 'knc-5110p', 59), ('phi', 'knc-7110p', 60),
+                                    ('helios', 'mic', 59)]
+      for huge in ('', '-huge')],
+    ('helios', 'mic/*/nbody_*/rfm_job.sh', 3, ['OMP_NUM_THREADS=236\n', 'KMP_AFFINITY='], []),
+    # recorded only: plots alone were published; of the wait policies only the runtime's own
+    *[(system, f'{part}/*/overheads_*/rfm_job.sh', number,
+       ['; for record in record.json launch-2.json ', ' launch-16.json; do sleep 1 & ',
+        '--pairs 15 --json $record; status=$?; echo "ended $record $status ',
+        'valid=$((valid + 1)); n=$((n + 1)); wait; [ -e $record ] && [ $valid -lt 8 ] && ',
+        f'OMP_NUM_THREADS={threads}\n'], ['OMP_WAIT_POLICY='])
+      for system, part, number, threads in [('hydra', '*', 2, 20), ('helios', 'mic', 1, 240)]],
+]  # fmt: skip
 
 
-def test_the_sequential_run_of_cea_is_one_thread_of_1_gib(dry):
-    scripts = (dry('cea').folder / 'stage/cea/one-core/gcc-o2').glob('stream_*/rfm_job.sh')
-    texts = [script.read_text() for script in scripts]
-    assert len(texts) == 4
+@pytest.mark.parametrize('system, files, number, holds, lacks', SCRIPTS)
+def test_a_job_has_what_its_system_asks_for(dry, system, files, number, holds, lacks):
+    texts = [path.read_text() for path in dry(system).folder.glob(f'stage/{system}/{files}')]
+    assert len(texts) == number
     for text in texts:
-        assert 'export OMP_NUM_THREADS=1\n' in text and ' -n 44739242 ' in run_line(text)
-
-
-def test_make_builds_on_the_node_and_passes_the_preset(dry):
-    """-march=native on the login host would be another machine's binary."""
-    build = script_of(dry('thin'), 'thin/thin/gcc-native', 'stream_binary', 'rfm_build.sh')
-    assert '-p THIN' in requested_of_slurm(build)
-    assert re.search(r'make -C \S+/src PROGRAM=stream PRESET=gcc-native CC=gcc BUILD=', build)
-
-
-MIC = [('phi', 'knc-5110p', 59), ('phi', 'knc-7110p', 60), ('helios', 'mic', 59)]
-
-
-@pytest.mark.parametrize('system, partition, threads', MIC)
-def test_the_cards_run_with_kmp_affinity_only(dry, system, partition, threads):
-    for environ in ('icc13-knc', 'icc13-knc-huge'):
-        script = script_of(dry(system), f'{system}/{partition}/{environ}')
-        assert 'export KMP_AFFINITY=scatter\n' in script
-        assert f'export OMP_NUM_THREADS={threads}\n' in script
-        assert 'likwid' not in script and 'numactl' not in script
-        (line,) = [ln for ln in script.splitlines() if '--json record.json' in ln]
-        assert ' -n 64000000 ' in line
-        assert ('--pages 2M' in line) == (environ == 'icc13-knc-huge')
+        assert [one for one in holds if one not in text] == []
+        assert [one for one in lacks if one in text] == []
 
 
 def test_nothing_but_a_card_runs_with_kmp_affinity(reframe, dry):
     listed = reframe('', '-l', '--system', 'local').text
     assert 'pinning=omp' in listed and 'pinning=kmp' not in listed
-    assert 'pinning=kmp' in dry('phi').text
-
-
-def test_the_huge_pages_of_the_cards_are_linked(dry):
-    build = script_of(dry('phi'), 'phi/knc-5110p/icc13-knc-huge', 'stream_binary', 'rfm_build.sh')
-    assert 'PRESET=icc13-knc-huge' in build and 'LIBHUGETLBFS=/opt/libhugetlbfs' in build
-    assert requested_of_slurm(build) == []  # compiled for the card on its host
+    for affinity in ('compact', 'scatter', 'balanced'):
+        assert f'%pinning=kmp %affinity={affinity} ' in dry('helios').text
 
 
 @pytest.mark.parametrize('system, cores', [('ulysses', 10), ('thin', 12)])
@@ -236,33 +233,6 @@ def test_the_scan_goes_through_a_domain_local_and_remote(dry, system, cores):
     assert found == expected
     job = script.with_name('rfm_job.sh').read_text()
     assert run_line(job) == f'srun --cpus-per-task={2 * cores} bash scan.sh'
-
-
-def scripts_of(dry, system, check):
-    return [p.read_text() for p in dry(system).folder.glob(f'stage/**/{check}_*/rfm_job.sh')]
-
-
-def test_the_card_of_helios_runs_nbody_with_236_threads_and_each_affinity(dry):
-    texts = [text for text in scripts_of(dry, 'helios', 'nbody') if 'KMP_AFFINITY=' in text]
-    assert all('OMP_NUM_THREADS=236' in text for text in texts)
-    requested = {line for text in texts for line in text.splitlines() if 'KMP_AFFINITY=' in line}
-    assert requested == {f'export KMP_AFFINITY={a}' for a in ('compact', 'scatter', 'balanced')}
-
-
-@pytest.mark.parametrize('system, threads', [('hydra', '20'), ('helios', '240')])
-def test_overheads_are_measured_with_all_hardware_threads_of_the_card(dry, system, threads):
-    """Recorded only: plots alone were published. Of the wait policies only the runtime's own."""
-    scripts = scripts_of(dry, system, 'overheads')
-    assert scripts and not any('OMP_WAIT_POLICY=' in text for text in scripts)
-    loop = (
-        "sh -c 'valid=0; n=0; for record in record.json launch-2.json launch-3.json launch-4.json "
-    )
-    counted = '--pairs 15 --json $record; status=$?; echo "ended $record $status '
-    until = '[ $status = 0 ] && valid=$((valid + 1)); n=$((n + 1)); wait; '
-    until += '[ -e $record ] && [ $valid -lt 8 ] && '
-    assert all(loop in text and 'launch-16.json; do sleep 1 & ' in text for text in scripts)
-    assert all(counted in text and until in text for text in scripts)
-    assert any(f'OMP_NUM_THREADS={threads}\n' in text for text in scripts)
 
 
 # --- skips --------------------------------------------------------------------------------------

@@ -1,10 +1,12 @@
 """A real Slurm on this host, posing as Ulysses: jobs run under it, only honest failures fail."""
 
+import contextlib
 import json
 import os
 import pathlib
 import re
 import shutil
+import signal
 import threading
 import time
 
@@ -199,7 +201,10 @@ def test_a_job_that_is_ended_is_died_with_its_node(slurm, call, session, words, 
         other.join(60)
         resume = ('scontrol', 'update', f'NodeName={ended[0][1]}', 'State=RESUME')
         call(*resume, **slurm)
-        call('scontrol', 'reconfigure', **slurm)  # else the program goes on, and its node waits
+    for entry in pathlib.Path('/proc').glob('[0-9]*'):  # what goes on there, and its node waits
+        with contextlib.suppress(OSError):
+            if os.readlink(entry / 'cwd') == case['stagedir']:
+                os.kill(int(entry.name), signal.SIGKILL)
     assert case['result'] == 'fail' and case['word'] == 'DIED', case
     assert re.search(why, case['reasons']) and ended[0][1] in case['reasons'], case['reasons']
     assert case['node'] == ended[0][1]

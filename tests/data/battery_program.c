@@ -22,7 +22,8 @@ int main(int argc, char **argv)
 
 	again = getcwd(folder, sizeof(folder)) ? strstr(folder, "/again-") : NULL;
 	if (again) {
-		snprintf(path, sizeof(path), "%s/%s-%s-%s.json", MADE_UP, node, program, again + 1);
+		snprintf(path, sizeof(path), "%s/%s-%s-%s.json", MADE_UP, node, program,
+			 again + 1);
 		in = fopen(path, "r");
 	}
 	snprintf(path, sizeof(path), "%s/%s-%s.json", MADE_UP, node, is_one ? "one" : program);

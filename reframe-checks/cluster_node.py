@@ -5,8 +5,8 @@ import pathlib
 import sys
 
 import reframe as rfm
+from lib.batch_job import refuse
 from lib.binaries import built
-from lib.variables import refuse
 from lib.whole_cluster import read_lines, whole_cluster
 from reframe.core.builtins import run_after, run_before, variable
 
@@ -49,20 +49,17 @@ class cluster_node(whole_cluster):
     @run_before('run')
     def set_command(self) -> None:
         """The Python of this checkout, which the nodes share, and the programs side by side."""
-        self.take_whole_nodes()
-        every = (self.binary, self.ladder, self.loaded, self.tiers)
+        self.take_nodes()
+        every = self.binary, self.ladder, self.loaded, self.tiers
         programs = {one.program: one.path for one in every}
         if self.battery_dgemm:
             programs[battery.OPTIONAL] = os.path.abspath(self.battery_dgemm)
         self.prerun_cmds += [ledger.lacks(sys.executable), f'mkdir -p {PROGRAMS}']
-        links = (f"ln -sf '{path}' {PROGRAMS}/{name}" for name, path in programs.items())
-        self.prerun_cmds += links
+        self.prerun_cmds += (f"ln -sf '{p}' {PROGRAMS}/{name}" for name, p in programs.items())
         self.env_vars = {'MEMBW_ROOT': root(), 'PYTHONPATH': f'{root()}/src'}
-        self.executable = sys.executable
         words = f'-m membw node --unjudged --seconds {self.battery_seconds}'
         words += f' --programs {PROGRAMS} --records {NODES}'
-        self.executable_opts = words.split()
-        self.note_ends()
+        self.run_on_nodes(sys.executable, *words.split())
 
     def program_name(self) -> str:
         return 'node'

@@ -1,11 +1,10 @@
 """Messages of MPI between all idle nodes, every pair of them: slow nodes, the slowest links."""
 
-import json
+import pathlib
 
 import reframe as rfm
 from lib.binaries import built
-from lib.variables import option_words
-from lib.whole_cluster import RECORDS, whole_cluster
+from lib.whole_cluster import RECORDS, read_lines, whole_cluster
 from reframe.core.builtins import run_before, variable
 
 from membw.rank.slowest_links import slowest_links
@@ -25,28 +24,20 @@ class cluster_pairs(whole_cluster):
     # set by -S: seconds for a size of a link; bytes, as '0,4194304'
     seconds = variable(float, value=0.0)
     sizes = variable(str, value='', loggable=True)
+    options = {'--seconds': 'seconds', '--sizes': 'sizes'}
 
     # what was found, for log and database
     links = variable(str, value='', loggable=True)
 
     @run_before('run')
     def set_command(self) -> None:
-        self.num_tasks_per_node = 1
-        self.num_cpus_per_task = self.current_partition.processor.num_cores
-        if self.is_dry_run():
-            self.num_tasks = 2  # there may be no scheduler
-        self.survive_a_node(with_mpi=True)
-        self.look_around()
+        self.take_nodes(with_mpi=True)
         self.env_vars = {'OMP_NUM_THREADS': 1}
-        options = ['--nodes', *self.program_options(RECORDS)]
-        options += ['--seconds', f'{self.seconds:g}'] if self.seconds else []
-        options += option_words({'--sizes': self.sizes})
-        self.executable, self.executable_opts = self.binary.path, options
+        self.run_on_nodes(self.binary.path, '--nodes', *self.program_options(RECORDS))
 
-    def judge(self) -> None:
-        super().judge()
-        with open(self.record) as file:
-            records = [json.loads(line) for line in file]
+    def rank(self) -> None:
+        super().rank()
+        records = read_lines([pathlib.Path(self.record)])
         lines = slowest_links(records)
         self.links = '; '.join(lines)
         for line in lines:

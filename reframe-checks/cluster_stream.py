@@ -8,9 +8,10 @@ import shlex
 from typing import Any
 
 import reframe as rfm
+from lib import pinnings
+from lib.batch_job import option_words, refuse
 from lib.binaries import program_binary, spack_rows_of
 from lib.stream_options import stream_options
-from lib.variables import option_words, refuse
 from lib.whole_cluster import RECORDS, WAIT_S, whole_cluster
 from reframe.core.builtins import fixture, run_after, run_before, variable
 
@@ -33,7 +34,7 @@ def places_of_rank(shares: list[list[int]]) -> list[str]:
 
 
 class cluster_binary(program_binary):
-    """The program of cluster_stream, with MPI where requested."""
+    """With MPI where requested."""
 
     program = 'stream'
     rows = fixture(spack_rows_of('stream'), scope='session')
@@ -74,37 +75,15 @@ class cluster_stream(stream_options, whole_cluster):
         return bool(self.use_mpi) or self.starter.startswith('mpi') or self.per == 'domain'
 
     @run_before('run')
-    def spread(self) -> None:
-        part = self.current_partition
-        self.shares = [topology.cores(part)]
-        if self.per == 'domain':
-            self.shares = list(topology.domains(part).values())
-        self.num_tasks_per_node = len(self.shares)
-        if self.is_dry_run():
-            self.num_tasks = len(self.shares)  # one node: there may be no scheduler
-        self.num_cpus_per_task = len(self.shares[0])
-        if (part.processor.num_cpus_per_core or 1) > 1:
-            self.use_multithreading = False
-        self.env_vars = {
-            'OMP_NUM_THREADS': self.rank_threads or self.num_cpus_per_task,
-            'OMP_PLACES': 'cores',
-            'OMP_PROC_BIND': 'close',
-        }
-
-    @run_before('run')
-    def survive(self) -> None:
-        self.survive_a_node(self.with_mpi(), self.limit_s or WAIT_S)
-        self.look_around()
-
-    @run_before('run')
     def set_command(self) -> None:
-        options = self.program_options(RECORDS)
-        options += option_words({'-m': self.memory_kib})
-        if self.with_mpi() and self.limit_s:
-            options += ['--timeout', f'{self.limit_s:g}']
-        self.executable, self.executable_opts = self.binary.path, options
-        if len(self.shares) > 1 and not self.by_srun:
-            words = [*places_of_rank(self.shares), self.binary.path]
-            self.executable = 'sh'
-            self.executable_opts = [*map(shlex.quote, words), *options]
-        self.note_ends()
+        part = self.current_partition
+        shares = [*topology.domains(part).values()] if self.per == 'domain' else None
+        self.take_nodes(shares, self.with_mpi(), self.limit_s or WAIT_S)
+        threads = self.rank_threads or self.num_cpus_per_task
+        self.env_vars = {'OMP_NUM_THREADS': threads, **pinnings.VARIABLES['omp']}
+        given = {'-m': self.memory_kib, '--timeout': self.with_mpi() and self.limit_s}
+        options = [*option_words(given), *self.program_options(RECORDS)]
+        before = []
+        if shares and len(shares) > 1 and not self.by_srun:
+            before = ['sh', *map(shlex.quote, places_of_rank(shares))]
+        self.run_on_nodes(*before, self.binary.path, *options)

@@ -4,7 +4,6 @@ import reframe as rfm
 from lib import pinnings
 from lib.binaries import built
 from lib.pinned_run import pinned_run
-from lib.variables import option_words
 from reframe.core.builtins import run_before, variable
 
 
@@ -23,6 +22,7 @@ class core_pairs(pinned_run):
     # by -S: '0-1,0-13' or 'all'; the class that the pairs must be of
     pairs = variable(str, value='', loggable=True)
     pair_class = variable(str, value='', loggable=True)
+    options = {'--pairs': 'pairs', '--class': 'pair_class'}
 
     @run_before('run')
     def two_threads(self) -> None:
@@ -31,7 +31,3 @@ class core_pairs(pinned_run):
     def where(self) -> list[str]:
         """The threads at start; each pair's own places are in the program's verdict."""
         return pinnings.problems(self.pinning, self.measured['threads_on'], self.cpus[:2])
-
-    def program_options(self, record: str) -> list[str]:
-        given = {'--pairs': self.pairs, '--class': self.pair_class}
-        return [*option_words(given), *super().program_options(record)]

@@ -8,9 +8,9 @@ from typing import Any
 import reframe as rfm
 import reframe.core.runtime as runtime
 from lib import imb_table
+from lib.batch_job import refuse
 from lib.imb_table import INTER, class_of_pair
 from lib.measurement import measurement
-from lib.variables import refuse
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import parameter, run_after, run_before, sanity_function, variable
 from reframe.core.systems import SystemPartition
@@ -63,73 +63,50 @@ class imb_pingpong(measurement):
     pair_class = variable(str, value='', loggable=True)
 
     @run_after('init')
-    def refuse_nonsense(self) -> None:
+    def choose_place(self) -> None:
         if self.binding not in ('each', 'source'):
             refuse(self, f"binding={self.binding}: 'each' or 'source'")
         if self.iterations < 1:
             refuse(self, f'iterations={self.iterations}: 1 or more')
-
-    @run_after('init')
-    def count_nodes(self) -> None:
         self.between_nodes = self.pair.startswith(INTER)
         if self.between_nodes:
             self.tags = self.tags - {'1_node'}
 
     @run_after('setup')
     def refuse_what_is_not_there(self) -> None:
-        self.skip_if(
-            self.pair not in pairs_of(self.current_partition),
-            f"'{self.pair}' is a pair of another partition",
-        )
-        self.skip_if(
-            (self.current_partition.processor.num_cores or 2) < 2, 'one core, but a pair needs two'
-        )
-        self.skip_if(
-            self.binding == 'source' and not re.fullmatch(r'\d+-\d+', self.pair),
-            'the line of the source names two cores of one node',
-        )
+        part = self.current_partition
+        is_elsewhere = self.pair not in pairs_of(part)
+        self.skip_if(is_elsewhere, f"'{self.pair}' is a pair of another partition")
+        self.skip_if((part.processor.num_cores or 2) < 2, 'one core, but a pair needs two')
+        is_other = self.binding == 'source' and not re.fullmatch(r'\d+-\d+', self.pair)
+        self.skip_if(is_other, 'the line of the source names two cores of one node')
         self.pair_class = class_of_pair(self.pair, self.endpoints())
         self.need_tool('mpirun')
         self.need_tool('hwloc-bind')
-
-    @run_after('setup')
-    def start_mpirun_ourselves(self) -> None:
-        self.job.launcher = getlauncher('local')()
+        self.job.launcher = getlauncher('local')()  # mpirun is ours
 
     @run_before('run')
-    def take_nodes(self) -> None:
+    def set_command(self) -> None:
         self.num_tasks, self.num_tasks_per_node = (2, 1) if self.between_nodes else (1, 1)
         self.num_cpus_per_task = self.current_partition.processor.num_cores or 2
-
-    @run_before('run')
-    def write_command(self) -> None:
-        self.case.expected = {OUTPUT: ''}
+        self.expected = {OUTPUT: ''}
         extras = self.current_partition.extras
         self.env_vars = {**extras.get('imb_environment', {})}
         lines = ' '.join(shlex.quote(line) for line in RANK_LINES)
+        # $imb: by -S, else of the partition's file, else of the PATH, else Spack's
+        program = shlex.quote(self.imb or extras.get('imb', 'IMB-MPI1'))
+        spack = '$(spack location -i intel-mpi-benchmarks 2>/dev/null)/bin/IMB-MPI1'
+        there = '$(scontrol show hostnames | sed -n 2p)' if self.between_nodes else '$here'
         self.prerun_cmds += [
             f'rm -f rank.*; printf "%s\\n" {lines} >{RANK}',
-            *self.find_program(),
-            *self.find_nodes(),
+            f'imb=$(command -v {program}) || imb={spack}',
+            f'test -x "$imb" || {{ echo "lacks IMB-MPI1" >>{ledger.NAME}; exit 0; }}',
+            'here=$(hostname)',
+            f'there={there}',
             NOTE_ENVIRONMENT,
         ]
         self.executable = 'mpirun'
         self.executable_opts = [*self.ranks(), f'>{OUTPUT}']
-
-    def find_program(self) -> list[str]:
-        """$imb: by -S, else of the partition's file, else of the PATH, else Spack's."""
-        spack = '$(spack location -i intel-mpi-benchmarks 2>/dev/null)/bin/IMB-MPI1'
-        of_site = self.current_partition.extras.get('imb', 'IMB-MPI1')
-        program = shlex.quote(self.imb or of_site)
-        return [
-            f'imb=$(command -v {program}) || imb={spack}',
-            f'test -x "$imb" || {{ echo "lacks IMB-MPI1" >>{ledger.NAME}; exit 0; }}',
-        ]
-
-    def find_nodes(self) -> list[str]:
-        """$here, $there: the nodes of the two ranks."""
-        there = '$(scontrol show hostnames | sed -n 2p)' if self.between_nodes else '$here'
-        return ['here=$(hostname)', f'there={there}']
 
     def ranks(self) -> list[str]:
         """What follows mpirun: the source's own line, or each rank with its place."""
@@ -141,34 +118,25 @@ class imb_pingpong(measurement):
         one, other = self.pair.removeprefix(INTER).split('-')
         # two ranks of one socket or card: its first core and its second
         second = int(one == other and not self.between_nodes)
-        return [
-            *self.rank(one, '$here', 0),
-            *('sh', RANK, self.program(one), *test, ':'),
-            *self.rank(other, '$there', second),
-            *('sh', RANK, self.program(other), *test),
-        ]
+        first = self.rank(one, '$here', 0, test)
+        return [*first, ':', *self.rank(other, '$there', second, test)]
 
     def endpoints(self) -> dict[str, dict]:
         return self.current_partition.extras.get('endpoints', {})
 
-    def endpoint(self, name: str) -> dict[str, Any]:
-        """{'cores': [8, 9]}, or {'socket': 1, 'cores': [0, 1]} by their numbers within it;
-        {'host': '{node}-mic0', 'cpus': [1, 5]} of a card."""
+    def rank(self, name: str, node: str, which: int, test: list[str]) -> list[str]:
+        """An endpoint is {'cores': [8, 9]}, or {'socket': 1, 'cores': [0, 1]} by their numbers
+        within it; {'host': '{node}-mic0', 'cpus': [1, 5]} of a card; else a core's number."""
         known = self.endpoints()
-        return known[name] if name in known else {'cores': [int(name)]}
-
-    def program(self, name: str) -> str:
-        return self.endpoint(name).get('program', '"$imb"')
-
-    def rank(self, name: str, node: str, which: int) -> list[str]:
-        place = self.endpoint(name)
+        place: dict[str, Any] = known[name] if name in known else {'cores': [int(name)]}
         host = place.get('host', '{node}').replace('{node}', f'${{{node[1:]}}}')
         where = ['-host', f'"{host}"'] if self.endpoints() else []
         socket = f'socket:{place["socket"]}.' if 'socket' in place else ''
         core = f'{socket}core:{place["cores"][which]}' if 'cores' in place else ''
         bind = ['hwloc-bind', core] if core else []
         pin = ['taskset', '-c', str(place['cpus'][which])] if 'cpus' in place else []
-        return ['-n', '1', *where, *bind, *pin]
+        program = place.get('program', '"$imb"')
+        return ['-n', '1', *where, *bind, *pin, 'sh', RANK, program, *test]
 
     def on_one_host(self) -> bool:
         one, other = self.pair.removeprefix(INTER).split('-')
@@ -185,7 +153,7 @@ class imb_pingpong(measurement):
         self.table = imb_table.rows(self.text)
         is_whole = self.table and all(row.time_us > 0 for row in self.table)
         if is_whole:  # IMB writes a table, no record
-            self.case.missing = [one for one in self.case.missing if one.died]
+            self.missing = [one for one in self.missing if one.died]
         self.keep(self.record_of_table() if is_whole else None, self.pair)
 
     def note_provenance(self, record: dict) -> None:
@@ -193,17 +161,15 @@ class imb_pingpong(measurement):
 
     def record_of_table(self) -> dict[str, Any]:
         """As our own programs write it, of IMB's table."""
-        times = {f't_{row.bytes}': row.time_us for row in self.table}
-        rows = {name: {'value': us, 'unit': 'us', 'better': 'lower'} for name, us in times.items()}
+        rows = {
+            f't_{row.bytes}': {'value': row.time_us, 'unit': 'us', 'better': 'lower',
+                               'series': 't', 'at': {'bytes': row.bytes}}
+            for row in self.table
+        }  # fmt: skip
         rate = imb_table.bandwidth(self.table)
         rows['bandwidth'] = {'value': rate, 'unit': 'MB/s', 'better': 'higher'}
-        empty = archive.empty_record('IMB-MPI1', self.case.node())
+        empty = archive.empty_record('IMB-MPI1', self.node_of())
         return {**empty, 'metrics': rows, 'verdict': 'VALID'}
-
-    def masks(self) -> list[str]:
-        """CPUs that each rank could run on."""
-        paths = sorted(pathlib.Path(self.stagedir).glob('rank.*'))
-        return [path.read_text().strip() for path in paths]
 
     @sanity_function
     def is_valid(self) -> bool:
@@ -213,8 +179,11 @@ class imb_pingpong(measurement):
         reasons = [f'not-validated ({text})' for text in imb_table.problems(self.text)]
         reasons += [f'unstable ({text})' for text in imb_table.restless(self.table)]
         per_core = self.current_partition.processor.num_cpus_per_core or 1
-        places = misplaced(self.masks(), per_core)
-        places += shared(self.masks()) if self.on_one_host() else []
+        # CPUs that each rank could run on
+        paths = sorted(pathlib.Path(self.stagedir).glob('rank.*'))
+        masks = [path.read_text().strip() for path in paths]
+        places = misplaced(masks, per_core)
+        places += shared(masks) if self.on_one_host() else []
         return self.conclude(reasons + [f'wrong-pinning ({text})' for text in places])
 
 

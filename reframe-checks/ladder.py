@@ -18,6 +18,4 @@ class ladder(pinned_run):
     pinning = 'omp'
     # by -S: 5 s in place of a minute, fewer sizes
     quick = variable(bool, value=False, loggable=True)
-
-    def program_options(self, record: str) -> list[str]:
-        return [*(['--quick'] if self.quick else []), *super().program_options(record)]
+    options = {'--quick': 'quick'}

@@ -3,8 +3,7 @@
 import reframe as rfm
 from lib.binaries import built
 from lib.pinned_run import pinned_run
-from lib.variables import option_words
-from reframe.core.builtins import parameter, run_after, variable
+from reframe.core.builtins import parameter, variable
 
 
 @rfm.simple_test
@@ -17,17 +16,11 @@ class loaded(pinned_run):
     binary = built('loaded')
     # one environment: the chain waits for memory, not for the compiler
     valid_prog_environs = ['+scan']
+    # Knights Corner executes in order, so a chase adds nothing to Triad
+    valid_systems = ['-mic']
     pinning = parameter(['omp'], loggable=True)
     peak_key = 'peak_gbs'
     # by -S: '1r0w,2r1w'; how often each curve is measured
     mixes = variable(str, value='', loggable=True)
     curves = variable(int, value=0, loggable=True)
-
-    @run_after('init')
-    def leave_out_cards(self) -> None:
-        """Not on Knights Corner: it executes in order, so a chase adds nothing to Triad."""
-        self.valid_systems = ['-mic']
-
-    def program_options(self, record: str) -> list[str]:
-        requested = {'--mixes': self.mixes, '--rounds': self.curves}
-        return [*option_words(requested), *super().program_options(record)]
+    options = {'--mixes': 'mixes', '--rounds': 'curves'}

@@ -3,7 +3,6 @@
 import reframe as rfm
 from lib.binaries import built
 from lib.pinned_run import openmp_run, pinned_run
-from lib.variables import option_words
 from reframe.core.builtins import parameter, run_after, run_before, variable
 
 # of Intel's runtime alone; balanced (all cores, neighbours in number on one) is its card's
@@ -16,15 +15,10 @@ class nbody_options(rfm.RegressionTestPlugin):
     bodies = variable(int, value=0, loggable=True)
     rounds = variable(int, value=0)
     threads_requested = variable(str, value='', loggable=True)
-
-    def program_options(self, record: str) -> list[str]:
-        given = {
-            '--precision': self.precision,
-            '--bodies': self.bodies,
-            '--rounds': self.rounds,
-            '--threads': self.threads_requested,
-        }
-        return [*option_words(given), *super().program_options(record)]
+    options = {
+        '--precision': 'precision', '--bodies': 'bodies', '--rounds': 'rounds',
+        '--threads': 'threads_requested',
+    }  # fmt: skip
 
 
 @rfm.simple_test

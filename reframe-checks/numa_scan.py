@@ -21,12 +21,6 @@ from membw.site.topology import expand
 SATURATED = 0.95  # of the best point; a convention of this project
 
 
-def saturation(points: list[tuple[int, float]]) -> tuple[int, float]:
-    """The fewest threads that reach 95 % of the best: [(threads, GB/s)] -> (threads, GB/s)."""
-    best = max(gbs for _, gbs in points)
-    return min((threads, gbs) for threads, gbs in points if gbs >= SATURATED * best)
-
-
 @rfm.simple_test
 class numa_scan(stream_options, measurement):
     """Triad with 1..cores threads of the first NUMA domain, memory bound to it, to the farthest
@@ -47,8 +41,8 @@ class numa_scan(stream_options, measurement):
         self.need_tool('numactl')
         self.memories = topology.memories(self.current_partition)
         self.home, cores = next(iter(topology.domains(self.current_partition).items()))
-        size = len(cores)
-        self.points = [(name, count) for name in self.memories for count in range(1, size + 1)]
+        counts = range(1, len(cores) + 1)
+        self.points = [(name, count) for name in self.memories for count in counts]
         self.take_cores(topology.cores(self.current_partition))
         if 'remote' not in self.memories and not self.is_dry_run():
             self.say('no remote memory is known: one NUMA domain, or a system file without `numa`')
@@ -58,41 +52,25 @@ class numa_scan(stream_options, measurement):
         # one script under one launcher: every point runs in the same way
         lines = [pinnings.unset_other_variables({}), NOTE_ENVIRONMENT]
         lines += [self.line(program, *point) for point in self.points]
-        self.case.expected = {self.file(*point): self.what(*point) for point in self.points}
+        self.expected = {file(*point): what(*point) for point in self.points}
         pathlib.Path(self.stagedir, 'scan.sh').write_text('\n'.join(lines) + '\n')
         self.executable, self.executable_opts = 'bash', ['scan.sh']
 
     def line(self, program: str, memory: str, count: int) -> str:
-        words = [
-            'numactl',
-            '--cpunodebind',
-            str(self.home),
-            '--membind',
-            str(self.memories[memory]),
-            program,
-            *self.program_options(self.file(memory, count)),
-        ]
-        file = self.file(memory, count)
-        line = f'OMP_NUM_THREADS={count} {shlex.join(words)} 2>{file}.err'
-        return f'{line}\n{ledger.ended(file)}; cat {file}.err >&2'
-
-    @staticmethod
-    def file(memory: str, count: int) -> str:
-        return f'scan-{memory}-{count}.json'
-
-    @staticmethod
-    def what(memory: str, count: int) -> str:
-        return f'{memory} memory, {plural(count, "thread")}'
+        name = file(memory, count)
+        where = f'--cpunodebind {self.home} --membind {self.memories[memory]}'
+        command = shlex.join([program, *self.program_options(name)])
+        line = f'OMP_NUM_THREADS={count} numactl {where} {command} 2>{name}.err'
+        return f'{line}\n{ledger.ended(name)}; cat {name}.err >&2'
 
     @run_before('sanity')
     def read_scan(self) -> None:
         if self.is_dry_run():
             return
-        arrived = ((point, self.case.arrived.get(self.file(*point))) for point in self.points)
-        self.measured = {point: record for point, record in arrived if record}
+        records = ((point, self.arrived.get(file(*point))) for point in self.points)
+        self.measured = {point: record for point, record in records if record}
         self.keep(self.one_record() if self.measured else None)
-        if self.measured:
-            self.report_curves()
+        self.report_saturation()
 
     def one_record(self) -> dict[str, Any]:
         """The last point's, with the Triad of every point as a metric of its own."""
@@ -100,6 +78,7 @@ class numa_scan(stream_options, measurement):
         record.pop('kernels', None)
         record['metrics'] = {
             f'triad_{name}_{count}': point['metrics']['triad']
+            | {'series': f'triad_{name}', 'at': {'threads': count}}
             for (name, count), point in self.measured.items()
             if 'triad' in point['metrics']
         }
@@ -112,14 +91,12 @@ class numa_scan(stream_options, measurement):
     @sanity_function
     def is_valid(self) -> bool:
         """Every point measured, valid, on the CPUs of the domain, and below the peak."""
-        problems = []
-        for point, record in self.measured.items():
-            where = self.what(*point)
-            # the reason stays in front, by which a case of mere noise is known
-            problems += [
-                text.replace('(', f'({where}: ', 1) for text in self.problems(point[1], record)
-            ]
-        return self.conclude(problems)
+        # the reason stays in front, by which a case of mere noise is known
+        return self.conclude(
+            text.replace('(', f'({what(*point)}: ', 1)
+            for point, record in self.measured.items()
+            for text in self.problems(point[1], record)
+        )
 
     def problems(self, count: int, record: dict) -> Iterator[str]:
         yield from invalid_reasons(record)
@@ -133,23 +110,28 @@ class numa_scan(stream_options, measurement):
                     where = f'thread {thread["thread"]} outside domain {self.home}'
                     yield f'wrong-pinning ({where})'
 
-    def curves(self) -> dict[str, list[tuple[int, float]]]:
-        """{'local': [(threads, GB/s)], 'remote': ...}"""
-        curves = {name: [] for name in self.memories}
-        for (name, count), record in self.measured.items():
-            curves[name].append((count, round(record['metrics']['triad']['value'], 3)))
-        return curves
-
-    def of_memory(self, memory: str) -> list[dict]:
-        return [record for (name, _), record in self.measured.items() if name == memory]
-
-    def report_curves(self) -> None:
-        """Where each memory saturates: not known where points are missing, or bounds."""
-        for name, points in self.curves().items():
-            if len(points) < sum(memory == name for memory, _ in self.points):
+    def report_saturation(self) -> None:
+        """The fewest threads of each memory that reach 95 % of the best; not known where points
+        are missing, or bounds."""
+        for memory in self.memories:
+            counts = [count for name, count in self.points if name == memory]
+            records = (self.measured.get((memory, count), {}) for count in counts)
+            points = [record.get('metrics', {}).get('triad') for record in records]
+            if not all(point and not point.get('bound') for point in points):
                 continue
-            if any(of['metrics']['triad'].get('bound') for of in self.of_memory(name)):
-                continue
-            threads, gbs = saturation(points)
-            self.note_figure(f'saturation_{name}', threads, 'threads')
-            self.say(f'memory {name} saturates at {threads} thread(s), {gbs} GB/s')
+            enough = SATURATED * max(point['value'] for point in points)
+            threads, gbs = next(
+                (count, point['value'])
+                for count, point in zip(counts, points, strict=True)
+                if point['value'] >= enough
+            )
+            self.note_figure(f'saturation_{memory}', threads, 'threads')
+            self.say(f'memory {memory} saturates at {threads} thread(s), {gbs:.3f} GB/s')
+
+
+def file(memory: str, count: int) -> str:
+    return f'scan-{memory}-{count}.json'
+
+
+def what(memory: str, count: int) -> str:
+    return f'{memory} memory, {plural(count, "thread")}'

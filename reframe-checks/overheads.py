@@ -1,10 +1,10 @@
 """What OpenMP itself costs on one node, by runtime and by how its threads wait."""
 
 import reframe as rfm
+from lib.batch_job import refuse
 from lib.binaries import built
 from lib.pinned_run import openmp_run
 from lib.several_launches import several_launches
-from lib.variables import option_words, refuse
 from reframe.core.builtins import parameter, run_after, run_before, variable
 
 POLICIES = ('default', 'active', 'passive')
@@ -30,6 +30,7 @@ class overheads(several_launches, openmp_run):
     teams = variable(str, value='', loggable=True)
     constructs = variable(str, value='', loggable=True)
     pairs_of_construct = variable(int, value=15, loggable=True)
+    options = {'--threads': 'teams', '--constructs': 'constructs', '--pairs': 'pairs_of_construct'}
 
     @run_after('init')
     def take_requested_policies(self) -> None:
@@ -49,11 +50,3 @@ class overheads(several_launches, openmp_run):
             self.env_vars['OMP_WAIT_POLICY'] = self.wait_policy
         self.prerun_cmds += [f'unset {" ".join(variables)}']
         self.launch_again()
-
-    def program_options(self, record: str) -> list[str]:
-        given = {
-            '--threads': self.teams,
-            '--constructs': self.constructs,
-            '--pairs': self.pairs_of_construct,
-        }
-        return [*option_words(given), *super().program_options(record)]

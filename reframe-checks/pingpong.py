@@ -7,7 +7,6 @@ import reframe as rfm
 from lib.binaries import built
 from lib.pinned_run import pinned_run
 from lib.several_launches import several_launches
-from lib.variables import option_words
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import run_after, run_before, variable
 
@@ -35,6 +34,7 @@ class pingpong(several_launches, pinned_run):
     pairs = variable(str, value='', loggable=True)
     pair_class = variable(str, value='', loggable=True)
     sizes = variable(str, value='', loggable=True)
+    options = {'--pairs': 'pairs', '--class': 'pair_class', '--sizes': 'sizes'}
 
     @run_after('setup')
     def start_mpirun_ourselves(self) -> None:
@@ -55,24 +55,20 @@ class pingpong(several_launches, pinned_run):
         self.env_vars['OMP_NUM_THREADS'] = 1
         self.executable_opts = ['-n', '2', self.executable, *self.executable_opts]
         self.executable = 'mpirun'
-        self.case.expected = {'record.json': mpirun()}  # whose fault it mostly is
+        self.expected = {'record.json': mpirun()}  # whose fault it mostly is
         self.launch_again()
 
     def read_measured(self) -> dict | None:
         """With another MPI's mpirun each program is a single process, and measures threads."""
-        if all('messages' in record for record in self.case.arrived.values()):
+        if all('messages' in record for record in self.arrived.values()):
             return super().read_measured()
         why = (
             f'no record of messages: {mpirun()} started two single programs: does it belong to '
             'another MPI than mpicc?'
         )
-        self.case.missing = [Missing('', why, False, self.case.node())]
+        self.missing = [Missing('', why, False, self.node_of())]
         return None
 
     def where(self) -> list[str]:
         """Both ranks' places are in the program's own verdict."""
         return []
-
-    def program_options(self, record: str) -> list[str]:
-        given = {'--pairs': self.pairs, '--class': self.pair_class, '--sizes': self.sizes}
-        return [*option_words(given), *super().program_options(record)]

@@ -2,7 +2,6 @@
 
 import os
 import time
-from collections.abc import Iterator
 
 import reframe as rfm
 from lib import pinnings
@@ -27,7 +26,7 @@ class stream(stream_options, pinned_run):
     # rounds in turn, by `membw run`: sorted by name, each is over before the next begins
     if ROUNDS > 1:
         round = parameter(range(1, ROUNDS + 1), loggable=True)
-    pinning = parameter(list(pinnings.METHODS), loggable=True)
+    pinning = parameter(list(pinnings.VARIABLES), loggable=True)
 
     @run_after('init')
     def choose_partitions(self) -> None:
@@ -46,6 +45,6 @@ class stream(stream_options, pinned_run):
         is_late = getattr(self, 'round', 1) > 1 and time.time() > UNTIL
         self.skip_if(is_late, 'the time of the quick run is over')
 
-    def contradictions(self) -> Iterator[str]:
+    def contradictions(self) -> list[str]:
         """The preset's pages are what it is for."""
-        yield from other_pages(self.pages_requested(), self.measured['pages'])
+        return other_pages(self.pages_requested(), self.measured['pages'])

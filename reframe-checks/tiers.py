@@ -3,8 +3,7 @@
 import reframe as rfm
 from lib.binaries import built
 from lib.pinned_run import pinned_run
-from lib.variables import option_words
-from reframe.core.builtins import parameter, run_after, variable
+from reframe.core.builtins import parameter, variable
 
 
 @rfm.simple_test
@@ -18,14 +17,9 @@ class tiers(pinned_run):
     pinning = parameter(['omp'], loggable=True)
     peak_key = 'peak_gbs'
     rounds = variable(int, value=0, loggable=True)
-
-    @run_after('init')
-    def leave_out_cards(self) -> None:
-        self.valid_systems = ['-mic']
+    options = {'--rounds': 'rounds'}
+    valid_systems = ['-mic']
 
     def where(self) -> list[str]:
         """The pages and CPUs are judged by the program, pair by pair."""
         return []
-
-    def program_options(self, record: str) -> list[str]:
-        return [*option_words({'--rounds': self.rounds}), *super().program_options(record)]

@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import sys
+from typing import NoReturn
 
 import reframe
 
@@ -17,29 +18,25 @@ OLDEST, NEWEST = (4, 10), (4, 11)  # that were tried; `$ref` of references is 4.
 NEEDED = ('membw', 'yaml')
 
 
-def end(fact: str, hint: str) -> None:
-    print(f'membw: {fact}\nhint: {hint}', file=sys.stderr)
+def end(fact: str, hint: str = '') -> NoReturn:
+    print(f'membw: {fact}' + (f'\nhint: {hint}' if hint else ''), file=sys.stderr)
     raise SystemExit(2)
 
 
 def look_at_reframe() -> None:
     version = tuple(map(int, re.findall(r'\d+', reframe.VERSION)[:2]))
     if version < OLDEST:
-        end(
-            f'ReFrame {reframe.VERSION} is too old: it cannot read our references, 4.10 can',
-            f"'{sys.executable}' -m pip install 'reframe-hpc>=4.10,<4.12'",
-        )
+        fact = f'ReFrame {reframe.VERSION} is too old: it cannot read our references, 4.10 can'
+        end(fact, f"'{sys.executable}' -m pip install 'reframe-hpc>=4.10,<4.12'")
     if version > NEWEST:
         print(f'WARNING: membw was not tried with ReFrame {reframe.VERSION}', file=sys.stderr)
 
 
 def look_at_python() -> None:
-    missing = [module for module in NEEDED if not importlib.util.find_spec(module)]
+    missing = ', '.join(name for name in NEEDED if not importlib.util.find_spec(name))
     if missing:
-        end(
-            f'the Python of this ReFrame lacks {", ".join(missing)}',
-            f"'{sys.executable}' -m pip install '{CHECKOUT}'",
-        )
+        fact = f'the Python of this ReFrame lacks {missing}'
+        end(fact, f"'{sys.executable}' -m pip install '{CHECKOUT}'")
 
 
 # the folder that `-c` names: an installed membw would unpack a second one

@@ -1,4 +1,8 @@
-"""Fixtures: the binary of a program of each (partition, environment), built once."""
+"""Fixtures: the binary of a program of each (partition, environment), built once.
+
+An environment of a site's own ReFrame configuration may have `preset` in its extras: it is built
+by that preset's line, exactly. Any other is built by its own compiler and flags.
+"""
 
 import collections
 import fcntl
@@ -17,13 +21,11 @@ import reframe.core.runtime as runtime
 import reframe.utility.sanity as sn
 from reframe.core.builtins import fixture, run_after, run_before, sanity_function, variable
 from reframe.core.environments import Environment
-from reframe.core.exceptions import ReframeError, SanityError
+from reframe.core.exceptions import ReframeError, ReframeFatalError, SanityError
 from reframe.core.meta import make_test
 from reframe.core.systems import SystemPartition
 
-from lib import card, local_jobs, prerequisites, site_environments
-from lib.batch_job import batch_job, errors, is_begun, never_begun
-from lib.variables import own_variables
+from lib import batch_job, end, prerequisites
 from membw import presets
 from membw.checkout import root
 from membw.presets import spack_rows
@@ -34,8 +36,40 @@ from membw.site import machine
 LOCKED = {}  # files locked for as long as this process lasts
 # {program: {(partition, environment)}}: the rows that the loaded checks run; -p leaves out rows
 NEEDED = collections.defaultdict(set)
-local_jobs.mend()
-site_environments.take_in()
+OWN = 'own'  # the feature of a site's own environment
+# where it has no `cflags`: a program without OpenMP would use one core of a node
+FLAGS = ['-O3', '-fopenmp']
+
+
+def take_in_environments() -> None:
+    """Gives those of a site the features by which checks choose environments."""
+    try:
+        system = runtime.runtime().system
+        hashes = runtime.runtime().get_option('general/0/stagedir_hashes')  # of 4.11
+    except ReframeFatalError:  # no session: a test reads a check
+        return
+    if hashes is False:
+        fact = (
+            "ReFrame's 'stagedir_hashes' is off: a fixture's stage folder has a blank in its name"
+        )
+        end(fact, 'leave it on: ReFrame cannot run a command in such a folder')
+    batch_job.forget_outer_job(system)
+    for part in system.partitions:
+        if part.scheduler.registered_name == 'local' and part.max_jobs != 1:
+            part._max_jobs = 1  # two checks would measure each other
+        foreign = [e for e in part.environs if 'preset' not in e.features]
+        for environ in foreign:
+            preset = environ.extras.get('preset')
+            features = presets.row(preset)['features'] if preset else [OWN]
+            environ.features.extend(['preset', *features])
+        every = [e for e in part.environs if 'offload' not in e.features]
+        for feature in ('scan', 'compute', 'runtime') if foreign else ():
+            if every and not any(feature in e.features for e in every):
+                every[0].features.append(feature)
+
+
+batch_job.mend_local_jobs()
+take_in_environments()
 prerequisites.refuse_what_is_elsewhere()
 
 
@@ -49,21 +83,23 @@ def lack(partition: SystemPartition, environ: Environment) -> str | None:
     """Why this row cannot be built here, or None."""
     reason = prerequisites.no_scheduler(partition) or prerequisites.no_modules(environ)
     reason = reason or prerequisites.no_compiler(environ)
-    if not reason and card.is_card(partition) and 'native' in environ.features:
-        reason = f'{environ.name}: built here, it would be for the CPU of this host'
+    if reason:
+        return reason
+    if prerequisites.is_card(partition) and 'native' in environ.features:
+        return f'{environ.name}: built here, it would be for the CPU of this host'
     path = partition.extras.get('libhugetlbfs', '')
-    if not reason and 'hugetlbfs' in environ.features and not os.path.isdir(path):
-        reason = f"{environ.name}: no libhugetlbfs at '{path}'"
-    if not reason and 'offload' in environ.features:
-        line = presets.flags(environ.extras['preset'])
-        reason = prerequisites.no_offload(environ, tuple(line))
-    return reason
+    if 'hugetlbfs' in environ.features and not os.path.isdir(path):
+        return f"{environ.name}: no libhugetlbfs at '{path}'"
+    if 'offload' in environ.features and not environ.modules:  # else the job finds out
+        line = tuple(presets.flags(environ.extras['preset']))
+        if why := prerequisites.no_offload(environ.cc, line):
+            return f'{environ.name} cannot compile for a device: {why}'
 
 
 def chosen(partition: SystemPartition, environ: Environment) -> str:
     """spack or make: Spack wherever it is, except for what only the node can build; the compiler
     itself for an environment of the site's own."""
-    if site_environments.is_own(environ):
+    if OWN in environ.features:
         return 'own'
     how = os.environ.get('MEMBW_BUILD') or partition.extras.get('build', 'auto')
     if how != 'auto':
@@ -77,17 +113,6 @@ def chosen(partition: SystemPartition, environ: Environment) -> str:
 
 def key(partition: SystemPartition, environ: Environment) -> str:
     return f'{partition.name}-{environ.name}'
-
-
-def row(partition: SystemPartition, environ: Environment) -> dict[str, Any]:
-    """What membw.presets.spack_rows builds of one environment."""
-    huge = 'hugetlbfs' in environ.features
-    return {
-        'environ': key(partition, environ),
-        'preset': environ.extras['preset'],
-        'cc': environ.cc,
-        'libhugetlbfs': partition.extras.get('libhugetlbfs') if huge else None,
-    }
 
 
 def hold(path: str) -> bool:
@@ -106,7 +131,7 @@ def hold(path: str) -> bool:
     return True
 
 
-class spack_build(own_variables, rfm.RunOnlyRegressionTest):
+class spack_build(batch_job.batch_job, rfm.RunOnlyRegressionTest):
     """The rows of a program that checks run here and that Spack builds, installed in one go."""
 
     descr = 'rows of this system, by Spack'
@@ -144,13 +169,19 @@ class spack_build(own_variables, rfm.RunOnlyRegressionTest):
         self.executable = 'true'
         if self.is_dry_run():
             return
-        pairs = [
-            (part, environ)
+        rows = [
+            {
+                'environ': key(part, environ),
+                'preset': environ.extras['preset'],
+                'cc': environ.cc,
+                'libhugetlbfs': part.extras.get('libhugetlbfs')
+                if 'hugetlbfs' in environ.features
+                else None,
+            }
             for part in self.current_system.partitions
             for environ in part.environs
-            if (part.fullname, environ.name) in NEEDED[self.program]
+            if (part.fullname, environ.name) in NEEDED[self.program] and not lack(part, environ)
         ]
-        rows = [row(p, e) for p, e in pairs if not lack(p, e)]
         if rows:
             self.paths = spack_rows.write(self.folder, self.program, rows)
             self.prerun_cmds = spack_rows.commands(self.folder, self.paths)
@@ -163,20 +194,16 @@ class spack_build(own_variables, rfm.RunOnlyRegressionTest):
     @sanity_function
     def went_through(self) -> Any:
         """`spack install` goes on after a row that fails: each row is judged by its binary."""
-        missing = [name for name, path in self.paths.items() if not path.exists()]
-        return sn.assert_true(
-            len(missing) < len(self.paths) or not self.paths,
-            msg=f'Spack built no preset of this system: {self.error()}',
-        )
-
-    def error(self) -> str:
-        """Spack's first one: what it could not fetch, where a node has no network."""
-        text = pathlib.Path(self.stagedir, str(self.job.stderr)).read_text(errors='replace')
+        if not self.paths or any(path.exists() for path in self.paths.values()):
+            return True
+        # Spack's first error: what it could not fetch, where a node has no network
+        text = batch_job.errors(self.stagedir, self.job)
         found = re.search(r'Error: (.*)', text)
-        return found[1] if found else 'see rfm_job.err'
+        why = found[1] if found else 'see rfm_job.err'
+        raise SanityError(f'Spack built no preset of this system: {why}')
 
 
-class program_binary(own_variables, batch_job, rfm.CompileOnlyRegressionTest):
+class program_binary(batch_job.batch_job, rfm.CompileOnlyRegressionTest):
     """An executable of a folder of src, of one compiler and preset, and its build record."""
 
     sourcesdir = None
@@ -202,21 +229,24 @@ class program_binary(own_variables, batch_job, rfm.CompileOnlyRegressionTest):
         elif environ:
             self.how = chosen(part, environ)
             # a host that is reached by ssh has no checkout
-            self.build_locally = self.how == 'spack' or card.is_card(part)
+            self.build_locally = self.how == 'spack' or prerequisites.is_card(part)
         if self.how == 'spack':
             NEEDED[self.program].add((part.fullname, environ.name))
 
     @run_after('setup')
     def need_compiler(self) -> None:
-        if not self.is_dry_run():
-            reason = lack(self.current_partition, self.current_environ) or self.no_version()
-            self.skip_if(reason, reason)
+        if self.is_dry_run():
+            return
+        reason = lack(self.current_partition, self.current_environ)
+        self.skip_if(reason, reason)
+        source = os.path.join(self.sources, f'{self.program}.f90')
+        is_fortran = 'fortran' in self.current_environ.features
+        lacks = is_fortran and not os.path.exists(source)
+        self.skip_if(lacks, f'src/{self.program} has no version in Fortran')
 
-    def no_version(self) -> str | None:
-        """Why there is no such program in the language of the environment, or None."""
-        source = os.path.join(root(), 'src', self.program, f'{self.program}.f90')
-        if 'fortran' in self.current_environ.features and not os.path.exists(source):
-            return f'src/{self.program} has no version in Fortran'
+    @property
+    def sources(self) -> str:
+        return os.path.join(root(), 'src', self.program)
 
     @run_before('compile')
     def build(self) -> None:
@@ -228,13 +258,11 @@ class program_binary(own_variables, batch_job, rfm.CompileOnlyRegressionTest):
             ]
         else:
             # the result is judged by the binary: not each scheduler gives an exit status
-            made = self.own_line() if self.how == 'own' else shlex.join(self.make_line())
-            line = f"{made} || echo 'nothing was built'"
-            self.build_system.commands = [f'{self.needs_mpicc()}{line}', ledger.ended()]
-
-    def needs_mpicc(self) -> str:
-        """As a tool in lib/measurement.py: what a node lacks is a skip."""
-        return f'{ledger.lacks(self.current_environ.extras["mpicc"])}; ' if self.mpi else ''
+            made = self.own_line() if self.how == 'own' else self.make_line()
+            # what a node lacks is a skip
+            needs = f'{ledger.lacks(self.current_environ.extras["mpicc"])}; ' if self.mpi else ''
+            line = f"{needs}{made} || echo 'nothing was built'"
+            self.build_system.commands = [line, ledger.ended()]
 
     @run_before('sanity')
     def skip_what_the_node_lacks(self) -> None:
@@ -242,38 +270,37 @@ class program_binary(own_variables, batch_job, rfm.CompileOnlyRegressionTest):
             return
         lacks, where = ledger.read(self.stagedir).lacks, self.current_partition
         self.skip_if(lacks, f"'{lacks}' not found on the node of {where.fullname}")
-        if not is_begun(self.stagedir, self.build_job):
-            raise SanityError(f'nothing was built: {never_begun(self.build_job)}')
+        if not batch_job.is_begun(self.stagedir, self.build_job):
+            raise SanityError(f'nothing was built: {batch_job.never_begun(self.build_job)}')
 
     def own_line(self) -> str:
         """By the compiler and flags of the site's environment, as a shell takes them."""
-        environ, folder = self.current_environ, os.path.join(root(), 'src', self.program)
+        environ = self.current_environ
         before, after = self.added_words()
-        words = [environ.cc, *site_environments.flags(environ), *before]
+        words = [environ.cc, *environ.cppflags, *(environ.cflags or FLAGS), *before]
         words += [f'{self.program}.c', '-o', self.path, *after, *environ.ldflags]
         line = ' '.join(words)
         record = f'sh ../build.sh record {environ.name} {self.path} .'
-        return f'cd {folder} && {line} && {record} -- {line}'
+        return f'(cd {self.sources} && {line} && {record} -- {line})'
+
+    def make_line(self) -> str:
+        words = ['make', '-C', os.path.join(root(), 'src'), *self.make_words()]
+        return shlex.join([*words, f'BUILD={self.build_folder()}', f'PYTHON={sys.executable}'])
 
     def added_words(self) -> tuple[list[str], list[str]]:
         """What a library adds before and after the sources."""
         return [], []
 
-    def make_line(self) -> list[str]:
-        words = ['make', '-C', os.path.join(root(), 'src'), *self.make_words()]
-        return [*words, f'BUILD={self.build_folder()}', f'PYTHON={sys.executable}']
-
     def build_folder(self) -> str:
         """The stage folder, which is empty at each run; on this machine a folder for all that
         the binary depends on, so that the next run need not build again."""
         environ = self.current_environ
-        if self.mpi or self.how == 'own':
+        is_local = self.current_partition.scheduler.registered_name == 'local'
+        if self.mpi or self.how == 'own' or environ.modules or not is_local:
             return self.stagedir
-        if self.current_partition.scheduler.registered_name != 'local':
+        if not shutil.which(environ.cc):
             return self.stagedir
-        if environ.modules or not shutil.which(environ.cc):
-            return self.stagedir
-        source = presets.source_sha256(os.path.join(root(), 'src', self.program))
+        source = presets.source_sha256(self.sources)
         try:  # with the CPU that -march=native stands for here
             plan = presets.plan(environ.extras['preset'], self.program, f'--cc={environ.cc}')
         except presets.PresetError:  # make says why
@@ -316,11 +343,11 @@ class program_binary(own_variables, batch_job, rfm.CompileOnlyRegressionTest):
     def is_of_this_source(self) -> Any:
         """A stale binary would measure the old program under the new one's name."""
         if not os.access(self.path, os.X_OK):
-            said = ledger.last_words(errors(self.stagedir, self.build_job))
+            said = ledger.last_words(batch_job.errors(self.stagedir, self.build_job))
             raise SanityError(f'nothing was built: {said or "no reason was printed"}')
         return sn.assert_eq(
             self.facts()['source_sha256'],
-            presets.source_sha256(os.path.join(root(), 'src', self.program)),
+            presets.source_sha256(self.sources),
             msg=f'the binary is not built from this src/{self.program}: {{0}} != {{1}}',
         )
 

@@ -3,6 +3,7 @@
 import functools
 import glob
 import os
+import re
 import subprocess
 import sys
 from typing import Any
@@ -13,9 +14,9 @@ from reframe.core.builtins import fixture, parameter, run_after, run_before, var
 from reframe.core.environments import Environment
 from reframe.core.systems import SystemPartition
 
-from lib import card, site_environments
-from lib.binaries import program_binary
-from lib.variables import option_words
+from lib import prerequisites
+from lib.batch_job import option_words
+from lib.binaries import OWN, program_binary
 from membw import presets
 from membw.results import ledger
 from membw.site import topology
@@ -34,40 +35,34 @@ def has_threads(name: str) -> bool:
     return ROWS[name]['threading'] != 'none'
 
 
-@functools.cache
-def known_to_the_loader() -> str:
-    try:
-        done = subprocess.run(['/sbin/ldconfig', '-p'], capture_output=True, text=True, timeout=60)
-    except OSError:
-        return ''
-    return done.stdout
-
-
 def seems_here(name: str) -> bool:
     """Whether it is worth while to try the linker of this machine: a look at files."""
     row = ROWS[name]
     if 'folder' in row:
         return bool(glob.glob(row['folder']))
+    named = re.search(r'(?:^|\s)-l(\S+)', row['link'])
+    if not named:
+        return True
+    library = f'lib{named[1]}.so'
     places = ':'.join(os.environ.get(v, '') for v in ('LIBRARY_PATH', 'LD_LIBRARY_PATH'))
-    names = [word[2:] for word in row['link'].split() if word.startswith('-l')][:1]
-    return all(
-        f'lib{n}.so' in known_to_the_loader()
-        or any(os.path.exists(f'{place}/lib{n}.so') for place in places.split(':') if place)
-        for n in names
+    known_to_the_loader = prerequisites.answer('/sbin/ldconfig -p') or ''
+    return library in known_to_the_loader or any(
+        os.path.exists(f'{place}/{library}') for place in places.split(':') if place
     )
 
 
 def rows_of(partition: SystemPartition) -> list[str]:
     """The libraries that are measured there: what its file names, but for those without threads,
     which are measured only when requested; of this machine the first that is here."""
-    if card.is_card(partition):  # built on its node, which has no checkout
+    if prerequisites.is_card(partition):  # built on its node, which has no checkout
         return []
     named = partition.extras.get('blas')
     if named is not None:
         return [name for name in named if has_threads(name)]
-    here = [name for name in ROWS if has_threads(name) and environment(partition, name)]
-    here = [name for name in here if seems_here(name)]
-    return (here or ['openblas-openmp'])[:1] if is_local(partition) else []
+    if not is_local(partition):
+        return []
+    threaded = (name for name in ROWS if has_threads(name) and environment(partition, name))
+    return [next(filter(seems_here, threaded), 'openblas-openmp')]
 
 
 def environment(partition: SystemPartition, name: str) -> Environment | None:
@@ -111,10 +106,7 @@ class blas_binary(program_binary):
         if not self.is_dry_run() and is_local(self.current_partition):
             reason = cannot_link(self.current_environ.cc, self.blas)
             self.skip_if(reason, reason)
-
-    @run_after('setup')
-    def choose_own_compiler(self) -> None:
-        if site_environments.is_own(self.current_environ):
+        if OWN in self.current_environ.features:
             self.how = 'own'
 
     def added_words(self) -> tuple[list[str], list[str]]:
@@ -149,7 +141,12 @@ class of_a_blas(rfm.RegressionTestPlugin):
         chosen = type(self).get_variant_info(self.variant_num, recurse=True)
         self.blas = self.pinning = chosen['fixtures']['binary']['params']['blas']
         chosen = self.libraries.split(',') if self.libraries else []
-        self.refuse_unknown(chosen)
+        try:
+            for name in chosen:  # else there would be no case, and nothing said
+                presets.blas_row(name, ROWS)
+        except presets.PresetError as err:
+            print(err, file=sys.stderr)
+            raise SystemExit(2) from err
         # '+flexible' of a check of a whole cluster: this choice names partitions in its place
         features = {word[1:] for word in self.valid_systems if word.startswith('+')}
         environs = {
@@ -164,15 +161,6 @@ class of_a_blas(rfm.RegressionTestPlugin):
     def method(self) -> str:
         """OpenMP's threads are the library's, one per core; another kind binds its own, or not."""
         return 'omp' if ROWS[self.blas]['threading'] == 'openmp' else 'none'
-
-    def refuse_unknown(self, names: list[str]) -> None:
-        """In two lines: else there would be no case, and nothing said."""
-        try:
-            for name in names:
-                presets.blas_row(name, ROWS)
-        except presets.PresetError as err:
-            print(err, file=sys.stderr)
-            raise SystemExit(2) from err
 
     def cores(self) -> list[int]:
         return topology.cores(self.current_partition)
@@ -197,7 +185,7 @@ class of_a_blas(rfm.RegressionTestPlugin):
     @run_before('sanity')
     def say_what_was_left_out(self) -> None:
         if not self.is_dry_run():
-            left_out = self.case.ledger.notes
+            left_out = self.ledger.notes
             self.note = f'left out: {", ".join(left_out)}' if left_out else ''
 
     def program_options(self, record: str) -> list[str]:

@@ -35,14 +35,11 @@ def rows(text: str) -> list[Row]:
     head = HEAD.search(text, begin.end()) if begin else None
     table = []
     for line in text[head.end() :].splitlines()[1:] if head else ():
-        words = line.split()
         try:
-            row = Row(int(words[0]), int(words[1]), float(words[2]), float(words[3]))
-        except (ValueError, IndexError):
+            size, repetitions, time, rate = line.split()
+            table.append(Row(int(size), int(repetitions), float(time), float(rate)))
+        except ValueError:
             break
-        if len(words) != 4:
-            break
-        table.append(row)
     return table
 
 
@@ -82,13 +79,11 @@ def restless(table: Sequence[Row]) -> list[str]:
 
     IMB reads the clock once around all repetitions of a size: a busy moment shows only here.
     """
-    pairs = []
-    for small, large in itertools.combinations(table, 2):
-        if small.time_us > RESTLESS * large.time_us:
-            pairs.append(
-                f'{small.bytes} B took {small.time_us:g} us, {large.bytes} B {large.time_us:g} us'
-            )
-    return pairs[:1]
+    return [
+        f'{small.bytes} B took {small.time_us:g} us, {large.bytes} B {large.time_us:g} us'
+        for small, large in itertools.combinations(table, 2)
+        if small.time_us > RESTLESS * large.time_us
+    ][:1]
 
 
 def bandwidth(table: Sequence[Row]) -> float:

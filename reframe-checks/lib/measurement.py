@@ -1,9 +1,13 @@
-"""What every run of a program shares: its needs, its options, its verdict, its metrics."""
+"""A run of a program, from its options to its verdict: what every check of ours shares."""
 
 import json
 import math
 import os
-from collections.abc import Iterable
+import pathlib
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 import reframe as rfm
@@ -13,14 +17,29 @@ from reframe.core.builtins import run_after, run_before, variable
 from reframe.core.exceptions import SanityError
 from reframe.core.logging import getlogger
 
-from lib import card, prerequisites, references
-from lib.batch_job import batch_job
+from lib import prerequisites, references
+from lib.batch_job import batch_job, errors, is_begun, never_begun, option_words, refuse
 from lib.binaries import results
-from lib.case import BUILD, Case
-from lib.variables import option_words, own_variables, refuse
+from membw.errors import did_you_mean
+from membw.files import write_whole
+from membw.moments import utc
+from membw.presets import sha256
+from membw.presets.code_checksum import code_sha256
+from membw.presets.sources import commit
 from membw.results import archive, ledger
-from membw.results.verdict import INVALID, MISSING, PASS
+from membw.results.ledger import Missing
+from membw.results.table import read_table
+from membw.results.verdict import DIED, INVALID, MISSING, PASS, UNDECIDED, missed, of_figure
 
+# of the build, in log lines, reports and the `case` of a record
+BUILD = (
+    'compile_line', 'compiler', 'source_sha256', 'code_sha256', 'binary_sha256', 'spack_hash',
+    'built_with', 'commit',
+)  # fmt: skip
+# which run of ReFrame a record is of: `membw run` names it, else it is this process
+SESSION = os.environ.get('MEMBW_SESSION') or time.strftime(f'%Y%m%dT%H%M%S-{os.getpid()}')
+# of a metric, what a report says of it
+OF_METRIC = ('value', 'unit', 'better', 'bound')
 # variables below that are no options: what they say is read off the run
 NOTED = (
     'word', 'verdict', 'reasons', 'note', 'compiler', 'node', 'threads', 'threads_on', 'record',
@@ -28,20 +47,74 @@ NOTED = (
 )  # fmt: skip
 
 
-def invalid_reasons(record: dict) -> list[str]:
-    """What the program itself found, as 'reason (detail)'; see undecided() for UNDECIDED."""
-    if record['verdict'] != 'INVALID':
-        return []
-    counted = [r for r in record['reasons'] if not r['allowed']]
-    texts = [f'{r["reason"]} ({r["detail"]})' for r in counted]
-    return texts or ['the program gives no reason']
+class expectations:
+    """What a case was to measure, what arrived, and how the rest ended.
+
+    A check may change `expected`, {file: what}, before the run; `gather` reads `arrived`, and
+    `missing` is the rest.
+    """
+
+    def expect_a_record(self) -> None:
+        self.expected = {'record.json': ''}
+        self.arrived: dict[str, dict] = {}
+        self.missing: list[Missing] = []
+        self.ledger = ledger.Ledger()
+
+    def gather(self) -> None:
+        self.ledger = ledger.read(self.stagedir)
+        for file in self.ledger.ended:  # whatever was launched counts
+            if file.endswith('.json'):
+                self.expected.setdefault(file, file.removesuffix('.json'))
+        for file, what in self.expected.items():
+            record = read_record(pathlib.Path(self.stagedir, file))
+            if record is not None:
+                self.arrived[file] = record
+            end = self._end(file, record)
+            if end:
+                self.missing.append(Missing(what, *end, self.node_of(record)))
+
+    def _end(self, file: str, record: dict | None) -> ledger.End | None:
+        """How a launch ended that left no record, or should have ended otherwise; None: it did."""
+        job, known, name = self.job, self.ledger, self.ledger.name(file)
+        status, stopped = known.ended.get(name), (record or {}).get('ended_by')
+        printed = self.errors(file if status is not None else '')
+        word = None if record is None else record['verdict']
+        if status is not None and not stopped:
+            other = self.is_of_another_cpu(known.cpus[name])
+            return ledger.judge(status, word, printed, job.state, file in known.started, other)
+        if not is_begun(self.stagedir, job):
+            return ledger.End(never_begun(job), False)
+        if stopped:
+            of_job = ledger.how_job(job.state, printed)
+            return ledger.End(', '.join(filter(None, [f'ended by {stopped}', of_job])), True)
+        if known.ended and record is None:
+            return ledger.End('not begun', False)
+        return ledger.judge(None, word, printed, job.state)
+
+    def is_of_another_cpu(self, cpu: str) -> bool:
+        """Whether the code is for a CPU (-march=native) and that is not the one of the node."""
+        built_on = getattr(getattr(self, 'binary', None), 'cpu', '')
+        return bool(built_on and cpu and built_on != cpu)
+
+    def node_of(self, record: dict | None = None) -> str:
+        nodes = self.job.nodelist or [''] if self.job else ['']
+        return (record or {}).get('host') or self.ledger.node or nodes[0]
+
+    def errors(self, file: str = '') -> str:
+        """What the launch of this file wrote to stderr, else the job."""
+        own = pathlib.Path(self.stagedir, f'{file}.err')
+        if own.is_file():
+            return own.read_text(errors='replace')
+        return errors(self.stagedir, self.job)
+
+    def died_or_missing(self) -> str:
+        return DIED if any(one.died for one in self.missing) else MISSING
 
 
-class measurement(own_variables, batch_job, rfm.RunOnlyRegressionTest):
+class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
     """A program of src on a node of its own: options in, JSON record out.
 
-    A check says `binary = built('stream')` and how it runs. What is expected, what arrived, the
-    record, its references and the verdict are one object, `self.case`.
+    A check says `binary = built('stream')` and how it runs.
     """
 
     valid_systems = ['*']
@@ -49,6 +122,8 @@ class measurement(own_variables, batch_job, rfm.RunOnlyRegressionTest):
     # key of the partition's extras that no figure may exceed: 'peak_gbs'; '': none is known
     peak_key = ''
 
+    # {option of the program: the variable that has its value}
+    options: dict[str, str] = {}
     # of NOTED, what `-S` may set all the same
     takes: tuple[str, ...] = ()
 
@@ -67,7 +142,7 @@ class measurement(own_variables, batch_job, rfm.RunOnlyRegressionTest):
     verdict = variable(str, value='', loggable=True)
     # what a table says next to PASS
     note = variable(str, value='', loggable=True)
-    # {name: {unit, better}} as JSON: what the figures are
+    # {name: what of OF_METRIC it has} as JSON
     metrics = variable(str, value='', loggable=True)
     # {metric: message} of each '$xfail', as JSON: ReFrame's report does not name them
     known_issues = variable(str, value='', loggable=True)
@@ -92,16 +167,12 @@ class measurement(own_variables, batch_job, rfm.RunOnlyRegressionTest):
     # --- before the run ------------------------------------------------------------------
 
     @run_after('init')
-    def refuse_what_a_run_notes(self) -> None:
-        """`-S stream.threads=4` would be taken and mean nothing."""
-        given = (name for name in NOTED if getattr(self, name) and name not in self.takes)
-        name = next(given, None)
-        if name:
-            refuse(self, f"'{name}' is a result of the run: '-S' cannot set it")
-
-    @run_after('init')
-    def refuse_less_than_nothing(self) -> None:
-        """Numbers are counts, sizes and seconds, never negative; 0: the program's default."""
+    def refuse_what_means_nothing(self) -> None:
+        """`-S stream.threads=4` would be taken and mean nothing. Numbers are counts, sizes and
+        seconds, never negative; 0: the program's default."""
+        for name in NOTED:
+            if getattr(self, name) and name not in self.takes:
+                refuse(self, f"'{name}' is a result of the run: '-S' cannot set it")
         space = type(self).var_space
         for name in sorted({*space} - {*rfm.RunOnlyRegressionTest.var_space}):
             value = getattr(self, name) if space[name].is_defined() else None
@@ -109,18 +180,18 @@ class measurement(own_variables, batch_job, rfm.RunOnlyRegressionTest):
                 refuse(self, f'{name}={value:g}: 0 or more')
 
     @run_after('init')
-    def find_results(self) -> None:
-        results()
-
-    @run_after('init')
     def name_maintainers(self) -> None:
         """Of the system's file: ReFrame names them where the check fails."""
+        results()  # found now: see there
         parts = runtime.runtime().system.partitions
         self.maintainers = self.maintainers or parts[0].extras.get('maintainers', [])
 
     @run_after('setup')
     def begin_case(self) -> None:
-        self.case = Case(self)
+        self.expect_a_record()
+        self.further: dict[str, Any] = {}  # what is known beyond the record, and kept with it
+        self.judges_records = True  # else medians of many records are compared
+        self.unclear: list[str] = []  # why a check of many nodes cannot say PASS
 
     @run_after('setup')
     def need_node(self) -> None:
@@ -132,6 +203,8 @@ class measurement(own_variables, batch_job, rfm.RunOnlyRegressionTest):
         reason = reason or prerequisites.no_scheduler(self.current_partition)
         if reason:
             self.not_now(reason)
+        reason = prerequisites.lacking_library(self.current_partition, self.current_environ)
+        self.skip_if(reason, reason)
 
     @run_after('setup')
     def take_reference(self) -> None:
@@ -157,10 +230,10 @@ class measurement(own_variables, batch_job, rfm.RunOnlyRegressionTest):
 
     def program_options(self, record: str) -> list[str]:
         """Command-line options of one run of the program."""
-        extras = self.current_partition.extras
+        given = {option: getattr(self, name) for option, name in self.options.items()}
         # a figure above the peak makes the program's own verdict INVALID
-        given = {'--allow': self.allow, '--peak': extras.get(self.peak_key)}
-        return [*option_words(given), '--json', record]
+        peak = self.current_partition.extras.get(self.peak_key)
+        return [*option_words({**given, '--allow': self.allow, '--peak': peak}), '--json', record]
 
     def take_cores(self, cpus: list[int]) -> None:
         """The whole node for one task, one thread per core."""
@@ -174,64 +247,116 @@ class measurement(own_variables, batch_job, rfm.RunOnlyRegressionTest):
         """The job notes where it began, and how what it launched ended."""
         self.prerun_cmds = [ledger.begun(), *self.prerun_cmds]
         self.postrun_cmds = [ledger.ended(), *self.postrun_cmds]
-        self.case.open()
-
-    @run_after('setup')
-    def need_libraries(self) -> None:
-        if card.is_card(self.current_partition) and not self.is_dry_run():
-            reason = card.lacking_library(self.current_partition, self.current_environ)
-            self.skip_if(reason, reason)
+        ledger.write(self.stagedir, self.expected)
 
     def program_there(self) -> Any:
         """The program by the path that the node knows; what it needs goes to a card with it."""
-        if not card.is_card(self.current_partition):
+        if not prerequisites.is_card(self.current_partition):
             return self.binary.path
-        paths = card.libraries(self.current_partition, self.current_environ)
+        paths = prerequisites.libraries(self.current_partition, self.current_environ)
         if not self.is_dry_run():
-            card.stage(self.stagedir, self.binary.path, paths)
-        self.env_vars.update(card.VARIABLES)
-        self.postrun_cmds += [card.BRING_BACK]
+            for path in (self.binary.path, *paths):
+                shutil.copy(path, self.stagedir)
+        self.env_vars.update(prerequisites.VARIABLES)
+        self.postrun_cmds += [prerequisites.BRING_BACK]
         return f'./{os.path.basename(self.binary.path)}'
 
-    # --- after the run -------------------------------------------------------------------
+    # --- the record ----------------------------------------------------------------------
 
     @run_before('sanity')
     def read_ledger(self) -> None:
         if self.is_dry_run():
             return
-        self.case.gather()
-        if self.case.ledger.lacks:
+        self.gather()
+        if self.ledger.lacks:
             where = f'not found on the node of {self.current_partition.fullname}'
-            self.skip(f"'{self.case.ledger.lacks}' {where}")
+            self.skip(f"'{self.ledger.lacks}' {where}")
 
     def keep(self, record: dict | None, label: str = '') -> None:
         """Keeps a record, its figures and its provenance; None: nothing arrived, which has a
         record of its own."""
         if hasattr(self, 'binary'):
             self.note_build()
-        self.node = self.case.node(record)
+        self.node = self.node_of(record)
         if record:
             self.note_provenance(record)
             self.note_metrics(record)
-        self.keep_all([record or self.empty_record()], label)
+        self.keep_all([record or archive.empty_record(self.program_name(), self.node)], label)
 
     def keep_all(self, records: Iterable[dict], label: str = '') -> None:
-        # what is not ours to build cannot be made again
-        job = self.job_facts() if hasattr(self, 'binary') else None
-        self.case.keep(records, label, job)
-        self.record = str(self.case.path)
+        """Writes records into results/records, which the next run does not empty, and into
+        results/jobs the job that wrote them."""
+        where = self.current_partition.fullname, self.current_environ.name
+        path = archive.record_path(results(), type(self).__name__, *where, label)
+        if path.exists():  # tiny runs, repeated, may end in the same second
+            path = path.with_name(f'{path.stem}-{self.short_name}.json')
+        self.record = str(path)
+        self.rewrite(records)
+        if hasattr(self, 'binary'):  # what is not ours to build cannot be made again
+            archive.keep_job(results(), path.stem, self.stagedir, self.job_facts())
 
-    def empty_record(self) -> dict:
-        """Of a case that left no figure: where and when."""
-        return archive.empty_record(self.program_name(), self.case.node())
+    def rewrite(self, records: Iterable[dict]) -> None:
+        missing = [one._asdict() for one in self.missing]
+        more = {**self.further, **({'missing': missing} if missing else {})}
+        write_whole(self.record, ''.join(json.dumps({**one, **more}) + '\n' for one in records))
+
+    def note_cases(self, of_record: Callable[[dict], tuple[str, list[str]]]) -> None:
+        """Writes `case` into each record of the file; `of_record` gives a record's (verdict,
+        reasons) as the check found them."""
+        if not self.record:
+            return
+        records = [json.loads(line) for line in open(self.record)]
+        for record in records:
+            verdict, reasons = of_record(record)
+            order = record.get('case') or self.order()
+            order = {name: order[name] for name in ('measurement', 'submitted')}
+            record['case'] = {**self.case_facts(), **order, 'verdict': verdict, 'reasons': reasons}
+        self.rewrite(records)
+
+    def order(self, measurement: int | None = None) -> dict:
+        """Which measurement of its session a record is of, the first is 0, and when it was
+        submitted: by this host's clock, as the nodes' may differ."""
+        begin = time.time() if measurement else self.job.submit_time or time.time()
+        number = measurement or getattr(self, 'round', 1) - 1
+        return {'measurement': number, 'submitted': utc(begin)}
+
+    def case_facts(self) -> dict:
+        """Which test case this is, its references and what it was built with; the same for
+        all records of its file."""
+        return {
+            'test': type(self).__name__,
+            'system': self.current_system.name,
+            'partition': self.current_partition.name,
+            'environ': self.current_environ.name,
+            'pinning': getattr(self, 'pinning', ''),
+            'parameters': self.other_parameters(),
+            'references': references.tuples(self),
+            'reference_expired': references.last_day(self),
+            'known_issues': references.known_issues(self),
+            **{name: getattr(self, name) for name in BUILD},
+            'modules': [module['name'] for module in self.current_environ.modules_detailed],
+            'run_environment': archive.environment(self.stagedir),
+            'session': SESSION,
+            'peak_source': self.current_partition.extras.get('peak_source', ''),
+        }
+
+    def other_parameters(self) -> str:
+        """'%affinity=close ...': what tells the cases of a test apart, but the pinning."""
+        words = re.split(r'\s(?=%)', self.display_name)[1:]
+        not_these = '%pinning=', '%round=', '%.', '%$'
+        return ' '.join(word for word in words if not word.startswith(not_these))
 
     def program_name(self) -> str:
         return self.binary.program if hasattr(self, 'binary') else type(self).__name__
 
     def note_build(self) -> None:
-        self.case.note_build(self.binary.facts(), self.binary.path)
-        for name in BUILD:
-            setattr(self, name, self.case.build[name])
+        facts, binary = self.binary.facts(), self.binary.path
+        self.compile_line = ' '.join(facts['compile_line'])
+        self.compiler, self.source_sha256 = facts['compiler'], facts['source_sha256']
+        self.binary_sha256 = facts.get('binary_sha256') or sha256(binary)
+        self.code_sha256 = code_sha256(binary)
+        self.spack_hash = facts.get('dag_hash') or ''
+        self.built_with, self.commit = facts.get('built_with') or 'spack', commit()
 
     def note_provenance(self, record: dict) -> None:
         self.run_environment = archive.environment(self.stagedir)
@@ -248,7 +373,7 @@ class measurement(own_variables, batch_job, rfm.RunOnlyRegressionTest):
             'environ': self.current_environ.name,
             'scheduler': partition.scheduler.registered_name,
             'script': self.job.script_filename.rpartition('/')[2],
-            'record_in_stage': next(iter(self.case.expected), ''),
+            'record_in_stage': next(iter(self.expected), ''),
             'binary': self.binary.path,
             'binary_sha256': self.binary_sha256,
         }
@@ -257,7 +382,7 @@ class measurement(own_variables, batch_job, rfm.RunOnlyRegressionTest):
         measured = {n: m for n, m in record['metrics'].items() if m['value'] is not None}
         for name, metric in measured.items():
             self.note_figure(name, metric['value'], metric['unit'])
-        kinds = {n: {'unit': m['unit'], 'better': m['better']} for n, m in measured.items()}
+        kinds = {n: {k: m[k] for k in OF_METRIC if k in m} for n, m in measured.items()}
         self.metrics = json.dumps(kinds)
 
     def note_figure(self, name: str, value: float, unit: str) -> None:
@@ -266,13 +391,15 @@ class measurement(own_variables, batch_job, rfm.RunOnlyRegressionTest):
         figure = value if isinstance(value, int) else float(f'{value:.6g}')
         self.perf_variables[name] = sn.make_performance_function(sn.defer(figure), unit)
 
+    # --- the verdict ---------------------------------------------------------------------
+
     def conclude(self, problems: Iterable[str]) -> bool:
         """True, or a failure of the sanity check: not all that was expected arrived, it is wrong,
         or it cannot be compared."""
         problems = list(problems)
         self.verdict = 'INVALID' if problems else 'VALID'
         self.note_verdict(problems)
-        self.word, self.reasons = self.case.judge(problems)
+        self.word, self.reasons = self.word_and_why(problems)
         if self.word == PASS:
             return True
         if self.word == INVALID:
@@ -280,7 +407,38 @@ class measurement(own_variables, batch_job, rfm.RunOnlyRegressionTest):
         raise SanityError(f'{self.word}: {self.reasons}')
 
     def note_verdict(self, problems: list[str]) -> None:
-        self.case.note_verdict(lambda record: (self.verdict, problems))
+        self.note_cases(lambda record: (self.verdict, problems))
+
+    def word_and_why(self, problems: list[str]) -> tuple[str, str]:
+        """What is missing goes before what is wrong; a figure outside its reference is left to
+        ReFrame, which shows it."""
+        lost = [one.text for one in self.missing]
+        if lost:
+            return self.died_or_missing(), '; '.join([*lost, *problems])
+        if problems:
+            return INVALID, '; '.join(problems)
+        measured = list(self.perf_variables)
+        # a misspelt name would mean that nothing is compared
+        unapplied = [
+            f"no figure for the reference of '{name}': {did_you_mean(name, measured)}"
+            for name in references.rows(self)
+            if name not in measured
+        ]
+        undecided = [*self.unclear, *unapplied, *self.undecided()]
+        return (UNDECIDED, '; '.join(undecided)) if undecided else (PASS, '')
+
+    def undecided(self) -> list[str]:
+        """Figures outside their reference that may be within, or why all are: by the record as it
+        is kept, so that ReFrame does not compare a bound as an estimate."""
+        if not self.record or not self.judges_records:
+            return []
+        figures = read_table([self.record]).figures
+        if not figures:  # of a busy node, in its time
+            return ['no figure in its record']
+        words = ((f, of_figure(f)) for f in figures if not f.known_issue)
+        # what --allow set aside was requested, and stays in the record
+        texts = (missed(f) for f, word in words if word == UNDECIDED and not f.allowed)
+        return list(dict.fromkeys(texts))
 
     @run_before('performance')
     def say_what_is_compared(self) -> None:
@@ -310,3 +468,23 @@ class measurement(own_variables, batch_job, rfm.RunOnlyRegressionTest):
     def place(self) -> str:
         where = f'{self.current_partition.fullname}+{self.current_environ.name}'
         return f'{self.display_name} @{where}'
+
+
+def invalid_reasons(record: dict) -> list[str]:
+    """What the program itself found, as 'reason (detail)'; `undecided` has the rest."""
+    if record['verdict'] != 'INVALID':
+        return []
+    counted = [r for r in record['reasons'] if not r['allowed']]
+    return [f'{r["reason"]} ({r["detail"]})' for r in counted] or ['the program gives no reason']
+
+
+def read_record(path: pathlib.Path) -> dict | None:
+    """The record of a file, None: there is none, or it was cut off. What another program printed
+    is no record: it is only there."""
+    try:
+        text = path.read_text(errors='replace')
+        if path.suffix != '.json':
+            return {'verdict': 'VALID'} if text else None
+        return json.loads(text)
+    except (OSError, ValueError):
+        return None

@@ -1,6 +1,5 @@
 """One run of a program on a whole node, its threads pinned by a method, one record."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from reframe.core.builtins import parameter, run_after, run_before, sanity_function
@@ -32,7 +31,7 @@ class pinned_run(measurement):
     @run_before('run')
     def pin(self) -> None:
         # in front of the program: launcher.options are dropped by the local launcher
-        self.need_tool(pinnings.tool(self.method))
+        self.need_tool(pinnings.TOOLS.get(self.method))
         self.cpus = self.cpus_to_use()
         self.take_cores(self.cpus)
         command, env = pinnings.request(self.method, self.cpus)
@@ -50,10 +49,10 @@ class pinned_run(measurement):
 
     def read_measured(self) -> dict | None:
         """The record of the run, None: it left none."""
-        return self.case.arrived.get('record.json')
+        return self.arrived.get('record.json')
 
-    def contradictions(self) -> Iterable[str]:
-        """Where the output that people read is not what the record says, as text."""
+    def contradictions(self) -> list[str]:
+        """Where the run was not what the check wants, as text."""
         return []
 
     def where(self) -> list[str]:

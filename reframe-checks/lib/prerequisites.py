@@ -1,5 +1,9 @@
 """What a run needs and this host may lack: each lack is one readable reason. Where it is of the
-moment the reason begins with NOT_NOW: the row is MISSING, else it is skipped."""
+moment the reason begins with NOT_NOW: the row is MISSING, else it is skipped.
+
+A card here is any node that is reached by ssh and sees no file of this host: ReFrame takes the
+stage folder to it, runs the job in it and brings it back.
+"""
 
 import functools
 import itertools
@@ -10,40 +14,47 @@ import subprocess
 import sys
 
 import reframe.core.runtime as runtime
-import reframe.utility.osext as osext
 from reframe.core.environments import Environment
 from reframe.core.systems import SystemPartition
 
-from lib import CHECKOUT, card, end
+from lib import CHECKOUT, end
 from membw.results.reframe import NOT_NOW
+from membw.site import slurm
+
+# busybox and a dead card: neither may hold up the session
+LIMIT_S = 20
+# on a card: the stage folder there is the working folder of the job
+VARIABLES = {'LD_LIBRARY_PATH': '$PWD:$LD_LIBRARY_PATH'}
+# an INVALID run ends with status 1, and what a job leaves that failed is not brought back
+BRING_BACK = 'true'
 
 
-@functools.cache  # a dead controller takes its whole time limit: query it once, not once per case
-def answers(command: list[str]) -> bool | None:
+def is_card(partition: SystemPartition) -> bool:
+    return partition.scheduler.registered_name == 'ssh'
+
+
+@functools.cache  # one answer for all cases of a session
+def answer(command: str) -> str | None:
+    """What a command prints, None: it fails or takes too long."""
     try:
-        return osext.run_command(command, timeout=20).returncode == 0
-    except Exception:
-        return False
-
-
-def no_slurm(partition: SystemPartition) -> str | None:
-    if not shutil.which('sbatch'):
-        return f"{partition.fullname} needs Slurm: no 'sbatch' on this host"
-    if not answers('sinfo -h'):
-        return f"{partition.fullname} needs Slurm: no controller answers 'sinfo'"
-
-
-def no_card(partition: SystemPartition) -> str | None:
-    return card.unreachable(partition) or card.another(partition)
-
-
-SCHEDULERS = {'slurm': no_slurm, 'squeue': no_slurm, 'ssh': no_card}
+        done = subprocess.run(
+            ['sh', '-c', command], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=LIMIT_S)  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
 
 
 def no_scheduler(partition: SystemPartition) -> str | None:
     """Why no job of this partition can be started from here, or None."""
-    look = SCHEDULERS.get(partition.scheduler.registered_name)
-    reason = look(partition) if look else None
+    reason = None
+    if partition.scheduler.registered_name in slurm.SCHEDULERS:
+        if not shutil.which('sbatch'):
+            reason = f"{partition.fullname} needs Slurm: no 'sbatch' on this host"
+        elif answer('sinfo -h') is None:
+            reason = f"{partition.fullname} needs Slurm: no controller answers 'sinfo'"
+    elif is_card(partition):
+        reason = unreachable(partition) or another(partition)
     return f'{NOT_NOW}{reason}' if reason else None
 
 
@@ -53,10 +64,12 @@ def refuse_what_is_elsewhere() -> None:
     if not any(re.fullmatch('-[Rqv]*r[Rqv]*|--run', word) for word in sys.argv) or has_others():
         return
     system = runtime.runtime().system
-    reasons = {part: no_scheduler(part) or '' for part in system.partitions}
+    reasons = {p.fullname: no_scheduler(p) or '' for p in system.partitions}
     if reasons and all(reasons.values()):
-        reasons = {part: why.removeprefix(NOT_NOW) for part, why in reasons.items()}
-        each = {text.removeprefix(f'{p.fullname} '): p.fullname for p, text in reasons.items()}
+        each = {
+            why.removeprefix(NOT_NOW).removeprefix(f'{name} '): name
+            for name, why in reasons.items()
+        }
         facts = ', '.join(f'{name} {why}' for why, name in each.items())
         end(
             f'nothing was measured: {facts}',
@@ -108,16 +121,70 @@ def no_tool(partition: SystemPartition, tool: str | None) -> str | None:
 
 
 @functools.cache
-def no_offload(environ: Environment, line: tuple[str, ...]) -> str | None:
-    """Why this compiler makes no code for a device, or None; with modules the job finds out."""
-    if environ.modules:
-        return None
+def no_offload(cc: str, line: tuple[str, ...]) -> str:
+    """Why this compiler makes no code for a device; '' where it does."""
     source = 'int main(void) {\n#pragma omp target\n;\nreturn 0; }\n'
-    words = [environ.cc, *line, '-x', 'c', '-', '-o', os.devnull]
+    words = [cc, *line, '-x', 'c', '-', '-o', os.devnull]
     done = subprocess.run(words, input=source, capture_output=True, text=True)
-    if done.returncode == 0:
-        return None
     said = [text for text in done.stderr.splitlines() if 'error' in text or 'could not' in text]
-    return (
-        f'{environ.name} cannot compile for a device: {(said or ["no reason given"])[0].strip()}'
-    )
+    return (said or ['no reason given'])[0].strip() if done.returncode else ''
+
+
+# --- of a card ----------------------------------------------------------------------------------
+
+
+def remote(partition: SystemPartition, host: str, command: str) -> str | None:
+    """The command there, as ReFrame itself would call ssh."""
+    options = ' '.join(partition.access)
+    return answer(f'ssh -o BatchMode=yes -o ConnectTimeout=5 {options} {host} {command}')
+
+
+def unreachable(partition: SystemPartition) -> str | None:
+    """Why no job can be started there, or None."""
+    by_ssh = f'{partition.fullname} is reached by ssh'
+    if not shutil.which('ssh'):
+        return f"{by_ssh}: no 'ssh' on this host"
+    hosts = partition.extras.get('hosts', [])
+    reasons = [why for host in hosts if (why := no_answer(partition, host))]
+    # of several hosts those that answer are measured, and a dead one fails by itself
+    return f'{by_ssh}: {reasons[0]}' if reasons and len(reasons) == len(hosts) else None
+
+
+def no_answer(partition: SystemPartition, host: str) -> str | None:
+    if remote(partition, host, 'true') is None:
+        return f"'{host}' does not answer"
+    # what ReFrame calls there: the shell of its scripts, and rsync where this host has it
+    for tool in ('bash', 'rsync') if shutil.which('rsync') else ('bash',):
+        if remote(partition, host, f'"command -v {tool}"') is None:
+            return f"'{host}' has no '{tool}', which ReFrame needs there"
+
+
+def another(partition: SystemPartition) -> str | None:
+    """Why what answers is not the card of this partition, or None: `identify` of its extras."""
+    identify = partition.extras.get('identify')
+    if not identify:
+        return None
+    command = identify['command']
+    text = answer(command)
+    if text is None:
+        return f"{partition.fullname}: the card cannot be identified: '{command}' fails"
+    for label, pattern in identify['says'].items():
+        line = re.search(rf'^\s*{re.escape(label)}\s*:\s*(.*?)\s*$', text, re.M)
+        said = line[1] if line else 'not said'
+        if not re.search(pattern, said):
+            return f"{partition.fullname}: this is another card: {label} is '{said}'"
+
+
+def libraries(partition: SystemPartition, environ: Environment) -> list[str]:
+    """Shared libraries that the program needs there, as paths of this host."""
+    paths = list(partition.extras.get('libraries', []))
+    if 'hugetlbfs' in environ.features:
+        paths.append(f'{partition.extras.get("libhugetlbfs")}/obj64/libhugetlbfs.so')
+    return paths
+
+
+def lacking_library(partition: SystemPartition, environ: Environment) -> str | None:
+    """Why the program would not start there, or None."""
+    for path in libraries(partition, environ) if is_card(partition) else ():
+        if not os.path.isfile(path):
+            return f"{partition.fullname}: no '{path}' on this host to copy there"

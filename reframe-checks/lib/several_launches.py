@@ -10,7 +10,7 @@ import statistics
 import reframe as rfm
 from reframe.core.builtins import run_after, variable
 
-from lib.variables import refuse
+from lib.batch_job import refuse
 from membw.results import ledger
 
 MOST = 1000  # each is a word of the job script, and a file
@@ -41,10 +41,8 @@ class several_launches(rfm.RegressionTestPlugin):
         if self.launches == 1:
             return
         names = ['record.json', *(f'launch-{n}.json' for n in range(2, 2 * self.launches + 1))]
-        self.case.expected = {
-            name: f'launch {number} of {self.launches}'
-            for number, name in enumerate(names[: self.launches], 1)
-        }
+        counted = enumerate(names[: self.launches], 1)
+        self.expected = {name: f'launch {n} of {self.launches}' for n, name in counted}
         program = shlex.join([self.executable, *self.executable_opts[:-1]])
         apart = f'sleep {self.seconds_apart:g} & ' if self.seconds_apart else ''
         loop = (
@@ -60,12 +58,12 @@ class several_launches(rfm.RegressionTestPlugin):
     def read_measured(self) -> dict | None:
         """The launches as one record. Where none is valid the others were not begun, and are not
         missed."""
-        records = list(self.case.arrived.values())
+        records = list(self.arrived.values())
         if self.launches == 1 or not records:
             return super().read_measured()
         if not any(record['verdict'] == 'VALID' for record in records):
-            self.case.missing = [one for one in self.case.missing if one.died]
-        return combine(records, None if self.case.missing else self.launches)
+            self.missing = [one for one in self.missing if one.died]
+        return combine(records, None if self.missing else self.launches)
 
 
 def combine(records: list[dict], requested: int | None = None) -> dict:
@@ -107,19 +105,17 @@ def is_wrong(record: dict) -> bool:
 
 def _metrics(records: list[dict]) -> dict[str, dict]:
     rows = {name: row for record in reversed(records) for name, row in record['metrics'].items()}
-    return {
-        name: {
-            **{k: v for k, v in row.items() if k not in ('low', 'high', 'bound')},
-            **_of_launches(records, name),
-        }
-        for name, row in rows.items()
-        if 2 * sum(name in record['metrics'] for record in records) > len(records)
-    }
+    made = {}
+    for name, row in rows.items():
+        each = [r['metrics'][name] for r in records if name in r['metrics']]
+        if 2 * len(each) > len(records):
+            kept = {k: v for k, v in row.items() if k not in ('low', 'high', 'bound')}
+            made[name] = kept | _of_launches([one for one in each if one['value'] is not None])
+    return made
 
 
-def _of_launches(records: list[dict], name: str) -> dict[str, float | str]:
-    rows = [r['metrics'][name] for r in records if name in r['metrics']]
-    rows = [row for row in rows if row['value'] is not None]
+def _of_launches(rows: list[dict]) -> dict[str, float | str]:
+    """The value of a metric, with the interval or the bound that it is."""
     if not rows:
         return {}
     sure = [row for row in rows if not row.get('bound')]
@@ -127,9 +123,8 @@ def _of_launches(records: list[dict], name: str) -> dict[str, float | str]:
         bounds = {row['bound'] for row in rows if row.get('bound')}
         value = statistics.median(row['value'] for row in rows)
         return {'value': value, 'bound': 'unknown' if len(bounds) > 1 else bounds.pop()}
-    rows = sure
     return {
-        'value': statistics.median(row['value'] for row in rows),
-        'low': min(row.get('low', row['value']) for row in rows),
-        'high': max(row.get('high', row['value']) for row in rows),
+        'value': statistics.median(row['value'] for row in sure),
+        'low': min(row.get('low', row['value']) for row in sure),
+        'high': max(row.get('high', row['value']) for row in sure),
     }

@@ -1,21 +1,20 @@
 """Shared by all checks of src/stream: sizes, peak, and the compiler's stores."""
 
-from collections.abc import Iterator
-
 import reframe as rfm
 from reframe.core.builtins import variable
 
-from lib.variables import option_words
+from lib.batch_job import option_words
 from membw.errors import MembwError
 
 # of the kinds that are reserved; how much of the arrays came in transparent ones, the program says
 PAGE_KIB = {'2M': 2048, '1G': 1048576}
 
 
-def other_pages(requested: str | None, got: dict) -> Iterator[str]:
+def other_pages(requested: str | None, got: dict) -> list[str]:
     """Where the arrays do not lie in the reserved pages that the preset asks for, as text."""
-    if requested in PAGE_KIB and got['page_kib'] != PAGE_KIB[requested]:
-        yield f'wrong-placement (pages of {got["page_kib"]} KiB, {requested} requested)'
+    if got['page_kib'] == PAGE_KIB.get(requested or '', got['page_kib']):
+        return []
+    return [f'wrong-placement (pages of {got["page_kib"]} KiB, {requested} requested)']
 
 
 class stream_options(rfm.RegressionTestPlugin):
@@ -36,27 +35,28 @@ class stream_options(rfm.RegressionTestPlugin):
         extras = self.current_partition.extras
         size = self.array_size or extras.get('array_size')
         times = self.ntimes or extras.get('ntimes')
-        options = option_words({'-n': size, '-t': times})
-        if self.max_seconds and not times:
-            options += ['--max-seconds', f'{self.max_seconds:g}']
-        options += ['--explain'] * self.explain
-        options += option_words({'--pages': self.pages_requested()})
-        return [*options, *super().program_options(record)]
+        given = {
+            '-n': size,
+            '-t': times,
+            '--max-seconds': not times and self.max_seconds,
+            '--explain': self.explain,
+            '--pages': self.pages_requested(),
+        }
+        return [*option_words(given), *super().program_options(record)]
 
     def pages_requested(self) -> str | None:
         return self.current_environ.extras.get('pages')
 
-    def note_build(self) -> None:
-        super().note_build()
-        self.note_codegen()
-
     def note_provenance(self, record: dict) -> None:
         super().note_provenance(record)
         self.array_size, self.ntimes = record['array_size'], record['ntimes']
-        self.note_peak(record)
+        # 0 where no peak is known; the system file's source says more than `option`
+        self.peak_gbs = float(record['peak']['value'] or 0)
+        self.peak_source = self.current_partition.extras.get('peak_source', 'not given')
 
-    def note_codegen(self) -> None:
-        """Why two compilers differ: memcpy or a loop, how wide, past the caches or not."""
+    def note_build(self) -> None:
+        """And why two compilers differ: memcpy or a loop, how wide, past the caches or not."""
+        super().note_build()
         from membw.codegen.kernels import (  # the disassembler takes time to load
             brief,
             read_kernels,
@@ -66,11 +66,6 @@ class stream_options(rfm.RegressionTestPlugin):
             codegen = read_kernels(self.binary.path)
         except (MembwError, OSError) as err:
             codegen, why = {}, str(err)
-        self.case.further = {'codegen': codegen}
+        self.further = {'codegen': codegen}
         self.stores = brief(codegen) if codegen else ''
         self.say(f'stores: {self.stores or why}')
-
-    def note_peak(self, record: dict) -> None:
-        """0 where no peak is known; the system file's source says more than `option`."""
-        self.peak_gbs = float(record['peak']['value'] or 0)
-        self.peak_source = self.current_partition.extras.get('peak_source', 'not given')

@@ -19,14 +19,12 @@ from reframe.core.builtins import (
 )
 from reframe.core.exceptions import SanityError
 
-from lib import batch_job, references, slurm_nodes
-from lib.batch_job import UNBOUND, given_or
+from lib import batch_job, slurm_nodes
+from lib.batch_job import UNBOUND, given_or, refuse
 from lib.measurement import invalid_reasons, measurement
-from lib.variables import refuse
 from membw.errors import MembwError
 from membw.printable import at_most, plural
 from membw.results import archive, ledger
-from membw.results.archive import NOTE_ENVIRONMENT
 from membw.results.table import HIGHER
 from membw.site import slurm, topology
 
@@ -37,14 +35,13 @@ if TYPE_CHECKING:
 PATIENT = {'OMPI_MCA_odls_base_sigkill_timeout': 10, 'PRTE_MCA_odls_base_sigkill_timeout': 10}
 WAIT_S = 300  # for the other processes, once the first process of a job has ended
 RECORDS, REQUESTED = 'cluster.jsonl', 'requested.txt'
-UNCLEAR = ('UNDECIDED',)
-MEASURED = ('PASS', 'FAIL', *UNCLEAR)
-NOT_PASS = ('FAIL', 'DIED', *UNCLEAR, 'INVALID', 'MISSING')
+MEASURED = ('PASS', 'FAIL', 'UNDECIDED')
+NOT_PASS = ('FAIL', 'DIED', 'UNDECIDED', 'INVALID', 'MISSING')
 # one line per node in the log for so many nodes; of more, those alone that are not PASS
 LOGGED = 64
 GONE = 'node failed, or gave no answer'
-MANY = 1_000_000
 MOST = 20  # in the reason of a failure
+AGAIN = 3  # as membw.rank.judge.AGAIN, whose numpy and scipy are not for each session
 
 
 class whole_cluster(measurement):
@@ -55,7 +52,6 @@ class whole_cluster(measurement):
     num_tasks = 0  # all idle nodes: ReFrame's flexible allocation
     keep_files = [RECORDS, REQUESTED]
     least_nodes = 1
-    times_again = 3  # as membw.rank.screen.AGAIN, whose numpy and scipy are not for each session
     slowest_of = ''  # a pattern: of these metrics the slowest node is a figure of its own
 
     # set by -S: srun or mpirun in place of the partition's launcher; at most so many nodes
@@ -64,7 +60,7 @@ class whole_cluster(measurement):
 
     node_check = variable(str, value='', loggable=True)
     nodes = variable(str, value='', loggable=True)
-    judged: 'Ranking | None' = None
+    ranking: 'Ranking | None' = None
 
     @run_after('init')
     def refuse_another_starter(self) -> None:
@@ -79,17 +75,22 @@ class whole_cluster(measurement):
 
     @run_after('setup')
     def take_reference(self) -> None:
-        """The only reference: no slow node."""
+        """Where the system has none: no slow node."""
         self.reference = {'*': {'slow_nodes': (0, None, 0, 'nodes')}}
-        path = self.current_partition.extras.get('references')
-        if path and type(self).__name__ in references.read(path):
-            self.reference = {'$ref': path}
+        super().take_reference()
 
-    def survive_a_node(self, with_mpi: bool, wait_s: float = WAIT_S) -> None:
-        """Lines and options of the job script: what is left goes on without a node."""
+    def take_nodes(
+        self, shares: list[list[int]] | None = None, with_mpi: bool = False, wait_s: float = WAIT_S
+    ) -> None:
+        """Lines and options of the job: one process per share of each node's CPUs (default: one,
+        with a CPU of each core); what is left goes on without a node."""
+        shares = shares or [topology.cores(self.current_partition)]
+        self.num_tasks_per_node, self.num_cpus_per_task = len(shares), len(shares[0])
+        if (self.current_partition.processor.num_cpus_per_core or 1) > 1:
+            self.use_multithreading = False
         self.by_srun = self.job.launcher.registered_name == 'srun'
-        self.uses_mpi = with_mpi
-        self.case.expected = {}  # what nodes lack, their verdicts say
+        self.notes_ends = self.by_srun and not with_mpi
+        self.expected = {}  # what nodes lack, their verdicts say
         self.job.options += ['--no-kill']
         self.prerun_cmds += [f'scontrol show hostnames >{REQUESTED}']
         if self.by_srun:
@@ -99,15 +100,14 @@ class whole_cluster(measurement):
         elif self.by_srun:
             # what one node prints as an example: the records have them all
             self.job.launcher.options += [f'--wait={wait_s:.0f}', '--output=0', '--error=all']
-        self.prerun_cmds += [NOTE_ENVIRONMENT]
+        self.prerun_cmds += [archive.NOTE_ENVIRONMENT]
+        if self.is_dry_run():  # there may be no scheduler
+            self.num_tasks = self.least_nodes * len(shares)
+        else:
+            self.look_around()
 
     def look_around(self) -> None:
-        """How many nodes the job gets, before it is submitted: all that would start it now.
-
-        After num_tasks_per_node is known.
-        """
-        if self.is_dry_run():
-            return
+        """How many nodes the job gets, before it is submitted: all that would start it now."""
         job = self.job
         job.num_tasks_per_node, job.num_cpus_per_task = (
             self.num_tasks_per_node, self.num_cpus_per_task)  # fmt: skip
@@ -115,7 +115,7 @@ class whole_cluster(measurement):
         try:
             slurm_nodes.wait_for_session(job, self.say)
             self.before = slurm_nodes.candidates(job)
-            limit = min(len(self.before), self.max_nodes or MANY)
+            limit = min(len(self.before), self.max_nodes or len(self.before))
             count, self.refused = slurm_nodes.most(job, self.least_nodes, limit)
         except slurm.NoAnswer as err:
             self.not_now(str(err))
@@ -126,6 +126,15 @@ class whole_cluster(measurement):
             self.not_now(f'{needed} needed, of {plural(len(self.before), "node")}: {why}')
         self.num_tasks = count * self.num_tasks_per_node
 
+    def run_on_nodes(self, *words: str) -> None:
+        """The command; each process that srun starts notes in the ledger how the program ended on
+        its node."""
+        self.executable, *self.executable_opts = words
+        if self.notes_ends:
+            end = ledger.ended(ledger.NODE, '$status')
+            loop = f'"$0" "$@"; status=$?; {end}; exit $status'
+            self.executable, self.executable_opts = 'sh', ['-c', shlex.quote(loop), *words]
+
     # --- after the run -------------------------------------------------------------------
 
     @run_before('sanity')
@@ -134,39 +143,36 @@ class whole_cluster(measurement):
         if self.is_dry_run():
             return
         stage = pathlib.Path(self.stagedir)
-        self.nodes_of_job = requested(stage)
-        records = self.arrived(stage, self.nodes_of_job, self.case.order())
+        requested = stage / REQUESTED
+        self.nodes_of_job = requested.read_text().split() if requested.is_file() else []
+        records = self.records_of(stage, self.nodes_of_job, self.order())
         if not records:
-            self.case.expected = {node: node for node in self.nodes_of_job} or {RECORDS: ''}
-            self.case.gather()
+            self.expected = {node: node for node in self.nodes_of_job} or {RECORDS: ''}
+            self.gather()
             self.keep(None)
             return
-        self.case.judges_records = False
+        self.judges_records = False
         self.note_build()
         self.note_provenance(next((r for r in records if r['metrics']), records[0]))
         self.keep_records(records)
-        self.judge()
-        low, beside = self.low_and_beside()
-        if low and self.by_srun and not self.uses_mpi:
+        self.rank()
+        low = sorted({node for nodes in self.ranking.low.values() for node in nodes})
+        if low and self.notes_ends:
+            controls = {node for nodes in self.ranking.controls.values() for node in nodes}
+            beside = sorted(controls - {*low})
             self.say(f'low, measured again: {", ".join(low)}; with: {", ".join(beside)}')
             self.keep_records([*records, *self.measured_again([*low, *beside])])
-            self.judge()
-        if not of_verdict(self.judged.nodes, 'FAIL'):
-            self.case.unclear = at_most(of_verdict(self.judged.nodes, *UNCLEAR), MOST)
+            self.rank()
+        if not of_verdict(self.ranking.nodes, 'FAIL'):
+            self.unclear = at_most(of_verdict(self.ranking.nodes, 'UNDECIDED'), MOST)
         self.report_metrics()
         self.tell()
 
-    def low_and_beside(self) -> tuple[list[str], list[str]]:
-        """The nodes to measure again, and healthy ones with them."""
-        low = {node for nodes in self.judged.low.values() for node in nodes}
-        beside = {node for nodes in self.judged.controls.values() for node in nodes}
-        return sorted(low), sorted(beside - low)
-
-    def arrived(self, stage: pathlib.Path, nodes: list[str], order: dict) -> list[dict]:
+    def records_of(self, stage: pathlib.Path, nodes: list[str], order: dict) -> list[dict]:
         """The records of a measurement, and one without a figure of each node that left none:
         how the program ended there. [] where there is none at all."""
         records = self.gathered(stage)
-        if records and self.by_srun and not self.uses_mpi:
+        if records and self.notes_ends:
             records += self.of_the_lost(stage, records, nodes)
         return [{**record, 'case': order} for record in records]
 
@@ -184,7 +190,8 @@ class whole_cluster(measurement):
         for node in nodes:
             name = node.partition('.')[0]
             if name not in hosts:
-                own = '\n'.join(line for line in printed.splitlines() if is_of(name, line))
+                is_of = re.compile(rf'\b{re.escape(name)}\b')
+                own = '\n'.join(line for line in printed.splitlines() if is_of.search(line))
                 end = self.end_of(node, known, own or printed, ledger.how_job('', own))
                 missing = [ledger.Missing('', *end, node)._asdict()]
                 made.append(archive.empty_record(self.program_name(), node) | {'missing': missing})
@@ -193,7 +200,7 @@ class whole_cluster(measurement):
     def end_of(self, node: str, known: ledger.Ledger, printed: str, of_job: str) -> ledger.End:
         status, started = known.ended.get(node), node.partition('.')[0] in known.started
         if status:
-            other = self.case.is_of_another_cpu(known.cpus[node])
+            other = self.is_of_another_cpu(known.cpus[node])
             end = ledger.judge(status, None, '', '', started, other)
             assert end
             return end
@@ -204,112 +211,90 @@ class whole_cluster(measurement):
     def job_facts(self) -> dict[str, str]:
         return {**super().job_facts(), 'record_in_stage': RECORDS}
 
-    def take_whole_nodes(self) -> None:
-        """One process per node, with a CPU of each core."""
-        self.num_tasks_per_node = 1
-        if self.is_dry_run():
-            self.num_tasks = 1  # there may be no scheduler
-        self.num_cpus_per_task = len(topology.cores(self.current_partition))
-        if (self.current_partition.processor.num_cpus_per_core or 1) > 1:
-            self.use_multithreading = False
-        self.survive_a_node(with_mpi=False)
-        self.look_around()
-
-    def note_ends(self) -> None:
-        """Each process that srun starts notes in the ledger how the program ended on its node."""
-        if self.by_srun and not self.uses_mpi:
-            end = ledger.ended(ledger.NODE, '$status')
-            loop = f'"$0" "$@"; status=$?; {end}; exit $status'
-            words = [self.executable, *self.executable_opts]
-            self.executable, self.executable_opts = 'sh', ['-c', shlex.quote(loop), *words]
-
     def measured_again(self, nodes: list[str]) -> list[dict]:
         """Records of further measurements of these nodes; none where they are not free."""
         records = []
-        for number in range(1, self.times_again + 1):
+        for number in range(1, AGAIN + 1):
             folder = pathlib.Path(self.stagedir, f'again-{number}')
-            order = self.case.order(number)
+            order = self.order(number)
             slurm_nodes.measure_again(self.job, folder, nodes, self.say)
-            records += self.arrived(folder, nodes, order)
+            records += self.records_of(folder, nodes, order)
         return records
 
     def keep_records(self, records: list[dict]) -> None:
         if self.record:
-            self.case.rewrite(records)
+            self.rewrite(records)
         else:
             self.keep_all(records)
-        self.case.note_verdict(lambda record: (record['verdict'], invalid_reasons(record)))
+        self.note_cases(lambda record: (record['verdict'], invalid_reasons(record)))
 
     def note_verdict(self, problems: object) -> None:
         """Nothing to note here: each node's record has its own verdict."""
 
-    def judge(self) -> None:
+    def rank(self) -> None:
         """By the rule of `membw rank`, with a line of each node in the node-check file."""
         # not for every session that lists the checks
         from membw.rank.ranking import rank_files
         from membw.results.hostlist import write_node_check
 
         self.node_check = str(pathlib.Path(self.record).with_suffix('.nodecheck'))
-        nodes = self.nodes_of_job
         try:
-            self.judged = rank_files([self.record], nodes)
-            write_node_check(self.node_check, self.judged.nodes)
+            self.ranking = rank_files([self.record], self.nodes_of_job)
+            write_node_check(self.node_check, self.ranking.nodes)
         except MembwError as err:
             raise SanityError(f'not judged: {err}') from err
-        left_out = slurm_nodes.left_out(self.before, nodes, self.refused)
-        self.nodes = self.judged.counts() + left_out
+        left_out = slurm_nodes.left_out(self.before, self.nodes_of_job, self.refused)
+        self.nodes = self.ranking.counts() + left_out
 
     def tell(self) -> None:
         """A line for each node: all of a few, of more those that are not PASS."""
-        self.say(self.nodes)
-        if len(self.judged.nodes) <= LOGGED:
-            for line in of_verdict(self.judged.nodes, 'PASS'):
-                self.say(line)
-        for line in of_verdict(self.judged.nodes, *NOT_PASS):
+        passed = of_verdict(self.ranking.nodes, 'PASS')
+        for line in [self.nodes, *(passed if len(self.ranking.nodes) <= LOGGED else ())]:
+            self.say(line)
+        for line in of_verdict(self.ranking.nodes, *NOT_PASS):
             self.warn(line)
 
     @sanity_function
     def is_complete(self) -> bool:
         """Every node of the job answered, with valid figures."""
-        if not self.judged:
+        if not self.ranking:
             return self.conclude([])
-        dead = [node for node in self.judged.nodes if node.verdict == 'DIED']
-        self.case.missing = [ledger.Missing(node.name, node.reason, True) for node in dead]
+        dead = [node for node in self.ranking.nodes if node.verdict == 'DIED']
+        self.missing = [ledger.Missing(node.name, node.reason, True) for node in dead]
         known = ledger.read(self.stagedir)
         status = known.ended.get(ledger.WHOLE, 0)
-        lacks = of_verdict(self.judged.nodes, 'MISSING')
         # of MPI's ranks none notes its own end
-        if self.uses_mpi and lacks and status not in (0, 1):
-            printed, started = self.case.errors(), RECORDS in known.started
-            end = ledger.judge(status, None, printed, started=started)
-            self.case.missing += [ledger.Missing('the MPI job', *end)] if end else []
+        is_mpi = not self.notes_ends and of_verdict(self.ranking.nodes, 'MISSING')
+        if is_mpi and status not in (0, 1):
+            end = ledger.judge(status, None, self.errors(), started=RECORDS in known.started)
+            self.missing += [ledger.Missing('the MPI job', *end)] if end else []
         return self.conclude(at_most(self.lost(), MOST))
 
     def lost(self) -> list[str]:
         """Nodes with invalid figures, as text."""
-        return of_verdict(self.judged.nodes, 'MISSING', 'INVALID')
+        return of_verdict(self.ranking.nodes, 'MISSING', 'INVALID')
 
     def report_metrics(self) -> None:
         """Medians of the nodes with valid figures; of some metrics the slowest node, too. Bounds
         count where no node has an estimate, and are compared with no reference."""
-        names = {node.name for node in self.judged.nodes if node.verdict in MEASURED}
-        groups = self.judged.groups
+        names = {node.name for node in self.ranking.nodes if node.verdict in MEASURED}
+        groups = self.ranking.groups
         nodes = {n: of for group in groups for n, of in group.figures.items() if n in names}
-        one = {name: f for group in groups for name, f in group.any.items()}
         made: dict[str, dict[str, Any]] = {}
-        for name, metric in one.items():
+        for name, one in {name: f for group in groups for name, f in group.any.items()}.items():
             every = [of[name] for of in nodes.values() if name in of]
-            sure = [f for f in every if not f.is_bound]
-            figures = [f.value for f in sure or every]
-            kind = {'unit': metric.unit, 'better': metric.better}
-            kind |= {} if sure or not every else {'is_bound': True, 'bound': every[0].bound}
-            if figures:
-                made[name] = {'value': statistics.median(figures), **kind}
-            if figures and re.fullmatch(self.slowest_of, name):
-                slowest = min(figures) if metric.better == HIGHER else max(figures)
+            figures = [f for f in every if not f.is_bound] or every
+            if not figures:
+                continue
+            kind = {'unit': one.unit, 'better': one.better}
+            kind |= {'bound': figures[0].bound} if figures[0].is_bound else {}
+            values = [f.value for f in figures]
+            made[name] = {'value': statistics.median(values), **kind}
+            if re.fullmatch(self.slowest_of, name):
+                slowest = min(values) if one.better == HIGHER else max(values)
                 made[f'{name}_slowest'] = {'value': slowest, **kind}
         for name, row in made.items():
-            if 'is_bound' not in row:
+            if 'bound' not in row:
                 self.note_figure(name, row['value'], row['unit'])
         # ReFrame keeps no figure of a case that is UNDECIDED or lacks a node
         self.metrics = json.dumps(made)
@@ -317,23 +302,13 @@ class whole_cluster(measurement):
     @performance_function('nodes')
     def slow_nodes(self) -> int:
         """Must be 0: a node that stays low is a FAIL; the figures of the others stay."""
-        return len(of_verdict(self.judged.nodes, 'FAIL'))
-
-
-def is_of(node: str, line: str) -> bool:
-    return bool(re.search(rf'\b{re.escape(node)}\b', line))
-
-
-def requested(stage: pathlib.Path) -> list[str]:
-    """The nodes of the job, as Slurm gave them to it."""
-    path = stage / REQUESTED
-    return path.read_text().split() if path.is_file() else []
+        return len(of_verdict(self.ranking.nodes, 'FAIL'))
 
 
 def read_lines(paths: Iterable[pathlib.Path]) -> list[dict]:
     """The records of these files; of a line that was cut off there is none."""
     records = []
-    for line in ''.join(path.read_text() for path in paths).splitlines():
+    for line in (line for path in paths for line in path.read_text().splitlines()):
         with contextlib.suppress(ValueError):
             records.append(json.loads(line))
     return records

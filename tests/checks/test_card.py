@@ -4,7 +4,6 @@ The compiler is a stand-in (gcc for this host's CPU under the name of icc 13, te
 and so is the card: an sshd on loopback. They show how a card is measured, no figure of one.
 """
 
-import json
 import os
 import pathlib
 import re
@@ -12,7 +11,7 @@ import subprocess
 
 import pytest
 import yaml
-from checkout_copy import copy_checkout, variables
+from checkout_copy import copy_checkout
 from lib.stream_options import other_pages
 from places import ROOT
 from standin import StandIn
@@ -86,24 +85,13 @@ def write_system(root, card, micinfo):
 
 
 @pytest.fixture
-def measure(house, call, tmp_path):
-    """measure(word, ...): (done, {partition: its case of stream}) of the plain build."""
+def measure(house, reframe):
+    """measure(name=value): (done, {partition: its case of stream}) of the plain build."""
 
-    def session(*words, preset='icc13-knc'):
-        report = tmp_path / 'report.json'
-        checks = house / 'reframe-checks/stream.py'
-        what = ['-n', 'stream%pinning=kmp', '-p', f'^{preset}$', *words]
-        places = ['--prefix', tmp_path, '--report-file', report]
-        done = call(
-            *('reframe', '--nocolor', '-c', checks, '-r', '--system=posed', *what, *places),
-            cwd=house,
-            MEMBW_BUILD='make',
-            RFM_ENABLE_RESULTS_STORAGE=0,
-            **variables(house),
-        )
-        assert report.is_file(), done.stdout + done.stderr
-        (cases,) = [r['testcases'] for r in json.loads(report.read_text())['runs']]
-        return done, {c['partition']: c for c in cases if c['name'].startswith('stream %')}
+    def session(**given):
+        words = ('-r', '--system=posed', '-n', 'stream%pinning=kmp', '-p', '^icc13-knc$')
+        done = reframe('stream.py', *words, root=house, given=given)
+        return done, {c['partition']: c for c in done.ran}
 
     return session
 
@@ -113,24 +101,21 @@ def test_program_and_libraries_go_there_and_the_record_comes_back(measure, house
     config = house / 'card/ssh_config'
     there = call('ssh', '-F', config, 'mic0', f'ls {house} {ROOT}/src')
     assert there.returncode != 0 and there.stdout == '', 'the card sees files of its host'
-    done, cases = measure(
-        '-S', 'stream.array_size=1000000', '-S', 'stream.ntimes=5', '-S', f'stream.allow={ALLOW}'
-    )
-    case = cases['on']
-    assert case['result'] == 'pass' and case['verdict'] == 'VALID', done.stdout
-    record = json.loads(pathlib.Path(case['record']).read_text())
+    done, cases = measure(array_size=1000000, ntimes=5, allow=ALLOW)
+    case, record = done.one('stream', partition='on')
+    assert case['result'] == 'pass' and case['verdict'] == 'VALID', done.text
     assert record['array_size'] == 1000000 and record['kernels']['triad']['best_mbs'] > 0
     assert '-mmic' in case['compile_line']
-    assert "this is another card: ECC Mode is 'Enabled'" in done.stdout
-    assert "no '/nowhere/libiomp5.so' on this host to copy there" in done.stdout
+    assert "this is another card: ECC Mode is 'Enabled'" in done.text
+    assert "no '/nowhere/libiomp5.so' on this host to copy there" in done.text
     assert cases['off']['result'] == cases['bare']['result'] == 'skip'
 
 
 def test_an_invalid_run_comes_back_with_its_reasons(measure):
-    done, cases = measure('-S', 'stream.array_size=1000000', '-S', 'stream.ntimes=5')
-    assert done.returncode == 1 and cases['on']['verdict'] == 'INVALID', done.stdout
-    assert 'array-too-small' in cases['on']['reasons']
-    assert json.loads(pathlib.Path(cases['on']['record']).read_text())['verdict'] == 'INVALID'
+    done, _ = measure(array_size=1000, ntimes=5)
+    case, record = done.one('stream', partition='on')
+    assert done.code == 1 and case['verdict'] == record['verdict'] == 'INVALID', done.text
+    assert 'array-too-small' in case['reasons']
 
 
 # --- 2 MB pages ----------------------------------------------------------------------------------
@@ -159,4 +144,4 @@ def test_the_pages_that_the_articles_arrays_take_are_counted(build_program):
     ],
 )
 def test_pages_that_did_not_come_are_a_reason(asked, kib, said):
-    assert list(other_pages(asked, {'page_kib': kib})) == said
+    assert other_pages(asked, {'page_kib': kib}) == said

@@ -5,7 +5,7 @@ import types
 
 import pytest
 from lib.batch_job import never_begun
-from lib.case import Case
+from lib.measurement import expectations, measurement
 from lib.whole_cluster import GONE, whole_cluster
 
 from membw.results import ledger
@@ -15,121 +15,109 @@ VALID = {'verdict': 'VALID', 'host': 'n1'}
 BEGUN = 'begun n1\n'
 
 
-def case(folder, text='', record=None, stderr='', state='COMPLETED', expected=None):
-    """A Case whose job left this ledger, this record and this stderr in its stage folder."""
-    job = types.SimpleNamespace(
+def case(folder, text='', state='COMPLETED', expected=None, built_on='', arrived=()):
+    """A case whose job left this ledger and these records in its stage folder."""
+    made = expectations()
+    made.expect_a_record()
+    made.job = types.SimpleNamespace(
         stdout='out', stderr='err', state=state, nodelist=['n1'], jobid='7'
     )
-    check = types.SimpleNamespace(stagedir=folder, job=job)
-    made = Case(check)
+    made.stagedir, made.binary = folder, types.SimpleNamespace(cpu=built_on)
     made.expected = expected or made.expected
-    made.open()
+    ledger.write(folder, made.expected)
     with open(folder / ledger.NAME, 'a') as file:
-        file.write(text)
-    for name, content in (('out', ''), ('err', stderr)):
-        (folder / name).write_text(content)
-    if record:
-        (folder / 'record.json').write_text(json.dumps(record))
+        file.write(BEGUN + text)
+    for name in ('out', 'err'):
+        (folder / name).touch()
+    for name in arrived:
+        (folder / name).write_text(json.dumps(VALID))
     made.gather()
     return made
 
 
-@pytest.mark.parametrize(
-    'built, there, died', [('7 9', '7 9', True), ('7 9', '8 9', False), ('', '8 9', True)]
-)
-def test_sigill_of_code_for_the_cpu_of_another_node_is_missing(tmp_path, built, there, died):
-    """A binary of -march=native on a shared home: a healthy node was DEAD, for ever."""
-    made = case(tmp_path, BEGUN)
-    made.check.binary = types.SimpleNamespace(cpu=built)
-    with open(tmp_path / ledger.NAME, 'a') as file:
-        file.write(f'ended - 132 {there}\n')
-    made.missing = []
-    made.gather()
-    (one,) = made.missing
-    assert one.died == died and one.why.startswith('ended by SIGILL (signal 4)')
+TWO = {'a.json': 'first', 'b.json': 'second'}
+DIED, MISSING = True, False
+CASES = {
+    # a binary of -march=native on a shared home: a healthy node was DEAD, for ever
+    'SIGILL of its own CPU': (
+        {'text': 'ended - 132 7 9\n', 'built_on': '7 9'},
+        [('', 'ended by SIGILL (signal 4)', DIED)],
+    ),
+    'SIGILL of code for another CPU': (
+        {'text': 'ended - 132 8 9\n', 'built_on': '7 9'},
+        [('', 'ended by SIGILL (signal 4)', MISSING)],
+    ),
+    'SIGILL of code for any CPU': (
+        {'text': 'ended - 132 8 9\n'}, [('', 'ended by SIGILL (signal 4)', DIED)],
+    ),
+    'each launch is named': (
+        {'text': 'ended a.json 0\nended b.json 137\n',
+         'expected': {**TWO, 'c.json': 'third'}, 'arrived': ['a.json']},
+        [('second', 'ended by SIGKILL (signal 9)', DIED), ('third', 'not begun', MISSING)],
+    ),
+    'a launch has its own end, whatever the whole command ended with': (
+        {'text': 'ended a.json 0\nended b.json 0\nended - 1\n', 'expected': TWO,
+         'arrived': TWO}, [],
+    ),
+    'the node may fail after the record of the last launch': (
+        {'text': 'ended a.json 0\n', 'state': 'NODE_FAIL', 'expected': TWO, 'arrived': TWO},
+        [('second', 'node failed after its record', DIED)],
+    ),
+}  # fmt: skip
 
 
-def test_of_several_launches_each_is_named(tmp_path):
-    expected = {'a.json': 'local memory, 1 thread', 'b.json': 'remote memory', 'c.json': 'third'}
-    (tmp_path / 'a.json').write_text(json.dumps(VALID))
-    made = case(tmp_path, f'{BEGUN}ended a.json 0\nended b.json 137\n', expected=expected)
-    assert [(one.what, one.why.split(':')[0], one.died) for one in made.missing] == [
-        ('remote memory', 'ended by SIGKILL (signal 9)', True),
-        ('third', 'not begun', False),
-    ]
-    assert made.missing[0].text.startswith('remote memory: ended by SIGKILL') and made.arrived
-
-
-def test_one_launch_that_died_among_others_that_were_not_begun_is_died(tmp_path):
-    expected = {'a.json': 'first', 'b.json': 'second'}
-    made = case(tmp_path, f'{BEGUN}ended a.json 137\n', expected=expected)
-    assert [one.died for one in made.missing] == [True, False]
-    assert made.judge([])[0] == 'DIED'
-
-
-def test_a_reference_without_its_figure_is_undecided(tmp_path, monkeypatch):
-    made = case(tmp_path, f'{BEGUN}ended - 0\n', VALID)
-    made.check.perf_variables = {'triad': None}
-    monkeypatch.setattr('lib.references.rows', lambda check: {'triadd': (500, -0.05, 0.1)})
-    word, why = made.judge([])
-    assert word == 'UNDECIDED' and why.startswith("no figure for the reference of 'triadd'")
-
-
-def test_a_record_without_a_figure_is_no_pass(tmp_path, monkeypatch):
-    """What `loaded` leaves of a busy node; plain reframe passed it."""
-    empty = {**VALID, 'verdict': 'UNDECIDED', 'metrics': {}, 'schema': 'membw-record-2'}
-    made = case(tmp_path, f'{BEGUN}ended - 1\n', empty)
-    made.path = tmp_path / 'record.json'
-    monkeypatch.setattr('lib.references.rows', lambda check: {})
-    made.check.perf_variables = {}
-    assert made.judge([]) == ('UNDECIDED', 'no figure in its record')
-
-
-def test_a_launch_has_its_own_end_whatever_the_whole_command_ended_with(tmp_path):
-    for name in ('a', 'b'):
-        (tmp_path / f'{name}.json').write_text(json.dumps(VALID))
-    expected = {'a.json': 'first', 'b.json': 'second'}
-    made = case(tmp_path, f'{BEGUN}ended a.json 0\nended b.json 0\nended - 1\n', expected=expected)
-    assert not made.missing
-
-
-def test_the_node_may_fail_after_the_record_of_the_last_launch(tmp_path):
-    for name in ('a', 'b'):
-        (tmp_path / f'{name}.json').write_text(json.dumps(VALID))
-    expected = {'a.json': 'first', 'b.json': 'second'}
-    made = case(tmp_path, f'{BEGUN}ended a.json 0\n', state='NODE_FAIL', expected=expected)
-    assert [(one.what, one.why) for one in made.missing] == [
-        ('second', 'node failed after its record')
-    ]
+@pytest.mark.parametrize('left, missing', CASES.values(), ids=CASES)
+def test_what_did_not_arrive_is_named_with_its_end(tmp_path, left, missing):
+    made = case(tmp_path, **left)
+    found = [(one.what, one.why.split(':')[0], one.died) for one in made.missing]
+    assert found == missing
+    assert made.died_or_missing() == ('DIED' if any(died for _, _, died in missing) else 'MISSING')
 
 
 def test_a_record_that_was_cut_off_did_not_arrive(tmp_path):
     (tmp_path / 'record.json').write_text('{"verdict": "VALID", "metr')
-    assert case(tmp_path, f'{BEGUN}ended - 0\n').missing[0].why.startswith('no record')
+    assert case(tmp_path, 'ended - 0\n').missing[0].why.startswith('no record')
+
+
+@pytest.mark.parametrize(
+    'rows, record, why',
+    [
+        ({'triadd': (500, -0.05, 0.1)}, '', "no figure for the reference of 'triadd': "),
+        # what `loaded` leaves of a busy node; plain reframe passed it
+        ({}, 'record.json', 'no figure in its record'),
+    ],
+)
+def test_what_is_compared_with_nothing_is_undecided(tmp_path, monkeypatch, rows, record, why):
+    empty = {**VALID, 'verdict': 'UNDECIDED', 'metrics': {}, 'schema': 'membw-record-2'}
+    (tmp_path / 'record.json').write_text(json.dumps(empty))
+    monkeypatch.setattr('lib.references.rows', lambda check: rows)
+    check = types.SimpleNamespace(
+        missing=[], unclear=[], perf_variables=['triad'], judges_records=True,
+        record=record and str(tmp_path / record))  # fmt: skip
+    check.undecided = lambda: measurement.undecided(check)
+    word, found = measurement.word_and_why(check, [])
+    assert word == 'UNDECIDED' and found.startswith(why)
+
+
+WAITED = 'was cancelled before it started: Nodes down'
 
 
 @pytest.mark.parametrize(
     'limit, said',
-    [
-        (
-            15.0,
-            'job 7 waited for 15 s (max_pending_time) and was cancelled before it started: '
-            'Nodes down',
-        ),
-        (None, 'job 7 waited and was cancelled before it started: Nodes down'),
-    ],
-)
-def test_a_job_that_never_began_is_reported_as_that(tmp_path, monkeypatch, limit, said):
-    (tmp_path / 'scontrol').write_text('#!/bin/sh\necho "JobId=$5 Reason=Nodes_down Dependency=x"')
-    (tmp_path / 'scontrol').chmod(0o755)
-    monkeypatch.setenv('PATH', str(tmp_path), prepend=':')
-    job = types.SimpleNamespace(
+    [(15.0, f'job 7 waited for 15 s (max_pending_time) and {WAITED}'),
+     (None, f'job 7 waited and {WAITED}')],
+)  # fmt: skip
+def test_a_job_that_never_began_is_reported_as_that(tmp_path, tool, limit, said):
+    tool('scontrol', 'echo "JobId=$5 Reason=Nodes_down Dependency=x"')
+    made = expectations()
+    made.expect_a_record()
+    made.stagedir = tmp_path
+    made.job = types.SimpleNamespace(
         jobid='7', stdout='out', stderr='err', max_pending_time=limit, nodelist=None,
         scheduler=types.SimpleNamespace(registered_name='squeue'), sched_access=[], options=[],
         cli_options=[])  # fmt: skip
-    assert never_begun(job) == said
-    made = Case(types.SimpleNamespace(stagedir=tmp_path, job=job))
     made.gather()
+    assert never_begun(made.job) == said
     assert [(one.why, one.died, one.node) for one in made.missing] == [(said, False, '')]
 
 
@@ -153,7 +141,7 @@ def test_a_node_without_a_record_died_or_is_missing(tmp_path, text, stderr, why,
     check = types.SimpleNamespace(
         job=types.SimpleNamespace(stderr='err'),
         program_name=lambda: 'stream',
-        case=types.SimpleNamespace(is_of_another_cpu=lambda cpu: False),
+        is_of_another_cpu=lambda cpu: False,
     )
     check.end_of = lambda *words: whole_cluster.end_of(check, *words)
     (one,) = whole_cluster.of_the_lost(check, tmp_path, [{'host': 'n1.site'}], ['n1', 'n2'])
@@ -172,14 +160,14 @@ def test_a_node_without_a_record_died_or_is_missing(tmp_path, text, stderr, why,
 def test_medians_of_a_cluster_are_those_of_estimates(bounds, median, slowest, compared):
     """A bound below a reference was a FAIL of the whole cluster."""
     figures = {
-        f'n{i}': {'triad': Figure(metric='triad', value=10.0 * i, bound=b or '', is_bound=bool(b))}
-        for i, b in enumerate(bounds, 1)
+        f'n{i}': {'triad': Figure(metric='triad', value=10.0 * i, unit='GB/s', bound=bound or '')}
+        for i, bound in enumerate(bounds, 1)
     }
     group = types.SimpleNamespace(figures=figures, any=figures['n1'])
     nodes = [types.SimpleNamespace(name=name, verdict='PASS') for name in figures]
     noted = {}
     check = types.SimpleNamespace(
-        judged=types.SimpleNamespace(nodes=nodes, groups=[group]),
+        ranking=types.SimpleNamespace(nodes=nodes, groups=[group]),
         slowest_of='triad',
         note_figure=lambda name, value, unit: noted.update({name: value}),
     )

@@ -1,8 +1,8 @@
-"""cluster_stream under a real Slurm of four virtual nodes: idle, slow and dead ones.
+"""The checks of a whole cluster under a real Slurm of six virtual nodes, posing as Ulysses.
 
-The nodes share this host's cores, so that rates mean nothing here, but for the one node that a
-planted fault makes many times slower. gcc is a stand-in that adds the fault to the line, as
-ci/slurm-emu is a stand-in for real nodes.
+The nodes share this host's cores and memory, so that rates mean nothing here: where nodes are
+compared the programs are doubles that leave made-up records. gcc is a stand-in that builds them,
+or plants a fault; ci/slurm-emu stands in for real nodes.
 """
 
 import json
@@ -10,66 +10,77 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import time
 
 import cluster_stream
+import made_up_nodes
+import made_up_records
 import pytest
 import record_schema
 import standin_gcc
 from lib import batch_job
 from places import ROOT
 
-pytestmark = [pytest.mark.slurm, pytest.mark.slow]
+from membw import cli
 
-DEFECTS = 'array-too-small,too-short,wrong-pinning,oversubscribed,disturbed,unstable'
-SLOW = 20  # times: a node that is measured alone has the memory of all
-VIRTUAL = ('-include', str(ROOT / 'tests/data/virtual_node.h'))
+NODES = [f'n{i}' for i in range(1, 7)]
+DOUBLE = ROOT / 'tests/data/battery_program.c'
+GCC = """#!/bin/sh
+case " $* " in *.c\\ *) ;; *) exec {real} "$@" ;; esac
+while [ $# != 0 ] && [ "$1" != -o ]; do shift; done
+exec {real} {double} -o "$2"
+"""
 PLANTED = ('-include', str(ROOT / 'tests/data/slow.h'))
+DEFECTS = 'array-too-small,too-short,wrong-pinning,oversubscribed,disturbed,unstable'
 MPI = {
-    'OMPI_ALLOW_RUN_AS_ROOT': 1,
-    'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': 1,
-    'OMPI_MCA_rmaps_base_oversubscribe': 1,
-    'SLURM_MPI_TYPE': 'pmix',
-    'MEMBW_SLURM_BACKEND': 'squeue',
-    'MEMBW_BUILD': 'make',  # Spack's rows are not needed here
-}
+    'OMPI_ALLOW_RUN_AS_ROOT': 1, 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': 1,
+    'OMPI_MCA_rmaps_base_oversubscribe': 1, 'OMPI_MCA_mpi_yield_when_idle': 1,
+    # not Open MPI 4's own TCP: of two ranks that connect to each other at once it may lose both
+    'OMPI_MCA_pml': 'ucx', 'OMPI_MCA_opal_common_ucx_tls': 'any',
+    'OMPI_MCA_opal_common_ucx_devices': 'any', 'UCX_TLS': 'tcp,self',
+    'UCX_NET_DEVICES': 'lo',  # the nodes are all here
+    'SLURM_MPI_TYPE': 'pmix', 'MEMBW_SLURM_BACKEND': 'squeue', 'MEMBW_BUILD': 'make',
+}  # fmt: skip
+
+
+def slurmed(test):
+    return pytest.mark.slurm(pytest.mark.slow(test))
 
 
 @pytest.fixture(scope='module')
 def slurm(slurm_emu, tmp_path_factory):
-    """Nodes n1..n4 in partition regular1, posing as Ulysses."""
-    with slurm_emu(tmp_path_factory.mktemp('emu'), 4, 2, 10) as place:
+    with slurm_emu(tmp_path_factory.mktemp('emu'), 6, 2, 10) as place:
         yield {**place, **MPI}
 
 
-class Session:
-    """One `membw run -n cluster_stream`: what it printed, its test case, its records."""
+@pytest.fixture
+def state(call, slurm):
+    """state('nodename=n4', 'state=drain'): changes Slurm's; undone at the end."""
+    undo = []
 
-    def __init__(self, place, size, times, *faults, **options):
-        (self.root, own), self.environment, slurm, self.folder = place
-        standin_gcc.put_up(self.folder, *faults)
-        allow = options.pop('allow', DEFECTS)
-        asked = {'array_size': size, 'ntimes': times, 'rank_threads': 1, 'allow': allow}
-        asked |= options
-        self.words = ['membw', 'run', '--system', 'ulysses', '-n', 'cluster_stream']
-        self.words += ['-p', 'gcc-o2', f'--prefix={self.folder}']
-        self.words += [word for k, v in asked.items() for word in ('-S', f'{k}={v}')]
-        self.variables = {**slurm, **own, 'PATH': f'{self.folder}:{self.environment["PATH"]}'}
+    def change(*words, back):
+        assert call('scontrol', 'update', *words, **slurm).returncode == 0
+        undo.append(back)
 
-    def start(self):
-        variables = {k: str(v) for k, v in self.variables.items()}
+    yield change
+    for words in undo:
+        call('scontrol', 'update', *words, **slurm)
+
+
+class Run:
+    """One `membw run -n CHECK`, begun: what it printed, its test case, its records."""
+
+    def __init__(self, root, variables, folder, check, **given):
+        self.root, self.folder = root, folder
+        words = ['membw', 'run', '--system', 'ulysses', '-n', check, '-p', 'gcc-o2']
+        words += [f'--prefix={folder}', *(f'-S{name}={given[name]}' for name in given)]
         self.process = subprocess.Popen(
-            self.words,
-            cwd=self.root,
-            env={**self.environment, **variables},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        return self
+            words, cwd=root, env={k: str(v) for k, v in variables.items()}, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
 
     def wait(self):
         self.text = self.process.communicate(timeout=300)[0]
@@ -77,50 +88,111 @@ class Session:
         report = self.root / re.search(r'^report (\S+\.json)', self.text, re.M)[1]
         cases = json.loads(report.read_text())['runs'][-1]['testcases']
         (self.case,) = [case for case in cases if not case['fixture']]
+        assert self.case['node_check'], self.text
+        with open(self.case['node_check']) as file:  # {node: 'FAIL triad ...'}
+            self.nodes = dict(line.rstrip('\n').split(' ', 1) for line in file)
+        self.records = [json.loads(line) for line in open(self.case['record'])]
         return self
-
-    def run(self):
-        return self.start().wait()
-
-    def verdicts(self):
-        """{node: (verdict, reason)} of the node-check file."""
-        lines = pathlib.Path(self.case['node_check']).read_text().splitlines()
-        split = [line.split(' ', 2) for line in lines]
-        return {node: (word, ' '.join(rest)) for node, word, *rest in split}
-
-    def records(self):
-        lines = pathlib.Path(self.case['record']).read_text().splitlines()
-        every = [json.loads(line) for line in lines]
-        return record_schema.check_all([record for record in every if record['metrics']])
 
 
 @pytest.fixture
-def session(own_checkout, environment, slurm, tmp_path):
-    def make(*words, **options):
-        return Session((own_checkout, environment, slurm, tmp_path), *words, **options)
+def run(own_checkout, environment, slurm, tmp_path):
+    """run(check, fault, ..., name=value): begins it with a gcc that plants the faults."""
 
-    return make
+    def begin(check, *faults, **given):
+        root, own = own_checkout
+        if not (tmp_path / 'gcc').exists():
+            standin_gcc.put_up(tmp_path, *faults)
+        path = f'{tmp_path}:{environment["PATH"]}'
+        return Run(root, {**environment, **slurm, **own, 'PATH': path}, tmp_path, check, **given)
+
+    return begin
 
 
-def test_one_node_made_slow_is_named_and_the_figures_stay(session, need):
-    """Three healthy nodes and one that takes 20 times as long; under mpirun no node is measured
-    again."""
-    need('mpicc', 'mpirun')
-    faults = (*VIRTUAL, *PLANTED, '-DSLOW_RANK=2', f'-DSLOW={SLOW}')
-    run = session(100000, 20, *faults, starter='mpirun').run()
-    assert run.status == 1, run.text
-    assert '-DMEMBW_MPI' in run.case['compile_line']
-    records = {record['host']: record for record in run.records()}
-    assert sorted(records) == ['n1', 'n2', 'n3', 'n4']
-    assert sorted(record['rank'] for record in records.values()) == [0, 1, 2, 3]
-    (slow,) = [host for host, record in records.items() if record['rank'] == 2]
-    verdicts = run.verdicts()
-    assert sorted(verdicts) == ['n1', 'n2', 'n3', 'n4']
-    assert verdicts[slow][0] == 'SUSPECT', run.text
-    assert run.case['result'] == 'fail' and 'UNDECIDED: ' in run.case['fail_reason']
-    assert f'{slow} SUSPECT' in run.case['fail_reason']
-    triad = {host: record['metrics']['triad']['value'] for host, record in records.items()}
-    assert triad[slow] < sorted(triad.values())[2] / 2
+@pytest.fixture
+def made_up(tmp_path):
+    """made_up(name, record): what the double of a program leaves, and gcc builds doubles."""
+    folder, real = tmp_path / 'made-up', shutil.which('gcc')
+    folder.mkdir()
+    double = shlex.join([str(DOUBLE), f'-DMADE_UP="{folder}"'])
+    (tmp_path / 'gcc').write_text(GCC.format(real=real, double=double))
+    (tmp_path / 'gcc').chmod(0o755)
+    subprocess.run([real, *shlex.split(double), '-o', tmp_path / 'dgemm'], check=True)  # a site's
+    return lambda name, record: (folder / f'{name}.json').write_text(json.dumps(record))
+
+
+def put_stream(made_up, first, always):
+    """Records of STREAM on every node, `first` low in the first measurement alone."""
+    for node in NODES:
+        for again in range(4):
+            share = 0.6 if node == always or node == first and not again else 1.0
+            rows = made_up_records.stream(share=share)
+            record = made_up_records.record(node, rows=rows, time=made_up_records.when(0, again))
+            made_up(f'{node}-stream' + (f'-again-{again}' if again else ''), record)
+
+
+@slurmed
+def test_low_nodes_are_measured_again_and_those_that_stay_so_fail(run, made_up):
+    put_stream(made_up, first='n4', always='n3')
+    done = run('cluster_stream').wait()
+    assert done.status == 1 and done.case['result'] == 'fail', done.text
+    assert done.nodes['n3'].startswith('FAIL copy'), done.text
+    assert done.nodes['n4'].startswith('PASS'), done.text
+    assert all('measured again three times' in done.nodes[low] for low in ('n3', 'n4'))
+    hosts = [record['host'] for record in done.records]
+    assert [hosts.count(node) for node in NODES] == [4, 4, 4, 4, 4, 1]  # healthy ones beside
+    orders = [record['case']['measurement'] for record in done.records]
+    assert orders == sorted(orders) and orders[-1] == 3
+    assert 'n3 FAIL' in done.text and 'slow_nodes=1' in done.case['fail_reason']
+
+
+@slurmed
+def test_a_partition_that_gives_fewer_nodes_than_are_idle_is_measured_as_far_as_it_goes(
+    run, made_up, state
+):
+    put_stream(made_up, first='', always='')
+    unlimited, resume = ('partition=regular1', 'MaxNodes=UNLIMITED'), 'state=resume'
+    state('partition=regular1', 'MaxNodes=4', back=unlimited)
+    state('nodename=n6', 'state=drain', 'reason=test', back=('nodename=n6', resume))
+    done = run('cluster_stream').wait()
+    assert sorted(done.nodes) == NODES[:4], done.text
+    assert re.search(r'not measured .*: n5 \(idle\), n6 \(idle\+drain\)', done.text)
+
+
+@slurmed
+def test_of_the_battery_one_is_slow_for_a_reason_one_died_and_after_repair_all_pass(
+    run, made_up, state, tmp_path, capsys, call, slurm
+):
+    def put(**planted):
+        for node in (made_up_nodes.node(host, **planted.get(host, {})) for host in NODES):
+            for part in node['parts']:
+                name = 'stream' if part['name'] == 'late' else part['name']
+                made_up(f'{node["host"]}-{name}', part['record'])
+                if part['died']:
+                    (tmp_path / f'made-up/{node["host"]}-{name}.json').unlink()
+
+    given = {'battery_seconds': 45, 'battery_dgemm': tmp_path / 'dgemm'}
+    channel, _ = made_up_nodes.PLANTED['memory-channel']
+    resume = ('nodename=n6', 'state=resume')
+    state('nodename=n6', 'state=drain', 'reason=test', back=resume)
+    put(n4=channel, n5={'dies': 'ladder'})
+    done = run('cluster_node', **given).wait()
+    assert done.status == 1 and sorted(done.nodes) == NODES[:5], done.text
+    assert done.nodes['n4'].startswith('FAIL ') and 'dimms' in done.nodes['n4'], done.text
+    assert done.nodes['n5'] == 'DIED ladder: ended by SIGBUS (signal 7) on n5'
+    assert [done.nodes[n].split()[0] for n in NODES[:3]] == ['PASS'] * 3, done.text
+    assert done.case['word'] == 'DIED' and 'n6 (idle+drain)' in done.case['nodes']
+    hosts = [record['host'] for record in done.records]
+    assert hosts.count('n4') == 4  # measured again, beside those whose figures are no bounds
+    assert 'dgemm' in [part['name'] for part in done.records[0]['parts']]
+    assert cli.main(['why', 'n4', done.case['record']]) == 1
+    assert 'memory channels: 7, not 8' in capsys.readouterr().out
+
+    call('scontrol', 'update', *resume, **slurm)
+    put()
+    done = run('cluster_node', **given).wait()
+    assert {line.split()[0] for line in done.nodes.values()} == {'PASS'}, done.text
+    assert sorted(done.nodes) == NODES and done.status == 0
 
 
 def until_measuring(folder, nodes):
@@ -131,15 +203,12 @@ def until_measuring(folder, nodes):
             try:
                 if not os.readlink(entry / 'exe').startswith(f'{folder}/stage'):
                     continue
-                variables = dict(
-                    pair.split('=', 1)
-                    for pair in (entry / 'environ').read_text().split('\0')
-                    if '=' in pair
-                )
+                lines = (entry / 'environ').read_text().split('\0')
+                variables = dict(line.split('=', 1) for line in lines if '=' in line)
                 ticks = int((entry / 'stat').read_text().rpartition(')')[2].split()[11])
             except (OSError, ValueError):
                 continue
-            if ticks >= 30:
+            if ticks >= 20:
                 found[variables['SLURMD_NODENAME']] = int(entry.name)
         if len(found) == nodes:
             return found
@@ -147,129 +216,113 @@ def until_measuring(folder, nodes):
     raise AssertionError(f'only {sorted(found)} run')
 
 
-def test_a_node_killed_in_mid_run_costs_its_own_figure_alone(session):
+@slurmed
+@pytest.mark.parametrize(
+    'starter, of_node, why, measured',
+    [
+        ('srun', 'DIED ended by SIGKILL (signal 9) on n3', 'n3: ended by SIGKILL', 3),
+        # who of the ranks died is not noted
+        ('mpirun', 'MISSING', 'the MPI job: ended by SIGKILL', 0),
+    ],
+)
+def test_a_node_killed_in_mid_run_makes_the_row_died(run, need, starter, of_node, why, measured):
     """All nodes take 100 times as long, so that there is a middle to kill one in."""
-    run = session(50000, 40, *PLANTED, '-DSLOW=100').start()
+    need('mpicc', 'mpirun')
+    begun = run('cluster_stream', *PLANTED, '-DSLOW=100', array_size=50000, ntimes=40,
+                rank_threads=1, allow=DEFECTS, starter=starter, max_nodes=4)  # fmt: skip
     try:
-        os.kill(until_measuring(run.folder, 4)['n3'], signal.SIGKILL)
-        run.wait()
+        node = 'n3'
+        os.kill(until_measuring(begun.folder, 4)[node], signal.SIGKILL)
+        done = begun.wait()
     finally:
-        run.process.kill()
-    assert run.status == 1, run.text
-    verdicts = run.verdicts()
-    assert sorted(verdicts) == ['n1', 'n2', 'n3', 'n4'] and verdicts['n3'][0] == 'DIED'
-    records = {record['host']: record for record in run.records()}
-    assert sorted(records) == ['n1', 'n2', 'n4']
-    assert all(record['complete'] and record['validation']['ok'] for record in records.values())
-    assert run.case['result'] == 'fail' and run.case['word'] == 'DIED'
-    assert 'n3: ended by SIGKILL (signal 9)' in run.case['reasons']
-    record = pathlib.Path(run.case['record'])
+        begun.process.kill()
+    assert done.status == 1 and done.case['word'] == 'DIED', done.text
+    assert ('-DMEMBW_MPI' in done.case['compile_line']) == (starter == 'mpirun')
+    assert sorted(done.nodes) == NODES[:4] and done.nodes[node].startswith(of_node)
+    assert f'{why} (signal 9)' in done.case['reasons']
+    whole = [record for record in done.records if record.get('complete')]
+    assert len(record_schema.check_all(whole)) >= measured
+    assert node not in {record['host'] for record in whole}
+    record = pathlib.Path(done.case['record'])
     job = json.loads((record.parents[1] / 'jobs' / record.stem / 'job.json').read_text())
     assert job['record_in_stage'] == 'cluster.jsonl'  # what membw reproduce compares
-    assert 'n3 DIED ended by SIGKILL (signal 9) on n3' in run.text
 
 
-def test_a_rank_killed_under_mpi_makes_the_row_died(session, need):
-    """Who of the ranks died is not noted: nodes without a record are MISSING."""
+@slurmed
+def test_a_slow_node_and_a_slow_link_of_mpi_are_named(run, need):
+    """us per round trip: 1000 of each end, so that what else runs here is little beside; rank
+    5 with all others; ranks 0 and 2."""
     need('mpicc', 'mpirun')
-    run = session(50000, 40, *PLANTED, '-DSLOW=100', starter='mpirun').start()
-    try:
-        os.kill(until_measuring(run.folder, 4)['n3'], signal.SIGKILL)
-        run.wait()
-    finally:
-        run.process.kill()
-    assert run.status == 1 and run.case['word'] == 'DIED', run.text
-    assert 'the MPI job: ended by SIGKILL (signal 9)' in run.case['reasons']
-    assert run.verdicts()['n3'][0] == 'MISSING'
+    links = [*(f'{{{rank},-1,1000}}' for rank in range(5)), '{5,-1,9000}', '{0,2,10000}']
+    faults = f'-DSLOW_LINKS={",".join(links)}', '-include', f'{ROOT}/tests/data/slow_links.h'
+    allow = 'oversubscribed,disturbed,unstable,too-short'
+    done = run('cluster_pairs', *faults, allow=allow, sizes='0', seconds=0.01).wait()
+    assert done.status == 1 and done.case['word'] == 'UNDECIDED', done.text
+    host = {record['rank']: record['host'] for record in done.records}
+    assert sorted(host.values()) == NODES
+    assert all(len(record['links']) == 5 for record in done.records)
+    assert {link['round'] for r in done.records for link in r['links']} == set(range(5))
+    # under MPI it is not measured again by itself
+    assert re.match('UNDECIDED (latency .*low once|allowed)', done.nodes[host[5]]), done.text
+    assert f'{" - ".join(sorted((host[0], host[2])))}: 0 B in ' in done.case['links']
 
 
-def test_a_partition_that_gives_fewer_nodes_than_are_idle_is_measured_as_far_as_it_goes(
-    session, call, slurm
-):
-    call('scontrol', 'update', 'partition=regular1', 'MaxNodes=2', **slurm)
-    call('scontrol', 'update', 'nodename=n4', 'state=drain', 'reason=test', **slurm)
-    try:
-        run = session(100000, 3).run()
-    finally:
-        call('scontrol', 'update', 'nodename=n4', 'state=resume', **slurm)
-        call('scontrol', 'update', 'partition=regular1', 'MaxNodes=UNLIMITED', **slurm)
-    assert sorted(run.verdicts()) == ['n1', 'n2']
-    assert re.search(r'not measured .*: n3 \(idle\), n4 \(idle\+drain\)', run.text)
+# --- without a Slurm -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    'options, with_mpi, launcher',
+    'given, with_mpi, launcher',
     [
-        ('', False, 'srun --cpus-per-task=20 --no-kill --kill-on-bad-exit=0 --wait=300 '),
-        ('-S use_mpi=1', True, 'srun --cpus-per-task=20 --no-kill --kill-on-bad-exit=0 /'),
-        ('-S starter=mpirun', True, 'mpirun -np 1 /'),
-        ('-S per=domain', True, 'srun --cpus-per-task=10 --no-kill --kill-on-bad-exit=0 /'),
+        ({}, False, 'srun --cpus-per-task=20 --no-kill --kill-on-bad-exit=0 --wait=300 '),
+        ({'use_mpi': 1}, True, 'srun --cpus-per-task=20 --no-kill --kill-on-bad-exit=0 /'),
+        ({'starter': 'mpirun'}, True, 'mpirun -np 1 /'),
+        ({'per': 'domain'}, True, 'srun --cpus-per-task=10 --no-kill --kill-on-bad-exit=0 /'),
     ],
 )
-def test_mpi_is_used_only_on_request(call, tmp_path, options, with_mpi, launcher):
-    words = ['-c', 'reframe-checks/cluster_stream.py', '--dry-run', '--system', 'ulysses']
-    words += ['-p', 'gcc-o2', '--prefix', tmp_path, *options.split()]
-    done = call('reframe', *words, MEMBW_BUILD='make')
-    assert done.returncode == 0 and 'skipping' not in done.stdout, done.stdout + done.stderr
-    scripts = [path.read_text() for path in tmp_path.rglob('rfm_*.sh')]
+def test_mpi_is_used_only_on_request(reframe, given, with_mpi, launcher):
+    words = ('--dry-run', '--system', 'ulysses', '-p', 'gcc-o2')
+    done = reframe('cluster_stream.py', *words, given=given)
+    assert done.code == 0 and 'skipping' not in done.text, done.text
+    scripts = [path.read_text() for path in done.folder.rglob('rfm_*.sh')]
     (build,) = [text for text in scripts if 'make -C' in text]
     (job,) = [text for text in scripts if '--json cluster.jsonl' in text]
     assert (' MPI=1 ' in build) == with_mpi == ('hwloc_default_binding_policy:=none' in job)
-    assert f'\n{launcher}' in job
-    assert '#SBATCH --no-kill\n' in job
+    assert f'\n{launcher}' in job and '#SBATCH --no-kill\n' in job
+
+
+NO_BATTERY = [
+    ({'battery_dgemm': '/nowhere'}, 'battery_dgemm=/nowhere: no program'),
+    ({'battery_seconds': 30, 'battery_dgemm': '/bin/sh'},
+     'battery_dgemm: needs battery_seconds=45'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize('given, fact', NO_BATTERY)
+def test_a_battery_that_cannot_be_is_refused(reframe, given, fact):
+    done = reframe('cluster_node.py', '-l', given=given)
+    assert done.code == 2 and fact in done.text
+
+
+def printed(script, *words, **variables):
+    """What a shell says with these variables alone."""
+    env = {'PATH': os.environ['PATH'], **variables}
+    return subprocess.run(['sh', '-c', script, *words], env=env, capture_output=True).stdout
 
 
 def test_a_rank_of_a_domain_gets_the_cores_of_that_domain_from_any_mpirun():
     words = cluster_stream.places_of_rank([[0, 1], [8, 9]])
     line = f'sh {shlex.join(words)} env | grep OMP_PLACES'
-
-    def places(**rank):
-        return subprocess.run(
-            ['sh', '-c', line], env={'PATH': os.environ['PATH'], **rank}, capture_output=True
-        ).stdout.decode()
-
-    assert places(OMPI_COMM_WORLD_LOCAL_RANK='0') == 'OMP_PLACES={0},{1}\n'
-    assert places(OMPI_COMM_WORLD_LOCAL_RANK='1') == 'OMP_PLACES={8},{9}\n'
-    assert places(MPI_LOCALRANKID='1') == 'OMP_PLACES={8},{9}\n'
-    assert places() == ''
+    assert printed(line, OMPI_COMM_WORLD_LOCAL_RANK='0') == b'OMP_PLACES={0},{1}\n'
+    assert printed(line, OMPI_COMM_WORLD_LOCAL_RANK='1') == b'OMP_PLACES={8},{9}\n'
+    assert printed(line, MPI_LOCALRANKID='1') == b'OMP_PLACES={8},{9}\n'
+    assert printed(line) == b''
 
 
 def test_no_launcher_binds_a_rank_unless_the_site_says_so():
     """One core per rank is Open MPI's default, and 5 refuses a rank on two sockets."""
     lines = batch_job.given_or(batch_job.UNBOUND)
     script = '\n'.join([*lines, 'env | grep -E "^(OMPI|PRTE|I_MPI)" | sort'])
-
-    def environment(**site):
-        done = subprocess.run(
-            ['sh', '-c', script], env={'PATH': os.environ['PATH'], **site}, capture_output=True
-        )
-        return done.stdout.decode().split()
-
     of_4, of_5 = 'OMPI_MCA_hwloc_base_binding_policy', 'PRTE_MCA_hwloc_default_binding_policy'
-    assert environment() == ['I_MPI_PIN=off', f'{of_4}=none', f'{of_5}=none']
-    assert f'{of_5}=package' in environment(**{of_5: 'package'})
-
-
-SLOW_NODE = (*VIRTUAL, *PLANTED, '-DSLOW_NODE="n3"')
-
-
-def test_a_node_that_stays_slow_is_measured_again_and_fails(session):
-    run = session(100000, 40, *SLOW_NODE, f'-DSLOW={SLOW}').run()
-    word, reason = run.verdicts()['n3']
-    # on a busy host a further measurement may be a lower bound, which fails no node
-    is_bound = 'a lower bound among these decides nothing' in reason
-    assert (run.status, word) == (1, 'UNDECIDED' if is_bound else 'FAIL'), run.text
-    assert 'measured again three times' in reason
-    hosts = [record['host'] for record in run.records()]
-    assert hosts.count('n3') == 4 and hosts.count('n1') == 4  # healthy ones beside it
-    assert f'n3 {word}' in run.text
-
-
-# alone: six workers on a busy machine made it FAIL once, all three measurements of 'read' 40 % low
-@pytest.mark.alone
-def test_a_node_slow_in_the_first_measurement_alone_passes(session):
-    """Its peers are half as fast as they could be: one host's memory changes by the second."""
-    faults = ('-DSLOW=10', '-DSLOW_OTHERS=2', '-DSLOW_FIRST')
-    run = session(100000, 300, *SLOW_NODE, *faults).run()
-    word, reason = run.verdicts()['n3']
-    assert word == 'PASS' and 'measured again three times' in reason, run.text
+    expected = ['I_MPI_PIN=off', f'{of_4}=none', f'{of_5}=none']
+    assert printed(script).decode().split() == expected
+    assert f'{of_5}=package' in printed(script, **{of_5: 'package'}).decode().split()

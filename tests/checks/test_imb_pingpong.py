@@ -1,8 +1,6 @@
 """The founding ping-pong: the sources' tables pass, slower ones fail, torn ones are INVALID."""
 
-import json
 import os
-import pathlib
 import re
 import shutil
 
@@ -10,7 +8,7 @@ import mpi_job
 import other_mpi
 import pytest
 import yaml
-from checkout_copy import copy_checkout, variables
+from checkout_copy import copy_checkout
 from lib import imb_table
 from lib.imb_table import class_of_pair
 from places import ROOT
@@ -53,38 +51,30 @@ def test_the_references_of_ulysses_are_the_published_table(pair):
 
 
 @pytest.mark.parametrize(
-    'name, part, latencies, bandwidths',
-    [('robin', 'robin:node', 11, 5), ('helios', 'helios:sandy-bridge', 15, 14)],
+    'name, part, latencies, bandwidths, near, far',
+    [
+        ('robin', 'robin:node', 11, 5, 'mic1-cpu1', 'mic0-cpu1'),
+        ('helios', 'helios:sandy-bridge', 15, 14, 'mic0-cpu1', 'mic1-cpu1'),
+    ],
 )
 def test_the_tables_of_cards_are_references_of_pairs_that_the_system_has(
-    name, part, latencies, bandwidths
+    name, part, latencies, bandwidths, near, far
 ):
+    """Each of a class of its own; the published figures are those of the classes: near moves more
+    than far."""
     pairs = references(name)[part]
     figures = [figure for row in pairs.values() for figure in row]
     assert (figures.count('t_0'), figures.count('bandwidth')) == (latencies, bandwidths)
-    (partition,) = [
-        p
-        for p in yaml.safe_load((ROOT / f'systems/{name}.yaml').read_text())['partitions']
-        if f'{name}:{p["name"]}' == part
-    ]
-    assert partition['extras']['imb_pairs'] == list(pairs)
-    ends = {end for pair in pairs for end in pair.removeprefix('inter:').split('-')}
-    assert ends <= set(partition['extras']['endpoints'])
-
-
-@pytest.mark.parametrize(
-    'name, near, far', [('helios', 'mic0-cpu1', 'mic1-cpu1'), ('robin', 'mic1-cpu1', 'mic0-cpu1')]
-)
-def test_a_pair_with_a_card_has_a_class_of_its_own(name, near, far):
-    """And the published figures are those of the classes: near moves more than far."""
     system = yaml.safe_load((ROOT / f'systems/{name}.yaml').read_text())
-    (extras,) = [p['extras'] for p in system['partitions'] if 'endpoints' in p['extras']]
-    classes = {pair: class_of_pair(pair, extras['endpoints']) for pair in extras['imb_pairs']}
+    (extras,) = [p['extras'] for p in system['partitions'] if f'{name}:{p["name"]}' == part]
+    assert extras['imb_pairs'] == list(pairs)
+    ends = {end for pair in pairs for end in pair.removeprefix('inter:').split('-')}
+    assert ends <= set(extras['endpoints'])
+    classes = {pair: class_of_pair(pair, extras['endpoints']) for pair in pairs}
     assert classes.pop(near) == 'host-card near' and classes.pop(far) == 'host-card far'
     assert classes['mic1-mic0'] == 'card-card' and classes['mic1-mic1'] == 'card'
     assert {kind for pair, kind in classes.items() if pair.startswith('inter:')} == {'remote'}
-    (figures,) = [row for row in references(name).values() if near in row]
-    assert figures[near]['bandwidth'][0] > 3 * figures[far]['bandwidth'][0]
+    assert pairs[near]['bandwidth'][0] > 3 * pairs[far]['bandwidth'][0]
     assert class_of_pair('0-13', extras['endpoints']) == '' == class_of_pair('0-13', {})
 
 
@@ -133,22 +123,18 @@ def house(tmp_path_factory):
 
 
 @pytest.fixture
-def run(house, call, tmp_path):
-    """run(change of the table's text): (status, {pair: case}); the MPI is a stand-in."""
+def run(house, reframe, tmp_path):
+    """run(change of the table's text): (session, {pair: case}); the MPI is a stand-in."""
 
-    def session(change, *words, name='imb_pingpong', path=True, **more):
+    def session(change, name='imb_pingpong', path=True, given=(), **more):
         for pair, text in TABLES.items():
             (tmp_path / pair).write_text(change(text))
-        report = tmp_path / 'report.json'
-        env = {**variables(house), **mpi_job.LAUNCHER, 'TABLES': str(tmp_path), **more}
+        env = {**mpi_job.LAUNCHER, 'TABLES': str(tmp_path), **more}
         if path:
             env['PATH'] = f'{house}/bin:{os.environ["PATH"]}'
-        checks = house / 'reframe-checks/imb_pingpong.py'
-        what = ['--nocolor', '--system=posed', '-c', checks, '-r', '-n', name, *words]
-        done = call('reframe', *what, '--report-file', report, cwd=house, **env)
-        assert report.is_file(), done.stdout + done.stderr
-        (cases,) = [r['testcases'] for r in json.loads(report.read_text())['runs']]
-        return done, {case['pair']: case for case in cases}
+        words = ('--system=posed', '-r', '-n', name)
+        done = reframe('imb_pingpong.py', *words, root=house, given=given, **env)
+        return done, {case['pair']: case for case in done.ran}
 
     return session
 
@@ -163,26 +149,23 @@ def slower(text):
     return re.sub(r'^ *\d+ +\d+ +[\d.]+ +[\d.]+$', row, text, flags=re.M)
 
 
-def test_the_sources_own_tables_pass(run):
-    done, cases = run(lambda text: text)
-    assert done.returncode == 0, done.stdout
-    assert set(cases) == set(PAIRS) and {c['result'] for c in cases.values()} == {'pass'}
+def test_the_sources_own_tables_pass_slower_ones_fail_torn_ones_are_invalid(run):
+    done, cases = run(str)
+    assert set(cases) == set(PAIRS) and {c['result'] for c in cases.values()} == {'pass'}, (
+        done.text
+    )
     value, reference, *_ = cases['0-13']['perfvalues']['posed:here:t_65536']
-    assert value == reference == 11.59
-
-
-def test_the_same_30_percent_slower_fail(run):
+    assert done.code == 0 and value == reference == 11.59
+    metrics = done.one('imb_pingpong', pair='0-13')[1]['metrics']
+    assert (metrics['t_64']['series'], metrics['t_64']['at']) == ('t', {'bytes': 64})
     done, cases = run(slower)
-    assert done.returncode == 1
-    assert {c['fail_phase'] for c in cases.values()} == {'performance'}, done.stdout
-    assert {c['verdict'] for c in cases.values()} == {'VALID'}
-
-
-def test_torn_ones_are_invalid(run):
+    assert done.code == 1, done.text
+    ends = {(c['fail_phase'], c['verdict']) for c in cases.values()}
+    assert ends == {('performance', 'VALID')}, done.text
     done, cases = run(lambda text: text[: text.index('65536')])
-    assert done.returncode == 1
+    assert done.code == 1
     for case in cases.values():
-        assert case['verdict'] == 'INVALID', done.stdout
+        assert case['verdict'] == 'INVALID', done.text
         assert 'the table lacks 7 of 24 sizes, first 65536' in case['reasons']
 
 
@@ -196,12 +179,11 @@ def test_the_sources_own_line_is_invalid_because_both_ranks_are_bound_to_both_co
     stand_in.write_text('#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-0}" != 0 ] || cat "$TABLES/0-1"\n')
     stand_in.chmod(0o755)
     options = {'name': 'imb_pingpong%pair=0-1', 'path': False}
-    words = ('-S', f'imb={stand_in}')
-    done, cases = run(lambda text: text, *words, **options)
-    assert cases['0-1']['verdict'] == 'VALID', done.stdout
-    done, cases = run(lambda text: text, *words, '-S', 'binding=source', **options)
+    done, cases = run(str, given={'imb': stand_in}, **options)
+    assert cases['0-1']['verdict'] == 'VALID', done.text
+    done, cases = run(str, given={'imb': stand_in, 'binding': 'source'}, **options)
     case = cases['0-1']
-    assert case['verdict'] == 'INVALID', done.stdout
+    assert case['verdict'] == 'INVALID', done.text
     assert 'both ranks are bound to both cores' in case['reasons']
 
 
@@ -214,30 +196,28 @@ def test_the_sources_own_line_is_invalid_because_both_ranks_are_bound_to_both_co
 def test_the_program_of_the_sources_itself_is_run_and_read(run, house, binding):
     """IMB-MPI1 of Intel's own MPI, by the line of the check and by the one that was printed."""
     own = {k: v for k, v in other_mpi.environment('impi').items() if os.environ.get(k) != v}
-    words = ('-S', 'iterations=100', '-S', f'binding={binding}')
-    done, cases = run(str, *words, name='imb_pingpong%pair=0-1$', path=False, **own)
-    newest = max(house.rglob('imb.txt'), key=lambda path: path.stat().st_mtime)
-    assert imb_table.problems(newest.read_text()) == [], done.stdout
+    given = {'iterations': 100, 'binding': binding}
+    done, cases = run(str, given=given, name='imb_pingpong%pair=0-1$', path=False, **own)
+    (output,) = done.folder.glob('stage/**/imb.txt')
+    assert imb_table.problems(output.read_text()) == [], done.text
     reasons = cases['0-1']['reasons']
     if binding == 'source':
-        assert 'both ranks are bound to both cores' in reasons, done.stdout
+        assert 'both ranks are bound to both cores' in reasons, done.text
     else:  # a busy machine may make it unstable
         assert 'wrong-pinning' not in reasons and 'not-validated' not in reasons, reasons
     assert (cases['0-1']['verdict'] == 'VALID') == (not reasons)
 
 
-def lines(call, folder, system, pairs, *words):
+def lines(reframe, system, pairs, **given):
     """The lines of mpirun in the jobs of these pairs."""
-    name = f'imb_pingpong%pair=({pairs})$'
-    checks = ROOT / 'reframe-checks/imb_pingpong.py'
-    words = (f'--system={system}', '-c', checks, '-n', name, f'--prefix={folder}', *words)
-    call('reframe', '--dry-run', *words)
-    texts = [path.read_text() for path in pathlib.Path(folder).rglob('rfm_job.sh')]
+    words = ('--dry-run', f'--system={system}', '-n', f'imb_pingpong%pair=({pairs})$')
+    folder = reframe('imb_pingpong.py', *words, given=given).folder
+    texts = [path.read_text() for path in folder.rglob('rfm_job.sh')]
     return [ln for text in texts for ln in text.splitlines() if ln.startswith('mpirun')], texts
 
 
-def test_ulysses_gets_the_printed_line(call, tmp_path):
-    (line,), _ = lines(call, tmp_path, 'ulysses', '0-13', '-S', 'binding=source')
+def test_ulysses_gets_the_printed_line(reframe):
+    (line,), _ = lines(reframe, 'ulysses', '0-13', binding='source')
     own = line.replace('sh on_cpus.sh "$imb"', 'IMB-MPI1').partition(' >')[0]
     assert own == 'mpirun -np 2 hwloc-bind core:0 core:13 IMB-MPI1 PingPong -iter 100000'
 
@@ -250,8 +230,8 @@ ENDPOINTS = {
 }
 
 
-def test_helios_starts_each_rank_at_its_endpoint(call, tmp_path):
-    found, texts = lines(call, tmp_path, 'helios', '|'.join(ENDPOINTS))
+def test_helios_starts_each_rank_at_its_endpoint(reframe):
+    found, texts = lines(reframe, 'helios', '|'.join(ENDPOINTS))
     assert len(found) == len(ENDPOINTS), texts
     for pair, part in ENDPOINTS.items():
         assert len([line for line in found if part in line]) == 1, pair

@@ -1,13 +1,12 @@
 """What each job asks of its scheduler, as scripts; and jobs that wait, or whose build fails, on a
 real Slurm."""
 
-import json
 import re
 import subprocess
 import types
 
 import pytest
-from checkout_copy import copy_checkout, variables
+from checkout_copy import copy_checkout
 from lib import batch_job
 
 SYSTEM = """name: many
@@ -62,15 +61,15 @@ ITS_OWN = re.compile(r'--job-name=|--output=|--error=|-[NnJ] "?rfm_|-[oeOE] rfm_
 
 
 @pytest.fixture(scope='module')
-def scripts(call, tmp_path_factory):
+def scripts(reframe, tmp_path_factory):
     """{scheduler: the script of `stream` on a whole node}, by one dry run."""
     copy = copy_checkout(tmp_path_factory.mktemp('many'))
     parts = [PARTITION.format(name=name, access=words) for name, (words, _) in SCRIPTS.items()]
     (copy / 'systems/many.yaml').write_text(SYSTEM + ''.join(parts))
-    words = ('-c', 'reframe-checks/stream.py', '--system', 'many', '-n', 'stream%pinning=omp')
-    done = call('reframe', *words, '--dry-run', cwd=copy, **variables(copy))
-    assert done.returncode == 0, done.stdout + done.stderr
-    folder = copy / 'results/stage/many'
+    words = ('--dry-run', '--system', 'many', '-n', 'stream%pinning=omp')
+    done = reframe('stream.py', *words, root=copy)
+    assert done.code == 0, done.text
+    folder = done.folder / 'stage/many'
     return {
         name: next((folder / name).glob('gcc-o2/stream_[0-9a-f]*/rfm_job.sh')).read_text()
         for name in SCRIPTS
@@ -145,7 +144,7 @@ partitions:
 
 
 @pytest.fixture(scope='module')
-def emulated(slurm_emu, call, tmp_path_factory):
+def emulated(slurm_emu, reframe, tmp_path_factory):
     """run(words): {test and environment: case} of a session on one virtual node, and its lines.
 
     `--system NAME:PARTITION`, where a toolchain has a name of its own, ended every session with
@@ -163,16 +162,9 @@ def emulated(slurm_emu, call, tmp_path_factory):
     with slurm_emu(folder / 'slurm', 1, 1, 2) as place:
 
         def run(*words):
-            done = call(
-                *('reframe', '-c', 'reframe-checks', '-r', '--system', 'emu:cpu', *words),
-                *('-S', 'array_size=100000', f'--report-file={folder}/run.json'),
-                cwd=copy,
-                timeout=120,
-                **{**variables(copy), **place, 'MEMBW_BUILD': 'make'},
-            )
-            report = json.loads((folder / 'run.json').read_text())
-            cases = report['runs'][-1]['testcases']
-            return {(c['name'].split()[0], c['environ']): c for c in cases}, done.stdout
+            words = ('-r', '--system', 'emu:cpu', *words)
+            done = reframe('', *words, root=copy, given={'array_size': 100000}, **place)
+            return {(c['name'].split()[0], c['environ']): c for c in done.cases}, done.text
 
         yield run, place
 

@@ -7,7 +7,7 @@ import types
 from concurrent.futures import ProcessPoolExecutor
 
 import pytest
-from lib import local_jobs
+from lib import batch_job
 from reframe.core.backends import getlauncher
 from reframe.core.schedulers import Job
 from reframe.core.schedulers.local import LocalJobScheduler
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.alone
 def exit_status_of_another_child(folder: pathlib.Path, is_replaced: bool) -> int:
     """Of a child that exits with 3, after a local job has ended."""
     if is_replaced:
-        local_jobs.mend()
+        batch_job.mend_local_jobs()
     other = subprocess.Popen(['sh', '-c', 'exit 3'])
     process = subprocess.Popen(['true'], start_new_session=True)
     files = {f'f_{name}': (folder / name).open('w') for name in ('stdout', 'stderr')}
@@ -34,7 +34,7 @@ def exit_status_of_another_child(folder: pathlib.Path, is_replaced: bool) -> int
 
 @pytest.mark.parametrize('is_replaced', [True, False])
 def test_the_end_of_a_local_job_takes_no_other_exit_status(tmp_path, is_replaced):
-    """Where ReFrame's own function leaves them alone, too, lib/local_jobs.py can go."""
+    """Where ReFrame's own function leaves them alone, too, kill_own_alone can go."""
     # a process of its own: ReFrame's function takes any child, one of pytest's as well
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context('spawn')) as pool:
         status = pool.submit(exit_status_of_another_child, tmp_path, is_replaced).result()
@@ -46,7 +46,7 @@ def test_what_a_job_wrote_before_its_time_limit_is_read(tmp_path, monkeypatch, n
     """Where ReFrame's own job has no error without us, poll() can go."""
     for ours in ('poll', '_kill_all'):
         monkeypatch.setattr(LocalJobScheduler, ours, getattr(LocalJobScheduler, ours))
-    local_jobs.mend()
+    batch_job.mend_local_jobs()
     scheduler = LocalJobScheduler()
     job = Job.create(scheduler, getlauncher('local')(), name=name, workdir=str(tmp_path))
     process = subprocess.Popen(['sleep', '60'], start_new_session=True)

@@ -44,26 +44,20 @@ def machine(request, tmp_path):
     return checkout, {**shell, **variables(checkout)}
 
 
-@pytest.mark.parametrize('checks', ['reframe-checks', 'reframe-checks/stream.py'])
-def test_a_row_with_a_module_is_built_and_run_with_it(machine, call, environment, checks):
+@pytest.mark.parametrize('checks', ['', 'stream.py'])
+def test_a_row_with_a_module_is_built_and_run_with_it(machine, reframe, environment, checks):
     """The row before it lacks its module: that is the first one, where ReFrame would run the
     fixture of the session."""
     checkout, shell = machine
     shell['PATH'] = f'{environment["PATH"]}:{shell["PATH"]}'
-    done = call(
-        *('reframe', '-c', checks, '-r', '--system', 'modular', '-n', 'stream%pinning=none'),
-        *('-S', 'array_size=100000', '-S', 'ntimes=3', '-S', f'allow={ALLOWED}'),
-        f'--report-file={checkout}/run.json',
-        cwd=checkout,
-        **shell,
-    )
-    report = json.loads((checkout / 'run.json').read_text())
-    cases = [c for c in report['runs'][-1]['testcases'] if not c['fixture']]
-    (ran,) = [case for case in cases if case['result'] != 'skip']
-    assert ran['result'] == 'pass', (ran['fail_reason'], done.stdout)
+    words = ('-r', '--system', 'modular', '-n', 'stream%pinning=none')
+    given = {'array_size': 100000, 'ntimes': 3, 'allow': ALLOWED}
+    done = reframe(checks, *words, root=checkout, given=given, **shell)
+    (ran,) = [case for case in done.ran if case['result'] != 'skip']
+    assert ran['result'] == 'pass', done.text
     assert ran['compile_line'].startswith('cc-of-the-module -O3 ')
     # the job ran with it as well, and the build says which it was
     assert 'KMP_BLOCKTIME=71' in ran['run_environment'].split()
-    builds = [json.loads(p.read_text()) for p in checkout.glob('results/builds/*/build.json')]
+    builds = [json.loads(p.read_text()) for p in done.folder.glob('builds/*/build.json')]
     assert [build['modules'] for build in builds] == [['compiler/7.1']]
-    assert "gone-o3 needs module 'compiler/9.9': not available here" in done.stdout
+    assert "gone-o3 needs module 'compiler/9.9': not available here" in done.text

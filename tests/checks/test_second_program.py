@@ -17,7 +17,6 @@ CHASE = ROOT / 'tests/data/chase'
 NEW = {'chase.c': 'src/chase', 'chase.py': 'reframe-checks'}
 RECIPE = 'spack-repo/spack_repo/membw/packages/membw/package.py'
 LINE = '    "chase": (f"-m 1 {TINY}", ["latency:"]),\n'
-ALLOW = ('-S', 'chase.allow=disturbed,unstable')
 SLOWER_THAN_LIGHT = """
 chase:
   $index: [$partition, $environ, pinning]
@@ -54,17 +53,14 @@ def house(tmp_path_factory):
 
 
 @pytest.fixture(scope='module')
-def session(house, call):
-    """reframe over the copy's checks: (exit status and text, {pinning: case}) of a build."""
+def session(house, reframe):
+    """reframe over the copy's checks: (session, {pinning: case}) of a build."""
 
     def run(build, *words):
-        report = house / f'results/{build}.json'
-        check = house / 'reframe-checks/chase.py'
-        done = call('reframe', '--nocolor', '-c', check, '-r', *words, *ALLOW, '--report-file',
-                    report, cwd=house, MEMBW_BUILD=build,
-                    SPACK_USER_CONFIG_PATH=house / '.spack/user', **variables(house))  # fmt: skip
-        (cases,) = [r['testcases'] for r in json.loads(report.read_text())['runs']]
-        return done, {c['pinning']: c for c in cases if c['name'].startswith('chase %')}
+        given = {'chase.allow': 'disturbed,unstable'}
+        done = reframe('chase.py', '-r', *words, root=house, given=given, MEMBW_BUILD=build,
+                       SPACK_USER_CONFIG_PATH=house / '.spack/user')  # fmt: skip
+        return done, {c['pinning']: c for c in done.ran}
 
     return run
 
@@ -90,14 +86,15 @@ def test_make_builds_it_and_records_the_line(house, tmp_path):
 
 def test_reframe_runs_it_under_two_pinnings_and_takes_its_metric(by_make, house):
     done, cases = by_make
-    assert done.returncode == 0, done.stdout
+    assert done.code == 0, done.text
     assert set(cases) == {'none', 'omp'}
     for case in cases.values():
         value, _, _, _, unit, _ = case['perfvalues']['local:default:latency']
         (metric,) = json.loads((house / case['record']).read_text())['metrics'].values()
         assert (unit, metric['better']) == ('ns', 'lower')
         assert value == pytest.approx(metric['value'], 1e-5)
-        assert json.loads(case['metrics']) == {'latency': {'unit': 'ns', 'better': 'lower'}}
+        metric.pop('samples')
+        assert json.loads(case['metrics']) == {'latency': metric}
         assert case['verdict'] == 'VALID' and case['built_with'] == 'make'
         assert len(case['threads_on'].split()) == 1
     assert cases['omp']['threads_on'] != cases['none']['threads_on'] or os.cpu_count() == 1
@@ -105,26 +102,26 @@ def test_reframe_runs_it_under_two_pinnings_and_takes_its_metric(by_make, house)
 
 def test_it_can_be_built_and_run_again(by_make, house):
     done, cases = by_make
-    folder = house / 'results/builds' / cases['omp']['binary_sha256']
+    folder = done.folder / 'builds' / cases['omp']['binary_sha256']
     build = json.loads((folder / 'build.json').read_text())
     assert build['make'][:2] == ['PROGRAM=chase', 'PRESET=gcc-o2']
-    assert (house / 'results/sources' / build['sources']).is_file()
+    assert (done.folder / 'sources' / build['sources']).is_file()
 
 
 def test_its_nodes_are_ranked_by_its_own_metric(by_make, house, call):
     done = call('membw', 'rank', '--json', house / by_make[1]['omp']['record'], **variables(house))
-    assert done.returncode == 1, 'a node alone is not compared: SUSPECT'
+    assert done.returncode == 1, 'a node alone is not compared: UNDECIDED'
     (node,) = json.loads(done.stdout)['verdicts']
     assert set(node['figures']) == {'latency'} and node['figures']['latency'] > 0
 
 
 def test_it_stands_in_the_summary_and_the_report(by_make, house, call, tmp_path):
-    report = house / 'results/make.json'
-    done = call('membw', 'summary', report, **variables(house))
+    folder = by_make[0].folder
+    done = call('membw', 'summary', folder / 'report.json', **variables(house))
     assert 'chase on local:default: 1 thread' in done.stdout and 'GB/s' not in done.stdout
     assert 'Latency' in done.stdout and 'Verdict: PASS: 2 PASS' in done.stdout
     page = tmp_path / 'report.html'
-    done = call('membw', 'report', house / 'results/records', '-o', page, **variables(house))
+    done = call('membw', 'report', folder / 'records', '-o', page, **variables(house))
     assert done.returncode == 0 and ' ns PASS; rows: 2 PASS' in done.stdout, (
         done.stdout + done.stderr
     )
@@ -135,7 +132,7 @@ def test_it_stands_in_the_summary_and_the_report(by_make, house, call, tmp_path)
 @pytest.mark.spack
 def test_spack_builds_it_by_the_same_line(session, by_make):
     done, cases = session('spack', '-n', 'chase%pinning=omp', '-p', '^gcc-o2$')
-    assert done.returncode == 0, done.stdout
+    assert done.code == 0, done.text
     case, made = cases['omp'], by_make[1]['omp']
     assert case['built_with'] == 'spack' and len(case['spack_hash']) == 32
     lines = [c['compile_line'].split()[1:-1] for c in (case, made)]  # all but compiler and output
@@ -147,6 +144,6 @@ def test_a_latency_above_its_reference_fails(session, house):
     (house / 'systems/posed.yaml').write_text(POSED)
     (house / 'systems/references/posed.yaml').write_text(SLOWER_THAN_LIGHT)
     done, cases = session('make', '-n', 'chase%pinning=none', '--system', 'posed')
-    assert done.returncode == 1 and cases['none']['verdict'] == 'VALID'
+    assert done.code == 1 and cases['none']['verdict'] == 'VALID'
     assert 'performance error: ' in cases['none']['fail_reason']
     assert 'ns, expected 0.001' in cases['none']['fail_reason']

@@ -47,7 +47,7 @@ def test_launches_end_where_a_further_one_would_say_nothing_else(tmp_path, left,
         seconds_apart=0,
         executable='sh',
         executable_opts=[str(program), '--json', 'record.json'],
-        case=types.SimpleNamespace(expected={}),
+        expected={},
     )
     several_launches.launch_again(check)
     words = shlex.split(shlex.join([check.executable]) + ' ' + ' '.join(check.executable_opts))
@@ -56,7 +56,7 @@ def test_launches_end_where_a_further_one_would_say_nothing_else(tmp_path, left,
     records = [json.loads(path.read_text()) for path in tmp_path.glob('*.json')]
     assert len(records) == (made if left[0] else 0)
     assert len(ledger.read(tmp_path).ended) == made
-    assert list(check.case.expected.values())[2] == 'launch 3 of 3'
+    assert list(check.expected.values())[2] == 'launch 3 of 3'
     if any(map(is_wrong, left if left[0] else ())):
         assert combine(records, 3)['verdict'] == 'INVALID'
 
@@ -78,19 +78,24 @@ def test_the_median_of_the_launches_counts_and_their_spread_is_kept():
     assert [launch['metrics']['mpi_0_1_0'] for launch in made['launches']] == [0.3, 0.2, 0.9]
 
 
-def test_an_invalid_launch_does_not_count_while_most_are_valid():
-    made = combine([launch(9, 'INVALID'), launch(0.2), launch(0.4)])
-    assert made['verdict'] == 'VALID' and made['metrics']['mpi_0_1_0']['high'] == 0.4
-    made = combine([launch(9, 'INVALID'), launch(0.2)])
-    assert made['verdict'] == 'INVALID' and made['reasons'][0]['reason'] == 'disturbed'
-    bad = [launch(9, 'INVALID') for _ in range(4)]  # two of three were wanted, and five had to be
-    assert combine([*bad, launch(0.2), launch(0.4)], requested=3)['verdict'] == 'VALID'
-    assert combine([*bad, launch(9, 'INVALID'), launch(0.4)], requested=3)['verdict'] == 'INVALID'
+BAD, WRONG = launch(9, 'INVALID'), launch(9, 'INVALID', 'not-validated')
+OF_ALL = [
+    ([BAD, launch(0.2), launch(0.4)], None, ''),
+    ([BAD, launch(0.2)], None, 'disturbed'),
+    # two of three were wanted, and five had to be
+    ([*[BAD] * 4, launch(0.2), launch(0.4)], 3, ''),
+    ([*[BAD] * 5, launch(0.4)], 3, 'disturbed'),
+    # wrong for good
+    ([launch(0.2), WRONG, launch(0.3), launch(0.2)], None, 'not-validated'),
+]
 
 
-def test_one_launch_that_is_wrong_for_good_makes_the_record_invalid():
-    made = combine([launch(0.2), launch(9, 'INVALID', 'not-validated'), launch(0.3), launch(0.2)])
-    assert made['verdict'] == 'INVALID' and made['reasons'][0]['reason'] == 'not-validated'
+@pytest.mark.parametrize('launches, requested, why', OF_ALL)
+def test_most_launches_must_be_valid_and_none_wrong_for_good(launches, requested, why):
+    made = combine(launches, requested)
+    assert made['verdict'] == ('INVALID' if why else 'VALID')
+    assert [one['reason'] for one in made['reasons']][:1] == [why] * bool(why)
+    assert why or made['metrics']['mpi_0_1_0']['high'] == 0.4
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import types
 
 import pytest
 import yaml
-from checkout_copy import copy_checkout, variables
+from checkout_copy import copy_checkout
 from lib import slurm_nodes
 from places import ROOT
 
@@ -51,17 +51,16 @@ def test_the_file_of_a_real_site_is_right_or_says_what_to_write(tmp_path, name):
 
 
 @pytest.mark.slow
-def test_each_site_gets_a_job_as_it_takes_them(call, tmp_path):
+def test_each_site_gets_a_job_as_it_takes_them(reframe, tmp_path):
     copy = copy_checkout(tmp_path)
     for name in RIGHT:
         (copy / f'systems/{name}.yaml').write_text(system_file(name, SITES[name]))
     for name in RIGHT:
-        site, words = SITES[name], ('-c', 'reframe-checks', '--dry-run', '--system', name)
-        names = ('-n', 'stream%pinning=omp', '-n', '^cluster_stream')
-        done = call('reframe', *words, *names, cwd=copy, **variables(copy))
-        assert done.returncode == 0 and 'Ran 5/5' in done.stdout, (name, done.stdout, done.stderr)
+        site, words = SITES[name], ('-n', '^stream%pinning=omp', '-n', '^cluster_stream')
+        done = reframe('', '--dry-run', '--system', name, *words, root=copy, MEMBW_BUILD='')
+        assert done.code == 0 and 'Ran 5/5' in done.text, (name, done.text)
         for test in ('stream', 'cluster_stream'):
-            (script,) = (copy / f'results/stage/{name}').glob(f'cpu/*/{test}*/rfm_job.sh')
+            (script,) = (done.folder / f'stage/{name}').glob(f'cpu/*/{test}*/rfm_job.sh')
             text = script.read_text()
             in_submit = 'sched_access_in_submit' in site.get('sched_options', {})
             assert in_submit or all(f'#SBATCH {one}\n' in text for one in site['access']), name
@@ -84,18 +83,6 @@ def job_of(*access, **more):
     facts = {'sched_access': access, 'options': [], 'cli_options': [], 'jobid': None}
     facts |= {'num_tasks_per_node': 1, 'num_cpus_per_task': 2, 'scheduler': Scheduler()}
     return types.SimpleNamespace(**facts | more)
-
-
-@pytest.fixture
-def tool(tmp_path, monkeypatch):
-    """tool(name, script): a command of Slurm that is first on the PATH."""
-    monkeypatch.setenv('PATH', str(tmp_path), prepend=':')
-
-    def put(name, script):
-        (tmp_path / name).write_text(f'#!/bin/sh\n{script}\n')
-        (tmp_path / name).chmod(0o755)
-
-    return put
 
 
 @pytest.mark.parametrize('least, limit, free', [(1, 1000, 713), (2, 9, 1), (1, 4, 4), (1, 9, 0)])
@@ -149,7 +136,7 @@ ALLOW = 'array-too-small,too-short,disturbed,unstable,oversubscribed,wrong-pinni
 
 
 @pytest.fixture(scope='module')
-def emulated(slurm_emu, call, free_ports, need, tmp_path_factory):
+def emulated(slurm_emu, call, reframe, free_ports, tmp_path_factory):
     """(run(partition, *words): {test: case} and the text; the variables of that Slurm)."""
     folder = tmp_path_factory.mktemp('sites')
     copy = copy_checkout(folder / 'checkout')
@@ -164,16 +151,10 @@ def emulated(slurm_emu, call, free_ports, need, tmp_path_factory):
         assert started.returncode == 0, started.stderr
 
         def run(part, *words, **more):
-            done = call(
-                *('reframe', '-c', 'reframe-checks', '-r', '--system', f'emu:{part}', *words),
-                *('-S', 'array_size=100000', '-S', 'ntimes=3', '-S', f'allow={ALLOW}'),
-                f'--report-file={folder}/run.json',
-                cwd=copy,
-                timeout=200,
-                **{**variables(copy), **place, 'MEMBW_BUILD': 'make', **more},
-            )
-            cases = json.loads((folder / 'run.json').read_text())['runs'][-1]['testcases']
-            return {c['name'].split()[0]: c for c in cases}, done.stdout + done.stderr
+            words = ('-r', '--system', f'emu:{part}', *words)
+            given = {'array_size': 100000, 'ntimes': 3, 'allow': ALLOW}
+            done = reframe('', *words, root=copy, given=given, **place, **more)
+            return {c['name'].split()[0]: c for c in done.cases}, done.text
 
         yield run, place
 
@@ -231,18 +212,13 @@ def test_in_a_maintenance_its_nodes_are_measured_and_a_held_job_of_the_user_ends
 @pytest.mark.slurm
 @pytest.mark.slow
 def test_a_full_cluster_and_a_controller_without_an_answer_are_missing_with_their_words(
-    emulated, call, tmp_path
+    emulated, call, tool, tmp_path
 ):
     run, place = emulated
     nodes = ('scontrol', 'update', 'nodename=n1,n2,n3')
     call(*nodes, 'state=drain', 'reason=test', **place)
-    built = tmp_path / 'bin'
-    built.mkdir()
-    (built / 'scontrol').write_text(
-        "#!/bin/sh\necho 'slurm_load_node: Socket timed out' >&2\nexit 1\n"
-    )
-    (built / 'scontrol').chmod(0o755)
-    path = f'{built}:{call("printenv", "PATH").stdout.strip()}'
+    tool('scontrol', "echo 'slurm_load_node: Socket timed out' >&2; exit 1")
+    path = f'{tmp_path}:{call("printenv", "PATH").stdout.strip()}'
     try:
         # the build goes to the node that is left
         _, text = run('small', *CLUSTER, PATH=path)
@@ -254,7 +230,7 @@ def test_a_full_cluster_and_a_controller_without_an_answer_are_missing_with_thei
 
 
 @pytest.mark.slow
-def test_a_site_test_runs_beside_ours_without_a_controller(call, tmp_path):
+def test_a_site_test_runs_beside_ours_without_a_controller(reframe, call, tool, tmp_path):
     (tmp_path / 'own.py').write_text(
         'import reframe as rfm\nimport reframe.utility.sanity as sn\n'
         'from reframe.core.builtins import sanity_function\n\n\n@rfm.simple_test\n'
@@ -262,16 +238,11 @@ def test_a_site_test_runs_beside_ours_without_a_controller(call, tmp_path):
         "    valid_prog_environs = ['*']\n    executable = 'true'\n    local = True\n\n"
         '    @sanity_function\n    def is_right(self):\n        return sn.assert_true(1)\n'
     )
-    tools = tmp_path / 'bin'
-    tools.mkdir()
     for name in ('sinfo', 'sbatch', 'sacct'):
-        (tools / name).write_text("#!/bin/sh\necho 'Unable to contact slurm' >&2\nexit 1\n")
-        (tools / name).chmod(0o755)
-    path = f'{tools}:{call("printenv", "PATH").stdout.strip()}'
-    words = ('reframe', '-c', 'reframe-checks/stream.py', '-r', '--system', 'ulysses')
-    options = ('-p', 'gcc-o2', '--prefix', tmp_path, f'--report-file={tmp_path}/run.json')
-    alone = call(*words, *options, PATH=path)
-    assert alone.returncode == 2 and 'nothing was measured' in alone.stderr
-    done = call(*words, '-c', tmp_path, *options, PATH=path)
-    cases = json.loads((tmp_path / 'run.json').read_text())['runs'][-1]['testcases']
-    assert {c['result'] for c in cases if c['name'] == 'own'} == {'pass'}, done.stdout
+        tool(name, "echo 'Unable to contact slurm' >&2; exit 1")
+    path = f'{tmp_path}:{call("printenv", "PATH").stdout.strip()}'
+    words = ('-r', '--system', 'ulysses', '-p', 'gcc-o2')
+    alone = reframe('stream.py', *words, PATH=path)
+    assert alone.code == 2 and 'nothing was measured' in alone.text
+    done = reframe('stream.py', *words, '-c', tmp_path / 'own.py', PATH=path)
+    assert {c['result'] for c in done.ran if c['name'] == 'own'} == {'pass'}, done.text

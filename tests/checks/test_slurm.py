@@ -1,10 +1,12 @@
 """A real Slurm on this host, posing as Ulysses: jobs run under it, only honest failures fail."""
 
+import contextlib
 import json
 import os
 import pathlib
 import re
 import shutil
+import signal
 import threading
 import time
 
@@ -35,22 +37,15 @@ def slurm(slurm_emu, tmp_path_factory):
 
 
 @pytest.fixture(scope='module')
-def session(slurm, call, tmp_path_factory):
+def session(slurm, reframe):
     """The test cases of a session on the posed Ulysses, by the plain reframe command."""
 
-    def run(allow, *words):
-        folder = tmp_path_factory.mktemp('session')
-        done = call(
-            *'reframe -c reframe-checks/stream.py -r --system ulysses -p gcc-o2'.split(),
-            *('-S', 'array_size=100000', '-S', 'ntimes=3', '-S', f'allow={allow}'),
-            *(f'--report-file={folder}/run.json', '--prefix', folder, *words),
-            MEMBW_SLURM_BACKEND='squeue',
-            MEMBW_BUILD='make',
-            **slurm,
-        )
-        assert 'Ran 0/0' not in done.stdout, done.stdout
-        report = json.loads((folder / 'run.json').read_text())
-        return [case for case in report['runs'][-1]['testcases'] if not case['fixture']]
+    def run(allow, *words, ntimes=3):
+        words = ('-r', '--system', 'ulysses', '-p', 'gcc-o2', *words)
+        given = {'array_size': 100000, 'ntimes': ntimes, 'allow': allow}
+        done = reframe('stream.py', *words, given=given, MEMBW_SLURM_BACKEND='squeue', **slurm)
+        assert 'Ran 0/0' not in done.text, done.text
+        return done.ran
 
     return run
 
@@ -201,11 +196,15 @@ def test_a_job_that_is_ended_is_died_with_its_node(slurm, call, session, words, 
     other = threading.Thread(target=end)
     other.start()
     try:
-        (case,) = session(f'{SMALL},{CROWDED}', '-n', 'stream%pinning=omp', '-S', 'ntimes=900000')
+        (case,) = session(f'{SMALL},{CROWDED}', '-n', 'stream%pinning=omp', ntimes=900000)
     finally:
         other.join(60)
         resume = ('scontrol', 'update', f'NodeName={ended[0][1]}', 'State=RESUME')
         call(*resume, **slurm)
+    for entry in pathlib.Path('/proc').glob('[0-9]*'):  # what goes on there, and its node waits
+        with contextlib.suppress(OSError):
+            if os.readlink(entry / 'cwd') == case['stagedir']:
+                os.kill(int(entry.name), signal.SIGKILL)
     assert case['result'] == 'fail' and case['word'] == 'DIED', case
     assert re.search(why, case['reasons']) and ended[0][1] in case['reasons'], case['reasons']
     assert case['node'] == ended[0][1]

@@ -1,5 +1,6 @@
 """Bring-up in one command, on a virtual Slurm with a real Lmod; the file written is used."""
 
+import re
 import shutil
 
 import modules_systems
@@ -46,7 +47,7 @@ def test_one_command_describes_a_cluster_and_its_checks_are_listed(cluster, call
     (of_module,) = [c for c in partition['toolchains'].values() if c.get('modules')]
     assert of_module['modules'] == ['site-gcc/12.2']  # the newest
     assert (of_module['family'], of_module['cc']) == ('gcc', 'gcc')
-    assert 'not tried, as a newer version is there: site-gcc/9.4' in done.stderr
+    assert re.search('not tried, as a newer version is there.*: site-gcc/9.4', done.stderr)
     assert "membw run --system lyra -n '^stream%.*pinning=omp' -p '^gcc-o2$'" in done.stderr
     assert call(*words, cwd=checkout, **shell).returncode == 2  # it is there already
     words = 'reframe -c reframe-checks -l --system lyra -n stream'.split()

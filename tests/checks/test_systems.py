@@ -106,10 +106,11 @@ def test_the_peak_follows_from_the_memory(memory, gbs):
     assert list(peak.problems({**extras, 'peak_gbs': gbs * 1.005})) == []  # rounded by a person
 
 
-def test_a_peak_that_is_given_stays_and_none_is_made_up():
-    given = {'peak_gbs': 256, 'peak_source': '[orfeo]'}
+@pytest.mark.parametrize(
+    'given', [{'peak_gbs': 256, 'peak_source': '[orfeo]'}, {'numa_domains': 2}]
+)
+def test_a_peak_that_is_given_stays_and_none_is_made_up(given):
     assert peak.completed(given) == given
-    assert peak.completed({'numa_domains': 2}) == {'numa_domains': 2}
 
 
 def test_the_generic_system_comes_last():
@@ -119,34 +120,28 @@ def test_the_generic_system_comes_last():
     assert every[-1]['name'] == 'local'
 
 
-def test_what_the_sources_say_of_the_nodes():
-    def part(system, name):
-        return next(p for p in SYSTEMS[system]['partitions'] if p['name'] == name)
-
-    thin = part('thin', 'thin')
-    assert thin['processor']['num_cpus'] == 24 and thin['extras']['peak_gbs'] == 2 * 128
-    assert thin['access'] == ['-p THIN']
-    ulysses = part('ulysses', 'regular')
-    assert ulysses['processor'] == {
+SAID = {
+    ('thin', 'thin'): {'num_cpus': 24, 'peak_gbs': 2 * 128, 'access': ['-p THIN']},
+    ('ulysses', 'regular'): {
         'num_cpus': 20, 'num_cpus_per_core': 1, 'num_cpus_per_socket': 10, 'num_sockets': 2,
-    }  # fmt: skip
-    assert 'peak_gbs' not in ulysses['extras']
-    assert part('cea', 'node')['processor']['num_cpus'] == 128
-    assert part('helios', 'sandy-bridge')['extras']['stated_gbs'] == 2 * 40
-    assert part('helios', 'mic')['extras']['stated_gbs'] == 160
-    cores = {p['name']: p['processor']['num_cpus'] // 4 for p in SYSTEMS['phi']['partitions']}
-    assert cores == {
-        'knc-5110p': 60, 'knc-5110p-ecc-off': 60, 'knc-7110p': 61, 'knc-7110p-ecc-off': 61,
-        'knc-7110p-thp': 61, 'knc-7110p-thp-ecc-off': 61,
-        'knc-7120p': 61, 'knc-7120p-ecc-off': 61,
-    }  # fmt: skip
-    assert part('helios', 'mic')['extras']['threads'] == 236 // 4
-    assert ulysses['extras']['peak_gflops'] == pytest.approx(20 * 2.8 * 8)
-    assert part('helios', 'sandy-bridge')['extras']['peak_gflops'] == pytest.approx(16 * 2.7 * 8)
-    assert thin['toolchains']['icc']['modules'] == ['architecture/Intel', 'icc']
-    assert all(
-        p['extras']['threads'] == cores[p['name']] - 1 for p in SYSTEMS['phi']['partitions']
-    )
+        'peak_gflops': 20 * 2.8 * 8, 'peak_gbs': None,
+    },
+    ('cea', 'node'): {'num_cpus': 128},
+    ('helios', 'sandy-bridge'): {'stated_gbs': 2 * 40, 'peak_gflops': 16 * 2.7 * 8},
+    ('helios', 'mic'): {'stated_gbs': 160, 'threads': 236 // 4},
+    **{('phi', f'knc-{name}'): {'num_cpus': 4 * cores, 'threads': cores - 1}
+       for name, cores in {'5110p': 60, '5110p-ecc-off': 60, '7110p': 61, '7110p-ecc-off': 61,
+                           '7110p-thp': 61, '7110p-thp-ecc-off': 61, '7120p': 61,
+                           '7120p-ecc-off': 61}.items()},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('where, facts', SAID.items(), ids=lambda value: ':'.join(value))
+def test_what_the_sources_say_of_the_nodes(where, facts):
+    (part,) = (p for p in SYSTEMS[where[0]]['partitions'] if p['name'] == where[1])
+    known = {**part, **part.get('processor', {}), **part.get('extras', {})}
+    for name, value in facts.items():
+        assert known.get(name) == (pytest.approx(value) if value and name[:4] == 'peak' else value)
 
 
 @pytest.mark.parametrize('places', [

@@ -1,11 +1,13 @@
 /*
- * battery_program: TEST DOUBLE of each program of `membw node`, on virtual nodes.  Its record lies
- * ready as MADE_UP/<node>-<program>.json; where there is none it dies of SIGBUS.
+ * battery_program: TEST DOUBLE of a program on virtual nodes.  Its record lies ready as
+ * MADE_UP/<node>-<program>.json, of further measurements <node>-<program>-again-<n>.json; where
+ * there is none it dies of SIGBUS.
  */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int main(int argc, char **argv)
 {
@@ -13,17 +15,25 @@ int main(int argc, char **argv)
 								    getenv("OMP_NUM_THREADS");
 	const char *const program = strrchr(argv[0], '/') + 1;
 	const int is_one = threads && strcmp(threads, "1") == 0 && strcmp(program, "stream") == 0;
-	char path[4096];
-	FILE *in, *out;
+	char folder[4096], path[9000], to[4096];
+	const char *again;
+	FILE *in = NULL, *out;
 	int c;
 
+	again = getcwd(folder, sizeof(folder)) ? strstr(folder, "/again-") : NULL;
+	if (again) {
+		snprintf(path, sizeof(path), "%s/%s-%s-%s.json", MADE_UP, node, program,
+			 again + 1);
+		in = fopen(path, "r");
+	}
 	snprintf(path, sizeof(path), "%s/%s-%s.json", MADE_UP, node, is_one ? "one" : program);
-	in = fopen(path, "r");
-	if (!in)
+	if (!in && !(in = fopen(path, "r")))
 		return raise(SIGBUS);
-	if (getenv("SLURM_STEP_NUM_TASKS"))
-		return 0;                 /* a rank has a file of its own */
-	out = fopen(argv[argc - 1], "w"); /* --json FILE is last */
+	/* --json FILE is last; a rank has a file of its own */
+	snprintf(to, sizeof(to), "%s%s%s", argv[argc - 1],
+		 getenv("SLURM_STEP_NUM_TASKS") ? ".rank-" : "",
+		 getenv("SLURM_STEP_NUM_TASKS") ? getenv("SLURM_PROCID") : "");
+	out = fopen(to, "w");
 	if (!out)
 		return 2;
 	while ((c = getc(in)) != EOF)

@@ -149,10 +149,9 @@ def figures_of(case: dict, headlines: Container[str] = ()) -> dict[str, Figure]:
     for key, (value, reference, low, high, unit, *_) in (case.get('perfvalues') or {}).items():
         name, has_limits = key.rsplit(':', 1)[-1], (low, high) != (None, None)
         if value is not None:
-            figures[name] = Figure(
-                name,
-                value,
-                unit,
+            figures[name] = figures.get(name, Figure(name)).replace(
+                value=value,
+                unit=unit,
                 is_headline=name in headlines,
                 reference=reference if has_limits else None,
                 reference_low=low,

@@ -75,7 +75,7 @@ URL = 'https://github.com/spack/spack.git'
 def test_make_run_works_without_network(unpacked):
     args = f"-n 'stream.*pinning=omp' -p gcc-o2 {TINY} -S allow={ALLOWED}"
     done = without_network(unpacked, 'make', 'run', f'ARGS={args}')
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 2, done.stdout + done.stderr  # make's own, of the 1 for UNDECIDED
     assert 'the bundle: comparing checksums' in done.stdout
     assert 'not available' not in done.stdout
     assert list((unpacked / 'offline/sources/compiler-wrapper').iterdir())
@@ -101,7 +101,7 @@ checks=$(membw checks)
 reframe -C "$checks/../configs/settings.py" -c "$checks" -l --system helios -n stream
 eval "$(membw env)"
 reframe -c "$(membw checks)" -l --system ulysses -n stream
-membw run -n 'stream.*pinning=omp' -p '^gcc-o2$' --rounds 1 $3 -S "allow=$4"
+membw run -n 'stream.*pinning=omp' -p '^gcc-o2$' --rounds 1 $3 -S "allow=$4" || [ $? = 1 ]
 [ -z "$(ls -A)" ]
 membw summary | tail -n 1
 """
@@ -126,7 +126,8 @@ def test_the_wheel_alone_measures_from_any_folder(root, tmp_path):
     assert f"checks, systems and sources are in '{home}'" in done.stderr
     assert '~ulysses:' in done.stdout and '~helios:' in done.stdout
     assert re.search(r'^report ' + str(home / 'results/reports/run-'), done.stdout, re.M)
-    assert done.stdout.splitlines()[-1].startswith('Verdict: PASS: 1 PASS')
+    # of an array that is too small, as is allowed here
+    assert done.stdout.splitlines()[-1].startswith('Verdict: UNDECIDED: 1 UNDECIDED')
 
 
 def test_a_damaged_bundle_is_refused(unpacked, tmp_path):

@@ -162,4 +162,4 @@ def test_easybuilds_file_builds_what_it_installs(tmp_path, need):
     files = [tmp_path / name for names, _ in config['files_to_copy'] for name in names]
     assert all(file.is_file() for file in files)
     record = json.loads((tmp_path / 'out/stream.json').read_text())
-    assert record['preset'] == 'gcc-o2' and record['compile_line'][0] == 'gcc'
+    assert record['preset'] == 'gcc-o3' and record['compile_line'][0] == 'gcc'

@@ -9,11 +9,11 @@ import os
 import subprocess
 
 import emulated_machine as machines
+import made_up_nodes
 import pytest
-from membw.node.figures import of_record
 from places import ROOT
 
-from membw.node.command import word_for
+from membw.node.assembled import assembled
 
 ALL = os.environ.get('MACHINES') == 'all'
 NAMES = [n for n in machines.names() if ALL or machines.load(n).get('in_make_test')]
@@ -66,16 +66,17 @@ def test_each_run_says_what_it_must(name, programs, tmp_path, need):
 
 
 def judged(record, like, share):
-    """`membw node` of a record beside five peers with the facts of another; planted rates."""
+    """`membw node` of a record beside eight peers with the facts of another; planted rates."""
 
     def node(host, record, share=1.0):
-        own = copy.deepcopy(record)
-        own['metrics']['triad'] = {'value': 10 * share, 'unit': 'GB/s', 'better': 'higher'}
-        part = {'name': 'stream', 'record': own, 'why': '', 'died': False}
-        return {'host': host, 'time': record['time'], 'parts': [part]}
+        rate = {'value': 10 * share, 'unit': 'GB/s', 'better': 'higher'}
+        part = {'name': 'stream', 'command': 'stream', 'why': '', 'died': False}
+        part['record'] = record | {'host': host, 'metrics': record['metrics'] | {'triad': rate}}
+        own = {'host': host, 'time': record['time'], 'version': '1', 'seconds': 1.0}
+        return assembled(own, [part])
 
-    peers = [node(f'p{i}', like | {'looks': {}}) for i in range(5)]  # no domain apart
-    return word_for(node('n1', record, share), peers, [], '').text
+    peers = [node(f'p{i}', like | {'looks': {}}) for i in range(8)]  # no domain apart
+    return made_up_nodes.word(node('n1', record, share), peers).text
 
 
 def differences(expected, outcome, outcomes):
@@ -99,7 +100,10 @@ def differences(expected, outcome, outcomes):
             yield f'pairs {found}, not {expected["pairs"]}'
         if any(list(p['placement_after']['pages_on']) != [str(p['memory'])] for p in pairs):
             yield 'pages of a pair lie elsewhere'
-        across = of_record('tiers', outcome.record, False).get('across')
+        own = {'host': 'n1', 'time': outcome.record['time']}
+        part = {'name': 'tiers', 'command': 'tiers', 'why': '', 'died': False}
+        node = assembled(own, [part | {'record': outcome.record | {'host': 'n1'}}])
+        across = 'read_gbs_across' in node['metrics']
         if len(expected['pairs']) > 1 and not across:
             yield 'no reads from another domain for membw node'
     if 'word' in expected:

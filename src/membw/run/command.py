@@ -33,8 +33,8 @@ presets. With --full, --system, or any option of ReFrame (-n TEST, -p PRESET, -S
 -v for its whole output, ...): reframe -c reframe-checks -r with these options, then tables and
 verdict.
 
-exit status: 0 all have figures and passed, or failed as expected; 1 some failed, are invalid,
-undecided or not measured; 2 nothing could be run
+exit status: 0 all PASS, or failed as expected; 1 some are anything else; 2 some were not measured
+and the others are well, or nothing could be run
 """
 
 

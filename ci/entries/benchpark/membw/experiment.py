@@ -9,7 +9,7 @@ from benchpark.openmp import OpenMPExperiment
 
 class Membw(Experiment, OpenMPExperiment):
     variant('workload', default='stream', description='workload of the application')
-    variant('preset', default='gcc-o2', description='row of configs/presets.yaml')
+    variant('preset', default='gcc-o3', description='row of configs/presets.yaml')
 
     def compute_applications_section(self):
         for name in ('n_nodes', 'processes_per_node', 'n_ranks'):

@@ -10,7 +10,7 @@ class Membw(ExecutableApplication):
     name = 'membw'
     tags('memory-benchmark', 'micro-benchmark', 'single-node')
 
-    software_spec('membw', pkg_spec='membw preset=gcc-o2', package_manager='spack*')
+    software_spec('membw', pkg_spec='membw preset=gcc-o3', package_manager='spack*')
     required_package('membw', package_manager='spack*')
 
     # only a VALID run has the word by which the figures are read; the next experiment runs anyhow

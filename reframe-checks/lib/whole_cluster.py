@@ -147,8 +147,12 @@ class whole_cluster(measurement):
         self.nodes_of_job = requested.read_text().split() if requested.is_file() else []
         records = self.records_of(stage, self.nodes_of_job, self.order())
         if not records:
-            self.expected = {node: node for node in self.nodes_of_job} or {RECORDS: ''}
+            of_all = {RECORDS: '' if self.notes_ends else 'the MPI job'}
+            each = {node: node for node in self.nodes_of_job}
+            self.expected = each if self.notes_ends and each else of_all
             self.gather()
+            if not self.notes_ends:  # the node of the launcher is not to blame
+                self.missing = [one._replace(node='') for one in self.missing]
             self.keep(None)
             return
         self.judges_records = False

@@ -88,10 +88,11 @@ class Run:
         report = self.root / re.search(r'^report (\S+\.json)', self.text, re.M)[1]
         cases = json.loads(report.read_text())['runs'][-1]['testcases']
         (self.case,) = [case for case in cases if not case['fixture']]
-        assert self.case['node_check'], self.text
-        with open(self.case['node_check']) as file:  # {node: 'FAIL triad ...'}
-            self.nodes = dict(line.rstrip('\n').split(' ', 1) for line in file)
-        self.records = [json.loads(line) for line in open(self.case['record'])]
+        self.nodes, self.records = {}, []
+        if self.case['node_check']:
+            with open(self.case['node_check']) as file:  # {node: 'FAIL triad ...'}
+                self.nodes = dict(line.rstrip('\n').split(' ', 1) for line in file)
+            self.records = [json.loads(line) for line in open(self.case['record'])]
         return self
 
 
@@ -226,17 +227,12 @@ def until_measuring(folder, nodes):
     ],
 )
 def test_a_node_killed_in_mid_run_makes_the_row_died(run, need, starter, of_node, why, measured):
-    """All nodes take 100 times as long, so that there is a middle to kill one in."""
     need('mpicc', 'mpirun')
-    begun = run('cluster_stream', *PLANTED, '-DSLOW=100', array_size=50000, ntimes=40,
-                rank_threads=1, allow=DEFECTS, starter=starter, max_nodes=4)  # fmt: skip
-    try:
-        node = 'n3'
-        os.kill(until_measuring(begun.folder, 4)[node], signal.SIGKILL)
-        done = begun.wait()
-    finally:
-        begun.process.kill()
-    assert done.status == 1 and done.case['word'] == 'DIED', done.text
+    node = 'n3'
+    done = killed(run, starter, node)
+    if starter == 'mpirun' and not done.records:  # rank 0 was ended before it wrote
+        assert 'the MPI job: ' in done.case['reasons'] and not done.nodes, done.text
+        return
     assert ('-DMEMBW_MPI' in done.case['compile_line']) == (starter == 'mpirun')
     assert sorted(done.nodes) == NODES[:4] and done.nodes[node].startswith(of_node)
     assert f'{why} (signal 9)' in done.case['reasons']
@@ -246,6 +242,30 @@ def test_a_node_killed_in_mid_run_makes_the_row_died(run, need, starter, of_node
     record = pathlib.Path(done.case['record'])
     job = json.loads((record.parents[1] / 'jobs' / record.stem / 'job.json').read_text())
     assert job['record_in_stage'] == 'cluster.jsonl'  # what membw reproduce compares
+
+
+@slurmed
+def test_an_mpi_job_that_leaves_no_record_blames_no_node(run, need):
+    need('mpicc', 'mpirun')
+    done = killed(run, 'mpirun', *NODES[:4])
+    assert 'the MPI job: ' in done.case['reasons'] and 'SIGKILL' in done.case['reasons']
+    assert not done.nodes and not any(f'{node}: ' in done.case['reasons'] for node in NODES)
+
+
+def killed(run, starter, *nodes):
+    """The run, ended, of whose programs those of these nodes were killed. All take 100 times as
+    long, so that there is a middle to kill one in."""
+    begun = run('cluster_stream', *PLANTED, '-DSLOW=100', array_size=50000, ntimes=40,
+                rank_threads=1, allow=DEFECTS, starter=starter, max_nodes=4)  # fmt: skip
+    try:
+        programs = until_measuring(begun.folder, 4)
+        for node in nodes:
+            os.kill(programs[node], signal.SIGKILL)
+        done = begun.wait()
+    finally:
+        begun.process.kill()
+    assert done.status == 1 and done.case['word'] == 'DIED', done.text
+    return done
 
 
 @slurmed

@@ -161,10 +161,12 @@ static void fact_memory(void)
 }
 
 /* What systems/facts/cpus.yaml recognises a CPU by, as the kernel writes it; x86 has the first
- * four, Arm the next two.  Everybody may read who made the machine, not its serial number. */
+ * four, Arm the next two.  Everybody may read who made the machine, not its serial number; one
+ * without DMI is named by its device tree. */
 static void fact_identity(void)
 {
-	char flags[SYSLINE_MAX];
+	static const char dmi[] = "/sys/class/dmi/id/product_name";
+	char flags[SYSLINE_MAX], name[SYSLINE_MAX];
 
 	json_open("cpu_id", '{');
 	fact_field("vendor", "/proc/cpuinfo", "vendor_id");
@@ -174,7 +176,7 @@ static void fact_identity(void)
 	fact_field("implementer", "/proc/cpuinfo", "CPU implementer");
 	fact_field("part", "/proc/cpuinfo", "CPU part");
 	fact_line("machine_vendor", "/sys/class/dmi/id/sys_vendor");
-	fact_line("machine", "/sys/class/dmi/id/product_name");
+	fact_line("machine", sysfile_line(name, "%s", dmi) ? dmi : "/proc/device-tree/model");
 	sysfile_field(flags, "/proc/cpuinfo", "flags");
 	json_truth("hypervisor", strstr(flags, " hypervisor") != NULL);
 	json_close('}');

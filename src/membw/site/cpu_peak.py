@@ -18,6 +18,8 @@ ROUNDING = 0.01  # 2666 and 2667 MT/s are one speed
 MORE = ' has more'
 UNLOCKED = re.compile(r'Core\(TM\)|Ryzen| w\d-')  # may run memory faster than specified
 GIVEN = 'as given'  # by --peak
+# '9R14', '8488C', '72F3', '285K', 'MI300A'; not 'Xeon Processor', 'EPYC-Rome', 'E312xx', '2.20GHz'
+MODEL = re.compile(r'\d[\dA-Z]+\d(?!x)')
 
 
 def peak_of(data: dict) -> tuple[float | None, str]:
@@ -66,9 +68,15 @@ def number(text: str | None) -> int:
         return -1
 
 
+def is_masked(facts: Facts) -> bool:
+    """Whether the name of an x86 CPU has no model: then its numbers may be a hypervisor's, too."""
+    name = (facts.get('cpu_model') or '').partition('@')[0]
+    return bool((facts.get('cpu_id') or {}).get('vendor')) and not MODEL.search(name)
+
+
 def cpu_of(facts: Facts) -> Facts:
     """The row of cpus.yaml; {}: none."""
-    seen = facts.get('cpu_id') or {}
+    seen = {} if is_masked(facts) else facts.get('cpu_id') or {}
     family, model, stepping, implementer, part = (
         number(seen.get(key)) for key in ('family', 'model', 'stepping', 'implementer', 'part')
     )
@@ -196,5 +204,7 @@ def unknown(facts: Facts) -> str:
     parts = [f'{key} {seen[key]}' for key in keys if seen.get(key)]
     name = ' '.join((facts.get('cpu_model') or '').split())
     name = ', '.join(filter(None, [name, *parts])) or 'this CPU'
+    if is_masked(facts):
+        return f"{name}: a name without a model, as of a hypervisor; set 'peak_gbs' in systems/"
     how = '' if os.geteuid() == 0 else 'as root it is read, or '
     return f"{name}: not in systems/facts/cpus.yaml; {how}set 'peak_gbs' in systems/"

@@ -1,13 +1,16 @@
 """`membw published`: what others measured, and this machine's newest Triad."""
 
 import argparse
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from membw import tables
 from membw.checkout import root
 from membw.errors import MembwError, did_you_mean
-from membw.possible import published, sentence
+from membw.possible import contributed, published, sentence
+from membw.printable import printable
 from membw.site.cpu_peak import Facts, facts_of
 from membw.tables import Cell, Column, Table
 
@@ -24,17 +27,26 @@ ordinary ones on a CPU that does not read what is wholly overwritten. Arrays: th
 last-level caches; '-': not said. A range is of one kind of stores, of one CPU and its neighbours,
 and of three machines; figures of use `warning` or `floor` are in none.
 
-exit status: 0 listed, 2 no such figure
+A record of `membw run`, measured as root, may become a figure: its row is made from it, and each
+test run checks it again. example: membw published add results/records/RECORD.json
+
+exit status: 0 listed or added, 1 refused, 2 no such figure or record
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument('figure', nargs='?', metavar='ID', help='all that is known of this one')
+    add = parser.add_argument
+    add('figure', nargs='?', metavar='ID | add', help='all that is known of this one')
+    add('record', nargs='?', metavar='RECORD', help='add: the record that becomes a figure')
     tables.add_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    every = {row['id']: row for row in facts_of('published')['figures']}
+    if args.figure == 'add':
+        return add_record(args.record)
+    if args.record:
+        raise MembwError(f"unexpected argument '{args.record}'", 'membw published add RECORD')
+    every = {row['id']: row for row in published.figures()}
     if args.figure is None:
         listed = Table('Published, GB/s', COLUMNS, map(cells, every.values()))
         print(tables.as_text([*here(), listed], args.json))
@@ -42,10 +54,46 @@ def run(args: argparse.Namespace) -> int:
     if args.figure not in every:
         raise MembwError(f"no published figure '{args.figure}'", did_you_mean(args.figure, every))
     row = every[args.figure]
-    source = facts_of('published')['sources'][row['source']]
+    source = facts_of('published')['sources'].get(row['source'], row['source'])
     columns = (Column('key', 'key'), Column('value', 'value'))
     rows = [(key, str(value)) for key, value in {**row, 'source': source}.items()]
     print(tables.as_text([Table('', columns, rows)], args.json))
+    return 0
+
+
+def add_record(path: str | None) -> int:
+    """Writes the figure of a record, or says what is against it."""
+    from membw.results.record import BadRecord, evidence
+
+    if not path:
+        raise MembwError('no record given', 'membw published add RECORD')
+    try:
+        record = contributed.kept(evidence(Path(path).read_bytes()))
+        against = [*contributed.refusals(record)]
+        row = {} if against else contributed.row_of('', record)
+    except OSError as err:
+        raise MembwError(f"cannot read '{path}': {err.strerror}") from err
+    except (BadRecord, AttributeError, KeyError, TypeError) as err:
+        raise MembwError(f"'{path}': not one record: {err}") from err
+    if row:
+        name = f'{row["machine"]}-{record["build"]["preset"]}'.lower()
+        row['id'] = re.sub(r'\W+', '-', name)
+        known = [
+            r
+            for r in published.figures()
+            if row['id'] == r['id'] or row['triad'] == r.get('triad')
+        ]
+        against = [f'there is such a figure: {one["id"]}' for one in known]
+    for why in against:
+        print(f'refused: {printable(why)}')
+    if against:
+        return 1
+    file = published.folder() / f'{row["id"]}.json'
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps(record) + '\n')
+    share = published.shares([row])[0]
+    print(f'{row["id"]}: Triad {row["triad"]:.1f} GB/s, {share:.0f} % of the peak')
+    print(f'written: {file}; send it: tests check it again')
     return 0
 
 

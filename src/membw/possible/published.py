@@ -1,15 +1,30 @@
-"""What others measured (published.yaml): a range of like machines, or no range."""
+"""What others measured (published.yaml, and records): a range of like machines, or no range."""
 
+import functools
+import json
+from pathlib import Path
 from typing import Any
 
+from membw.checkout import root
+from membw.possible.contributed import LEAST, row_of
 from membw.presets.table import Facts
 from membw.site.cpu_peak import Peak, facts_of
 
 USED = ('reference', 'range')  # no floors, no figure with a warning
 NOT_SAID = 'not said'
 FEWEST = 3  # machines of a range
-LEAST = 2.0  # last-level caches that an array fills
 PROGRAMS = ('STREAM', 'HPCC StarSTREAM', 'BabelStream')  # what others read is not the same
+
+
+def folder() -> Path:
+    return Path(root(), 'systems', 'facts', 'published')
+
+
+@functools.cache
+def figures() -> list[Facts]:
+    records = sorted(folder().glob('*.json'))
+    rows = [row_of(file.stem, json.loads(file.read_bytes())) for file in records]
+    return facts_of('published')['figures'] + rows
 
 
 def ends(value: Any) -> list[float]:
@@ -20,7 +35,7 @@ def usable() -> list[Facts]:
     """Triad of all cores and of memory, by a known peak."""
     return [
         row
-        for row in facts_of('published')['figures']
+        for row in figures()
         if row['use'] in USED and row['program'] in PROGRAMS
         and row['scope'] in ('node', 'socket') and {'triad', 'peak'} <= set(row)
         and not row.get('some_cores') and not 0 < size(row) < LEAST

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable
 
 from membw.possible import published
+from membw.possible.contributed import CLAIMED, MOVED, is_claiming
 from membw.possible.published import FEWEST, NOT_SAID
 from membw.presets.table import Facts
 from membw.printable import plural
@@ -11,8 +12,6 @@ from membw.site import cpu_peak as peak
 
 MARGIN = 0.03
 CORES, MEMORY = 1.7, 1.15  # what twice the threads gain where these are the limit
-CLAIMED = 0.7  # share of the reads that are avoided: like the CPUs that claim their lines
-MOVED = 4 / 3  # of Triad's bytes, where each line that is written is read before
 A_NODE = "a second node ('membw node --peers')"
 
 
@@ -24,8 +23,7 @@ def lines_of(
     facts, threads = record.get('facts') or {}, record.get('threads') or 0
     looks = record.get('looks') or {}
     is_part = 0 < threads < (facts.get('cores') or 0)  # others used all of their cores
-    is_claiming = top.row.get('claims') or (looks.get('write_allocate_avoided') or 0) >= CLAIMED
-    if stores == 'ordinary' and (is_claiming or 0 < top.gbs < MOVED * gbs):
+    if stores == 'ordinary' and is_claiming(record, top, gbs):
         stores = 'claimed'
     here = [f'At most {top.here:.4g} of {top.gbs:.4g} GB/s'] if 0 < top.here < top.gbs else []
     lines = [

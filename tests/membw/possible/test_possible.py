@@ -1,14 +1,17 @@
 """Is that good? The peak of each known CPU, what others reach, and the sentence made of both."""
 
 import itertools
+import json
 import os
 import re
 
+import made_up_records
 import pytest
 import yaml
+from checkout_copy import copy_checkout, variables
 from places import ROOT
 
-from membw.possible import published, sentence
+from membw.possible import contributed, published, sentence
 from membw.site import cpu_peak as peak
 
 IDENTITIES = yaml.safe_load((ROOT / 'tests/data/identities.yaml').read_text())
@@ -299,6 +302,90 @@ def test_the_list_one_figure_and_a_misspelt_one_on_the_terminal(call):
     done = call('membw', 'published', 'suse-9005')
     said = "membw: no published figure 'suse-9005'\nhint: did you mean 'suse-9004'?\n"
     assert (done.returncode, done.stderr) == (2, said)
+
+
+def a_record(gbs=235.4, **fields):
+    """Of a healthy node of two EPYC 7763, measured as root by `membw run`."""
+    facts = record_of(identity(), dimms=modules(16), memory_channels=16)['facts']
+    proven = {'known': 'proven', 'bytes': 2**38, 'triad_gbs': gbs, 'largest_bytes': 2**39,
+              'largest_triad_gbs': gbs}  # fmt: skip
+    facts['dimms'] = [{**module, 'type': 'DDR'} for module in facts['dimms']]
+    made = made_up_records.record(
+        rows=made_up_records.stream({'triad': gbs}), facts=facts, threads=128, llc_mib=512,
+        array_size=2**29, residency=proven,
+        codegen={'triad': {'stores': 'ordinary', 'width_bits': 64}},
+    )  # fmt: skip
+    parts = {
+        key: {**made[key], **value} for key, value in fields.items() if isinstance(value, dict)
+    }
+    return contributed.kept({**made, **fields, **parts})
+
+
+@pytest.mark.parametrize('gbs, fields, why', [
+    (235, {'program': 'ladder'}, 'no Triad in GB/s of stream'),
+    (235, {'verdict': 'INVALID'}, 'its verdict is INVALID'),
+    (235, {'reasons': [{'reason': 'array-too-small', 'allowed': True}]}, 'array-too-small: '),
+    (235, {'warnings': [{'reason': 'disturbed', 'detail': 'others'}]}, 'disturbed: others'),
+    (235, {'metrics': made_up_records.metrics({'triad': 235}, half=None)}, 'no interval'),
+    (235, {'residency': {'known': 'declared'}}, "arrays in memory: 'declared', where 'proven'"),
+    (235, {'residency': {'largest_triad_gbs': 190}}, 'of the largest arrays which were tried'),
+    (235, {'residency': {'largest_triad_gbs': None}}, 'of the largest arrays which were tried'),
+    (235, {'array_size': 2**26}, 'an array is 1.0 last-level caches, 2 are wanted'),
+    (235, {'memory_side_cache_mib': 2**16}, 'an array is 0.1 last-level caches'),
+    (235, {'llc_mib': 0}, 'an array is 0.0 last-level caches'),
+    (235, {'codegen': {'triad': {'stores': 'mixed'}}}, 'the stores of its code are not known'),
+    (235, {'build': {'code_sha256': None}}, 'its build is not known'),
+    (235, {'build': {'unknown': 'no BINARY.json'}}, 'its build is not known'),
+    (235, {'threads': 64}, 'not one process with a thread on each core'),
+    (235, {'ranks': 4}, 'not one process with a thread on each core'),
+    (235, {'facts': {'cpu_model': 'AMD EPYC'}}, 'its CPU is not known: 16 channels x DDR-3200'),
+    (235, {'facts': {'cpu_model': 'AMD EPYC', 'dimms': []}}, 'is not known: AMD EPYC, family 25'),
+    (235, {'facts': {'cpu_model': 'AMD EPYC 9R14', 'cores': 2, 'cpu_id': record_of(IDENTITIES[0])[
+        'facts']['cpu_id']}}, 'its peak is not known: 2 of up to 96 cores'),
+    (235, {'facts': {'dimms': [], 'memory_channels': None}}, 'modules are not known: measure as'),
+    (235, {'facts': {'dimms': [], 'memory_channels': 15}}, '15 of 16 channels are populated'),
+    (415, {}, 'Triad is above the peak of 409.6 GB/s (2 sockets x 8 channels x DDR4-3200)'),
+])  # fmt: skip
+def test_a_record_that_nobody_should_be_compared_with_is_no_figure(gbs, fields, why):
+    against = [*contributed.refusals(a_record(gbs, **fields))]
+    assert len(against) == 1 and why in against[0]
+
+
+def test_each_record_among_the_figures_is_checked_again():
+    for file in published.folder().glob('*.json'):
+        record = json.loads(file.read_bytes())
+        assert not [*contributed.refusals(record)] and record == contributed.kept(record)
+
+
+def test_a_record_becomes_a_figure_once(call, tmp_path):
+    own = variables(copy_checkout(tmp_path / 'own'))
+    folder = tmp_path / 'own/systems/facts/published'
+
+    def add(name, record):
+        file = tmp_path / name
+        file.write_text(record if isinstance(record, str) else json.dumps(record) + '\n')
+        return call('membw', 'published', 'add', file, **own)
+
+    record = a_record() | {'busy': {'processes': [{'name': 'secret'}]}}
+    done = add('good.json', record)
+    assert done.stdout.startswith('thin-gcc-o2: Triad 235.4 GB/s, 57 % of the peak\n')
+    text = (folder / 'thin-gcc-o2.json').read_text()
+    assert json.loads(text)['metrics'] == record['metrics'] and 'secret' not in text
+    listed = call('membw', 'published', **own).stdout
+    assert re.search(
+        r'^ +thin-gcc-o2 +thin +ordinary +node +235.4 +57 +8.0 +reference$', listed, re.M
+    )
+    one = call('membw', 'published', 'thin-gcc-o2', **own).stdout
+    assert 'EPYC 7003 (Milan)' in one and 'systems/facts/published/thin-gcc-o2.json' in one
+    again = add('again.json', {**record, 'case': {'system': 'hydra'}})
+    assert (again.returncode, again.stdout) == (
+        1,
+        'refused: there is such a figure: thin-gcc-o2\n',
+    )
+    for damaged in ('nonsense', json.dumps(record)[:-1], json.dumps({**record, 'residency': 5})):
+        done = add('damaged.json', damaged)
+        assert done.returncode == 2 and "damaged.json': not one record" in done.stderr
+    assert len([*folder.iterdir()]) == 1
 
 
 def test_the_kind_of_stores_is_triads():

@@ -11,7 +11,7 @@ from membw.accept.risk import in_figures, sentences
 from membw.accept.text import terms
 from membw.checkout import root, systems
 from membw.errors import MembwError, did_you_mean
-from membw.possible.published import NOT_SAID
+from membw.possible.contributed import NOT_SAID
 from membw.possible.sentence import asked
 from membw.results.table import HIGHER
 from membw.site.peak import completed, placed

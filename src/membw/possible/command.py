@@ -3,6 +3,7 @@
 import argparse
 import json
 import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -123,7 +124,8 @@ def here() -> Iterator[str]:
         return
     newest = max(triads, key=lambda figure: figure.time)
     record = results.evidence(newest)
-    stores = published.stores_of((record.get('case') or {}).get('stores') or '')
+    stores = contributed.stores_of(record)
     yield f'{newest.node}: Triad {newest.value:.1f} GB/s, {newest.preset or "stream"}'
-    yield from sentence.lines_of(record, newest.value, newest.is_bound, stores)
+    for line in sentence.lines_of(record, newest.value, newest.is_bound, stores):
+        yield from textwrap.wrap(line, tables.width())
     yield ''

@@ -9,6 +9,7 @@ from membw.site import cpu_peak as peak
 LEAST = 2.0  # last-level caches that an array fills
 CLAIMED = 0.7  # share of the reads that are avoided: like the CPUs that claim their lines
 MOVED = 4 / 3  # of Triad's bytes, where each line that is written is read before
+NOT_SAID = 'not said'
 STORES = {'ordinary': 'ordinary', 'nontemporal': 'non-temporal'}  # as membw codegen says it
 # of a record: what the row says, and what it is checked by; no thread, no process, no path
 KEPT = ('schema', 'program', 'version', 'time', 'host', 'ranks', 'threads', 'metrics', 'headline',
@@ -64,7 +65,7 @@ def refusals(record: Facts) -> Iterator[str]:
         yield 'Triad is above that of the largest arrays which were tried: a cache'
     if size_of(record) < LEAST:
         yield f'an array is {size_of(record):.1f} last-level caches, {LEAST:g} are wanted: -n'
-    if triad_stores(record) not in STORES:
+    if stores_of(record) == NOT_SAID:
         yield "the stores of its code are not known: 'membw run' records them"
     if build.get('unknown') or not build.get('code_sha256'):
         yield 'its build is not known'
@@ -93,15 +94,17 @@ def is_claiming(record: Facts, top: peak.Peak, gbs: float) -> bool:
     return bool(top.row.get('claims') or avoided >= CLAIMED or 0 < top.gbs < MOVED * gbs)
 
 
-def triad_stores(record: Facts) -> str:
-    return ((record.get('codegen') or {}).get('triad') or {}).get('stores') or ''
+def stores_of(record: Facts) -> str:
+    """Of Triad, by the code that was measured."""
+    kernel = (record.get('codegen') or {}).get('triad') or {}
+    return STORES.get(kernel.get('stores') or '', NOT_SAID)
 
 
 def row_of(name: str, record: Facts) -> Facts:
     """As the rows of published.yaml."""
     top, facts, build = peak.of_node(record), record['facts'], record['build']
     rates = {key: metric['value'] for key, metric in record['metrics'].items() if key != 'read'}
-    kind = STORES[triad_stores(record)]
+    kind = stores_of(record)
     if kind == 'ordinary' and is_claiming(record, top, rates['triad']):
         kind = 'claimed'
     return {

@@ -11,7 +11,6 @@ from membw.presets.table import Facts
 from membw.site.cpu_peak import Peak, facts_of
 
 USED = ('reference', 'range')  # no floors, no figure with a warning
-NOT_SAID = 'not said'
 FEWEST = 3  # machines of a range
 PROGRAMS = ('STREAM', 'HPCC StarSTREAM', 'BabelStream')  # what others read is not the same
 
@@ -60,14 +59,6 @@ def like(top: Peak, stores: str) -> list[Facts]:
     """The same kind of stores, on the same CPU or a neighbour of it."""
     kin = {row['name'] for row in facts_of('cpus')['cpus'] if kin_of(row) == kin_of(top.row)}
     return [row for row in usable() if row['stores'] == stores and row.get('family') in kin]
-
-
-def stores_of(brief: str) -> str:
-    """Of Triad, by the word that a row has of its kernels: 'memmove/64', '256nt'."""
-    word = brief.rpartition('/')[2]
-    if word.endswith('nt'):
-        return 'non-temporal'
-    return 'ordinary' if word.isdigit() else NOT_SAID
 
 
 def size(row: Facts) -> float:

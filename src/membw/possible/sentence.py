@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterable
 
 from membw.possible import published
-from membw.possible.contributed import CLAIMED, MOVED, is_claiming
-from membw.possible.published import FEWEST, NOT_SAID
+from membw.possible.contributed import CLAIMED, MOVED, NOT_SAID, is_claiming
+from membw.possible.published import FEWEST
 from membw.presets.table import Facts
 from membw.printable import plural
 from membw.site import cpu_peak as peak

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from membw.moments import utc
-from membw.possible import published, sentence
+from membw.possible import contributed, sentence
 from membw.presets import version
 from membw.printable import plural
 from membw.rank.ranking import with_verdicts
@@ -23,7 +23,7 @@ from membw.summary.full_table import text_of
 FIRST = 'stream'  # the benchmark of the headline, where it was measured
 LISTED = 20  # lines of what needs attention
 IN_HEAD = 12  # bars of the picture
-CASE_FIELDS = ('session', 'commit', 'compile_line', 'stores', 'modules')
+CASE_FIELDS = ('session', 'commit', 'compile_line', 'modules')
 
 
 def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
@@ -130,8 +130,8 @@ def _standing(row: Row, table: Table, is_several: bool) -> list[str]:
     f = row.headline
     lines = [f'{row.name} on {f.node}{", the fastest node" if is_several else ""}.']
     if f.metric == 'triad':
-        stores, is_least = published.stores_of(row.stores), f.is_bound and not f.may_be_worse
-        lines += sentence.lines_of(table.evidence(f), f.value, is_least, stores)
+        record, is_least = table.evidence(f), f.is_bound and not f.may_be_worse
+        lines += sentence.lines_of(record, f.value, is_least, contributed.stores_of(record))
     if not f.reference:
         return [*lines, 'No reference is set.']
     part = 100 * (f.value / f.reference - 1)

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from membw.possible import published
+from membw.possible.contributed import NOT_SAID, stores_of
 from membw.report import record_pictures
 from membw.report.charts import MOST, Bar, Curve, bars, lines
 from membw.report.model import Picture, Section
@@ -57,8 +57,8 @@ def _conditions(records: Sequence[dict]) -> str:
     """Array size, threads and kind of stores: 'Measured with arrays of 120 MiB, 2 threads.'"""
     sizes = {r['array_size'] * r.get('element_bytes', 8) for r in records if r.get('array_size')}
     threads = {r['threads'] for r in records if r.get('threads')}
-    stores = {published.stores_of((r.get('case') or {}).get('stores') or '') for r in records}
-    stores -= {published.NOT_SAID} if sizes else stores
+    stores = {stores_of(r) for r in records}
+    stores -= {NOT_SAID} if sizes else stores
     parts = (
         ('arrays of {}', map(in_bytes, sorted(sizes))),
         ('{} threads' if threads != {1} else '{} thread', map(str, sorted(threads))),

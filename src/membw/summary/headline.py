@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterator
 
 from membw import tables
-from membw.possible import published, sentence
+from membw.possible import contributed, sentence
 from membw.printable import plural
 from membw.results import verdict
 from membw.results.rows import Row
@@ -57,7 +57,7 @@ def machine(record: dict) -> str:
 
 def is_that_good(row: Row, rows: list[Row]) -> Iterator[str]:
     """The figure, its reference, what the memory can do, what others reach, what limits it."""
-    f, stores = row.figures[METRIC], published.stores_of(row.stores)
+    f, stores = row.figures[METRIC], contributed.stores_of(row.record)
     off = (
         f'     reference {f.reference:.4g} ({f.value / f.reference - 1:+.0%})'
         if f.reference

@@ -7,6 +7,7 @@ import re
 
 import made_up_records
 import pytest
+import record_schema
 import yaml
 from checkout_copy import copy_checkout, variables
 from places import ROOT
@@ -306,18 +307,16 @@ def test_the_list_one_figure_and_a_misspelt_one_on_the_terminal(call):
 
 def a_record(gbs=235.4, **fields):
     """Of a healthy node of two EPYC 7763, measured as root by `membw run`."""
-    facts = record_of(identity(), dimms=modules(16), memory_channels=16)['facts']
+    size = {'locator': None, 'bank': None, 'size_mib': 2**15, 'width_bits': 72, 'type': 'DDR'}
+    dimms = [size | module for module in modules(16)]
     proven = {'known': 'proven', 'bytes': 2**38, 'triad_gbs': gbs, 'largest_bytes': 2**39,
               'largest_triad_gbs': gbs}  # fmt: skip
-    facts['dimms'] = [{**module, 'type': 'DDR'} for module in facts['dimms']]
-    made = made_up_records.record(
-        rows=made_up_records.stream({'triad': gbs}), facts=facts, threads=128, llc_mib=512,
-        array_size=2**29, residency=proven,
+    made = record_schema.check(made_up_records.record(
+        rows=made_up_records.stream({'triad': gbs}), threads=128, llc_mib=512, array_size=2**29,
+        facts=record_of(identity(), dimms=dimms, memory_channels=16)['facts'], residency=proven,
         codegen={'triad': {'stores': 'ordinary', 'width_bits': 64}},
-    )  # fmt: skip
-    parts = {
-        key: {**made[key], **value} for key, value in fields.items() if isinstance(value, dict)
-    }
+    ))  # fmt: skip
+    parts = {k: {**made[k], **v} for k, v in fields.items() if isinstance(v, dict)}
     return contributed.kept({**made, **fields, **parts})
 
 
@@ -386,12 +385,6 @@ def test_a_record_becomes_a_figure_once(call, tmp_path):
         done = add('damaged.json', damaged)
         assert done.returncode == 2 and "damaged.json': not one record" in done.stderr
     assert len([*folder.iterdir()]) == 1
-
-
-def test_the_kind_of_stores_is_triads():
-    words = {'memmove/64': 'ordinary', '256nt': 'non-temporal', '': 'not said',
-             '512/512/512/256nt': 'non-temporal', 'mixed': 'not said'}  # fmt: skip
-    assert {word: published.stores_of(word) for word in words} == words
 
 
 def looks(bound=False, threads=12, **gbs):

@@ -170,7 +170,10 @@ def test_a_long_table_shows_what_is_wrong_first_and_counts_the_rest(page):
 
 
 def test_array_size_threads_and_stores_are_said_with_a_link_to_what_they_mean(html):
-    rows = [made_up.record(case={'stores': '256nt'}), made_up.record('n2', case={'stores': '256'})]
+    kinds = (('n1', 'nontemporal'), ('n2', 'ordinary'))
+    rows = [
+        made_up.record(n, codegen={'triad': {'stores': s, 'width_bits': 256}}) for n, s in kinds
+    ]
     text = html(rows)
     assert 'arrays of 762.9 MiB, 8 threads, non-temporal and ordinary stores.' in text
     assert '<a href="#words">What these mean</a>' in text and 'id="words"' in text

@@ -16,7 +16,7 @@ from membw.site.peak import BYTES
 
 ROUNDING = 0.01  # 2666 and 2667 MT/s are one speed
 MORE = ' has more'
-UNLOCKED = re.compile(r'Core\(TM\)|Ryzen| w\d-')  # may run memory faster than specified
+UNLOCKED = re.compile(r'Core\(TM\)|Ryzen| w\d-', re.I)  # may run memory faster than specified
 GIVEN = 'as given'  # by --peak
 # '9R14', '8488C', '72F3', '285K', 'MI300A'; not 'Xeon Processor', 'EPYC-Rome', 'E312xx', '2.20GHz'
 MODEL = re.compile(r'\d[\dA-Z]+\d(?!x)')
@@ -90,7 +90,7 @@ def cpu_of(facts: Facts) -> Facts:
             and part in row.get('parts', [-1])
             and any(a <= model <= b for a, b in row.get('models', [[model, model]]))
             and steppings[0] <= stepping <= steppings[-1]
-            and re.search(row.get('named', ''), f'{facts.get("cpu_model") or ""} ')
+            and re.search(row.get('named', ''), f'{facts.get("cpu_model") or ""} ', re.I)
             and re.search(row.get('machine', ''), maker)
         ):
             return row
@@ -144,7 +144,7 @@ def memory_of(row: Facts, facts: Facts, modules: Modules = NONE) -> tuple[str, f
     other, name = row.get('or') or {}, f'{facts.get("cpu_model") or ""} '
     if 0 < modules.rated <= other.get('mts', 0):
         return other['kind'], other['mts']
-    slower = (mts for model, mts in row.get('slower', {}).items() if re.search(model, name))
+    slower = (v for k, v in row.get('slower', {}).items() if re.search(k, name, re.I))
     return row.get('kind', 'DDR'), next(slower, row.get('mts', 0))
 
 

@@ -275,6 +275,12 @@ def test_no_node_with_a_loss_is_as_it_should_be(name, is_root):
             assert not any('below them' in line for line in lines)
 
 
+def test_what_others_published_reaches_no_judge():
+    files = [f for f in (ROOT / 'src/membw').rglob('*.py') if 'membw.possible' in f.read_text()]
+    rooms = {str(f.relative_to(ROOT / 'src/membw').parent) for f in files}
+    assert rooms == {'possible', 'report', 'summary', 'accept'}  # these print it, and no verdict
+
+
 def test_a_contract_says_the_share_that_it_asks_for_and_what_others_reach():
     never, lost = (sentence.asked(gbs, 256, 'ordinary') for gbs in (540, 5))
     assert never == [

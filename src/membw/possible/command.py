@@ -72,8 +72,6 @@ def add_record(path: str | None) -> int:
         record = contributed.kept(evidence(Path(path).read_bytes()))
         against = [*contributed.refusals(record)]
         row = {} if against else contributed.row_of('', record)
-    except OSError as err:
-        raise MembwError(f"cannot read '{path}': {err.strerror}") from err
     except (BadRecord, AttributeError, KeyError, TypeError) as err:
         raise MembwError(f"'{path}': not one record: {err}") from err
     if row:

@@ -10,12 +10,13 @@ LEAST = 2.0  # last-level caches that an array fills
 CLAIMED = 0.7  # share of the reads that are avoided: like the CPUs that claim their lines
 MOVED = 4 / 3  # of Triad's bytes, where each line that is written is read before
 NOT_SAID = 'not said'
+DISTURBED = 0.05  # share of the CPUs that others used: as src/harness calls it disturbed
 STORES = {'ordinary': 'ordinary', 'nontemporal': 'non-temporal'}  # as membw codegen says it
 # of a record: what the row says, and what it is checked by; no thread, no process, no path
 KEPT = ('schema', 'program', 'version', 'time', 'host', 'ranks', 'threads', 'metrics', 'headline',
-        'array_size', 'element_bytes', 'iterations', 'llc_mib', 'memory_side_cache_mib',
-        'residency', 'codegen', 'validation', 'verdict', 'reasons', 'warnings', 'facts',
-        'looks')  # fmt: skip
+        'kernels_set', 'array_size', 'element_bytes', 'iterations', 'llc_mib',
+        'memory_side_cache_mib', 'residency', 'codegen', 'validation', 'verdict', 'reasons',
+        'warnings', 'facts', 'looks')  # fmt: skip
 KEPT_OF = {
     'case': ('system', 'environ', 'pinning'),
     'build': ('compiler', 'flags', 'preset', 'unknown', 'source_sha256', 'code_sha256'),
@@ -47,7 +48,7 @@ def refusals(record: Facts) -> Iterator[str]:
     """Why it is no figure that others may be compared with; by the record alone."""
     triad = (record.get('metrics') or {}).get('triad') or {}
     build, facts = record.get('build') or {}, record.get('facts') or {}
-    residency = record.get('residency') or {}
+    residency, others = record.get('residency') or {}, record['busy']['other_share']
     if record.get('program') != 'stream' or triad.get('unit') != 'GB/s' or not triad.get('value'):
         yield 'no Triad in GB/s of stream'
         return
@@ -56,6 +57,12 @@ def refusals(record: Facts) -> Iterator[str]:
     for one in [*(record.get('reasons') or ()), *(record.get('warnings') or ())]:
         if one['reason'] != 'cache-size':  # the larger is taken, and the arrays are proven
             yield f'{one["reason"]}: {one.get("detail", "")}'
+    if not (record.get('validation') or {}).get('ok'):
+        yield 'its results were not validated'
+    if record.get('kernels_set', 'standard') != 'standard' or record.get('element_bytes') != 8:
+        yield 'not the standard kernels, of elements of 8 bytes'
+    if others is None or others > DISTURBED:
+        yield 'other processes used the CPUs'
     if triad.get('bound') or triad.get('low') is None:
         yield 'Triad has no interval: it was disturbed, or did not settle'
     if residency.get('known') != 'proven':

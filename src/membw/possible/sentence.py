@@ -63,6 +63,8 @@ def compared(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
     like = published.like(top, stores)
     count = published.machines(like)
     how = named(stores)
+    if not top.row:
+        return f'{A_NODE.capitalize()} decides.'
     if not top.gbs or count < FEWEST:
         return f'Published, {how}: {few(top, like)}. {A_NODE.capitalize()} decides.'
     low, high = min(published.shares(like)), max(published.shares(like))

@@ -13,6 +13,7 @@ from checkout_copy import copy_checkout, variables
 from places import ROOT
 
 from membw.possible import contributed, published, sentence
+from membw.results.record import evidence
 from membw.site import cpu_peak as peak
 
 IDENTITIES = yaml.safe_load((ROOT / 'tests/data/identities.yaml').read_text())
@@ -337,6 +338,10 @@ def a_record(gbs=235.4, **fields):
     (235, {'residency': {'largest_triad_gbs': None}}, 'of the largest arrays which were tried'),
     (235, {'array_size': 2**26}, 'an array is 1.0 last-level caches, 2 are wanted'),
     (235, {'memory_side_cache_mib': 2**16}, 'an array is 0.1 last-level caches'),
+    (235, {'validation': {'ok': False}}, 'its results were not validated'),
+    (235, {'element_bytes': 4}, 'not the standard kernels, of elements of 8'),
+    (235, {'kernels_set': 'tuned'}, 'not the standard kernels'),
+    (235, {'busy': {'other_share': 0.3}}, 'other processes used the CPUs'),
     (235, {'llc_mib': 0}, 'an array is 0.0 last-level caches'),
     (235, {'codegen': {'triad': {'stores': 'mixed'}}}, 'the stores of its code are not known'),
     (235, {'build': {'code_sha256': None}}, 'its build is not known'),
@@ -358,7 +363,7 @@ def test_a_record_that_nobody_should_be_compared_with_is_no_figure(gbs, fields, 
 
 def test_each_record_among_the_figures_is_checked_again():
     for file in published.folder().glob('*.json'):
-        record = json.loads(file.read_bytes())
+        record = evidence(file.read_bytes())
         assert not [*contributed.refusals(record)] and record == contributed.kept(record)
 
 
@@ -371,7 +376,7 @@ def test_a_record_becomes_a_figure_once(call, tmp_path):
         file.write_text(record if isinstance(record, str) else json.dumps(record) + '\n')
         return call('membw', 'published', 'add', file, **own)
 
-    record = a_record() | {'busy': {'processes': [{'name': 'secret'}]}}
+    record = a_record() | {'busy': {'other_share': 0, 'processes': [{'name': 'secret'}]}}
     done = add('good.json', record)
     assert done.stdout.startswith('thin-gcc-o2: Triad 235.4 GB/s, 57 % of the peak\n')
     text = (folder / 'thin-gcc-o2.json').read_text()

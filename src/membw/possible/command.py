@@ -75,14 +75,8 @@ def add_record(path: str | None) -> int:
     except (BadRecord, AttributeError, KeyError, TypeError) as err:
         raise MembwError(f"'{path}': not one record: {err}") from err
     if row:
-        name = f'{row["machine"]}-{record["build"]["preset"]}'.lower()
-        row['id'] = re.sub(r'\W+', '-', name)
-        known = [
-            r
-            for r in published.figures()
-            if row['id'] == r['id'] or row['triad'] == r.get('triad')
-        ]
-        against = [f'there is such a figure: {one["id"]}' for one in known]
+        row['id'] = re.sub(r'\W+', '-', f'{row["machine"]}-{record["build"]["preset"]}'.lower())
+        against = [f'there is such a figure: {one}' for one in published.same(row)]
     for why in against:
         print(f'refused: {printable(why)}')
     if against:

@@ -12,72 +12,60 @@ MOVED = 4 / 3  # of Triad's bytes, where each line that is written is read befor
 NOT_SAID = 'not said'
 DISTURBED = 0.05  # share of the CPUs that others used: as src/harness calls it disturbed
 STORES = {'ordinary': 'ordinary', 'nontemporal': 'non-temporal'}  # as membw codegen says it
-# of a record: what the row says, and what it is checked by; no thread, no process, no path
-KEPT = ('schema', 'program', 'version', 'time', 'host', 'ranks', 'threads', 'metrics', 'headline',
-        'kernels_set', 'array_size', 'element_bytes', 'iterations', 'llc_mib',
-        'memory_side_cache_mib', 'residency', 'codegen', 'validation', 'verdict', 'reasons',
-        'warnings', 'facts', 'looks')  # fmt: skip
-KEPT_OF = {
-    'case': ('system', 'environ', 'pinning'),
-    'build': ('compiler', 'flags', 'preset', 'unknown', 'source_sha256', 'code_sha256'),
-    'busy': ('wall_s', 'other_share', 'stolen_share'),
-}
+# of a record: what the row says, and what it is checked by; no thread, no process, no job
+KEPT = ('schema', 'program', 'version', 'time', 'ranks', 'threads', 'metrics', 'headline', 'looks',
+        'kernels_set', 'array_size', 'element_bytes', 'llc_mib', 'memory_side_cache_mib', 'build',
+        'residency', 'codegen', 'validation', 'verdict', 'reasons', 'warnings',
+        'facts')  # fmt: skip
 
 
 def kept(record: Facts) -> Facts:
-    parts = {
-        part: {key: (record.get(part) or {}).get(key) for key in keys}
-        for part, keys in KEPT_OF.items()
+    """`host` is the machine: one name is one machine, whichever of its nodes this was."""
+    case = record.get('case') or {}
+    system = case.get('system') or 'local'
+    return {key: record[key] for key in KEPT if key in record} | {
+        'host': record['host'] if system == 'local' else system,
+        'case': {'pinning': case.get('pinning')},
+        'busy': {'other_share': record['busy']['other_share']},
     }
-    return {key: record[key] for key in KEPT if key in record} | parts
-
-
-def machine_of(record: Facts) -> str:
-    system = (record.get('case') or {}).get('system') or 'local'
-    return record['host'] if system == 'local' else system
 
 
 def size_of(record: Facts) -> float:
     """An array, in last-level caches; 0: not known."""
     llc = max(record.get('llc_mib') or 0, record.get('memory_side_cache_mib') or 0)
-    array = (record.get('array_size') or 0) * (record.get('element_bytes') or 8)
-    return array / 2**20 / llc if llc else 0
+    return 8 * (record.get('array_size') or 0) / 2**20 / llc if llc else 0
 
 
 def refusals(record: Facts) -> Iterator[str]:
     """Why it is no figure that others may be compared with; by the record alone."""
-    triad = (record.get('metrics') or {}).get('triad') or {}
-    build, facts = record.get('build') or {}, record.get('facts') or {}
-    residency, others = record.get('residency') or {}, record['busy']['other_share']
-    if record.get('program') != 'stream' or triad.get('unit') != 'GB/s' or not triad.get('value'):
+    triad = record['metrics'].get('triad') or {}
+    if record['program'] != 'stream' or triad.get('unit') != 'GB/s' or not triad['value']:
         yield 'no Triad in GB/s of stream'
         return
-    if record['verdict'] != 'VALID':
-        yield f'its verdict is {record["verdict"]}'
-    for one in [*(record.get('reasons') or ()), *(record.get('warnings') or ())]:
+    build, facts, others = record['build'], record['facts'], record['busy']['other_share']
+    kernels = record.get('kernels_set') or 'standard', record['element_bytes']
+    residency = record.get('residency') or {}
+    known = residency.get('known', 'unknown')
+    largest = (1 + TOO_GOOD) * (residency.get('largest_triad_gbs') or 0)
+    is_whole = record.get('ranks', 1) == 1 and record['threads'] >= (facts.get('cores') or 1)
+    for one in [*record['reasons'], *record['warnings']]:
         if one['reason'] != 'cache-size':  # the larger is taken, and the arrays are proven
             yield f'{one["reason"]}: {one.get("detail", "")}'
-    if not (record.get('validation') or {}).get('ok'):
-        yield 'its results were not validated'
-    if record.get('kernels_set', 'standard') != 'standard' or record.get('element_bytes') != 8:
-        yield 'not the standard kernels, of elements of 8 bytes'
-    if others is None or others > DISTURBED:
-        yield 'other processes used the CPUs'
-    if triad.get('bound') or triad.get('low') is None:
-        yield 'Triad has no interval: it was disturbed, or did not settle'
-    if residency.get('known') != 'proven':
-        known = residency.get('known', 'unknown')
-        yield f"arrays in memory: '{known}', where 'proven' is wanted"
-    elif triad['value'] > (1 + TOO_GOOD) * (residency.get('largest_triad_gbs') or 0):
-        yield 'Triad is above that of the largest arrays which were tried: a cache'
-    if size_of(record) < LEAST:
-        yield f'an array is {size_of(record):.1f} last-level caches, {LEAST:g} are wanted: -n'
-    if stores_of(record) == NOT_SAID:
-        yield "the stores of its code are not known: 'membw run' records them"
-    if build.get('unknown') or not build.get('code_sha256'):
-        yield 'its build is not known'
-    if record.get('ranks', 1) != 1 or (record.get('threads') or 0) < (facts.get('cores') or 1):
-        yield 'not one process with a thread on each core'
+    for is_wrong, why in (
+        (record['verdict'] != 'VALID', f'its verdict is {record["verdict"]}'),
+        (not record['validation']['ok'], 'its results were not validated'),
+        (kernels != ('standard', 8), 'not the standard kernels, of elements of 8 bytes'),
+        (others is None or others > DISTURBED, 'other processes used the CPUs'),
+        (triad.get('bound') or triad.get('low') is None, 'Triad has no interval'),
+        (known != 'proven', f"arrays in memory: '{known}', where 'proven' is wanted"),
+        (triad['value'] > largest, 'Triad is above that of the largest arrays that were tried'),
+        (size_of(record) < LEAST, f'an array is {size_of(record):.1f} caches, 2 are wanted: -n'),
+        (stores_of(record) == NOT_SAID, 'its stores are not known: measure by membw run'),
+        (build.get('unknown') or not build.get('code_sha256'), 'its build is not known'),
+        (not is_whole, 'not one process with a thread on each core'),
+    ):
+        if is_wrong:
+            yield why
     yield from _of_memory(peak.of_node({'facts': facts}), triad['value'])
 
 
@@ -115,7 +103,7 @@ def row_of(name: str, record: Facts) -> Facts:
     if kind == 'ordinary' and is_claiming(record, top, rates['triad']):
         kind = 'claimed'
     return {
-        'id': name, 'machine': machine_of(record), 'cpu': f'{top.sockets}x {facts["cpu_model"]}',
+        'id': name, 'machine': record['host'], 'cpu': f'{top.sockets}x {facts["cpu_model"]}',
         'family': top.row['name'], 'memory': top.what, 'scope': 'node', 'sockets': top.sockets,
         'stores': kind, **rates, 'peak': top.gbs, 'peak_from': 'its modules',
         'threads': record['threads'], 'elements': record['array_size'],

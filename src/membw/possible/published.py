@@ -26,6 +26,11 @@ def figures() -> list[Facts]:
     return facts_of('published')['figures'] + rows
 
 
+def same(row: Facts) -> list[str]:
+    """IDs of the figures that it would be once more."""
+    return [r['id'] for r in figures() if r['id'] == row['id'] or r.get('triad') == row['triad']]
+
+
 def ends(value: Any) -> list[float]:
     return value if isinstance(value, list) else [value]
 

@@ -334,16 +334,16 @@ def a_record(gbs=235.4, **fields):
     (235, {'warnings': [{'reason': 'disturbed', 'detail': 'others'}]}, 'disturbed: others'),
     (235, {'metrics': made_up_records.metrics({'triad': 235}, half=None)}, 'no interval'),
     (235, {'residency': {'known': 'declared'}}, "arrays in memory: 'declared', where 'proven'"),
-    (235, {'residency': {'largest_triad_gbs': 190}}, 'of the largest arrays which were tried'),
-    (235, {'residency': {'largest_triad_gbs': None}}, 'of the largest arrays which were tried'),
-    (235, {'array_size': 2**26}, 'an array is 1.0 last-level caches, 2 are wanted'),
-    (235, {'memory_side_cache_mib': 2**16}, 'an array is 0.1 last-level caches'),
+    (235, {'residency': {'largest_triad_gbs': 190}}, 'of the largest arrays that were tried'),
+    (235, {'residency': {'largest_triad_gbs': None}}, 'of the largest arrays that were tried'),
+    (235, {'array_size': 2**26}, 'an array is 1.0 caches, 2 are wanted'),
+    (235, {'memory_side_cache_mib': 2**16}, 'an array is 0.1 caches'),
     (235, {'validation': {'ok': False}}, 'its results were not validated'),
     (235, {'element_bytes': 4}, 'not the standard kernels, of elements of 8'),
     (235, {'kernels_set': 'tuned'}, 'not the standard kernels'),
     (235, {'busy': {'other_share': 0.3}}, 'other processes used the CPUs'),
-    (235, {'llc_mib': 0}, 'an array is 0.0 last-level caches'),
-    (235, {'codegen': {'triad': {'stores': 'mixed'}}}, 'the stores of its code are not known'),
+    (235, {'llc_mib': 0}, 'an array is 0.0 caches'),
+    (235, {'codegen': {'triad': {'stores': 'mixed'}}}, 'its stores are not known'),
     (235, {'build': {'code_sha256': None}}, 'its build is not known'),
     (235, {'build': {'unknown': 'no BINARY.json'}}, 'its build is not known'),
     (235, {'threads': 64}, 'not one process with a thread on each core'),
@@ -387,7 +387,7 @@ def test_a_record_becomes_a_figure_once(call, tmp_path):
     )
     one = call('membw', 'published', 'thin-gcc-o2', **own).stdout
     assert 'EPYC 7003 (Milan)' in one and 'systems/facts/published/thin-gcc-o2.json' in one
-    again = add('again.json', {**record, 'case': {'system': 'hydra'}})
+    again = add('again.json', {**record, 'host': 'hydra'})
     assert (again.returncode, again.stdout) == (
         1,
         'refused: there is such a figure: thin-gcc-o2\n',

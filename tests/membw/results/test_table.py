@@ -196,7 +196,6 @@ def test_records_come_from_stdin_too(monkeypatch):
 
 
 @pytest.mark.parametrize('text, said', [
-    ('{"session_info": {}}', 'a report of ReFrame, not records: give results/records'),
 ])  # fmt: skip
 def test_a_file_without_records_is_passed_over_in_a_folder_and_refused_by_name(
     tmp_path, text, said

@@ -19,7 +19,7 @@ def add_others(parser: argparse.ArgumentParser, *own: str) -> None:
     options that the command has itself."""
     add = parser.add_argument_group('which tests, ours or others').add_argument
     if '-n' not in own:
-        add('-n', '--test', default='', metavar='TEST', help='this test only, a pattern of names')
+        add('-n', '--test', default='', metavar='TEST', help="this test only; 'osu_*' too")
     if '--since' not in own:
         about = 'from then on: 2026-11-21, 14d'
         add('--since', type=begin, default=0.0, metavar='DAY', help=about)

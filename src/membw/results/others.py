@@ -13,6 +13,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from datetime import datetime, timezone
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -33,15 +34,14 @@ from membw.results.record import (
 )
 
 SCHEMA_OF_DATABASE = '1.0'
-TIME = '(s|sec|seconds?|[mnu\u00b5\u03bc]s|[mnu]sec|min|minutes?|h|hours?|days?)'
-RATE = re.compile(rf'.*/{TIME}|.*([bfi]ps|flops|iops)', re.I)  # GB/s, ns/day, Gbps, GFLOPS
-DURATION = re.compile(rf'{TIME}(/.*)?', re.I)  # us, s/step
+# of units: GB/s, ns/day, Gbps, GFLOPS; us, s/step, hour/ns
+TIME = 's|sec|seconds?|min|minutes?|h|hours?|days?'
+RATE = re.compile(rf'.*/({TIME})|[kmgtpe]?(bps|fps|ups|ops|iops|flops|teps)', re.I)
+DURATION = re.compile(rf'({TIME}|[mnpu\u00b5\u03bc]s(ec)?)(/.*)?', re.I)
 OF_FIGURE = 'value', 'unit', 'ref', 'lower_thres', 'upper_thres'  # columns of a perflog
 NODES, MOMENTS = 'job_nodelist', {'job_completion_time', 'job_completion_time_unix'}
 OURS = 'reference_expired'  # a variable of each check of ours
 NAMED = 5  # of what was left out
-
-
 LeftOut = dict[str, dict[str, None]]  # why: which metrics or tests
 
 
@@ -55,7 +55,7 @@ class Wanted(NamedTuple):
     higher: tuple[str, ...] = ()
 
     def takes(self, test: str, seconds: float) -> bool:
-        return seconds >= self.since and (not self.test or bool(re.fullmatch(self.test, test)))
+        return seconds >= self.since and (not self.test or fnmatchcase(test, self.test))
 
 
 class Case(msgspec.Struct):
@@ -196,8 +196,8 @@ def _base(case: Case) -> dict[str, Any]:
     nodes = case.job_nodelist or []
     names = nodes.split(',') if isinstance(nodes, str) else nodes
     is_list = len(names) > 1 and all(map(HOST.fullmatch, names))
-    words = case.name.split()[1:]
-    own = (w for w in words if w.startswith('%') and not w.startswith(('%.', '%$')))
+    words = re.split(r'\s+(?=%)', case.name)[1:]
+    own = (word for word in words if not word.startswith(('%.', '%$')))
     moment = datetime.fromtimestamp(case.job_completion_time_unix or 0, timezone.utc)
     return {
         'schema': SCHEMA,
@@ -253,7 +253,8 @@ def _of_database(file: str, since: float) -> Iterator[tuple[str, object]]:
     try:
         address = f'{Path(file).resolve().as_uri()}?mode=ro'
         with closing(sqlite3.connect(address, uri=True)) as database:
-            (version,) = database.execute('SELECT schema_version FROM metadata').fetchone()
+            query = 'SELECT schema_version FROM metadata'
+            (version,) = database.execute(query).fetchone() or ('',)
             if version != SCHEMA_OF_DATABASE:
                 fact = f"a database of schema '{version}', not '{SCHEMA_OF_DATABASE}'"
                 yield file, ValueError(fact)
@@ -261,7 +262,7 @@ def _of_database(file: str, since: float) -> Iterator[tuple[str, object]]:
             query = 'SELECT uuid, json_blob FROM sessions WHERE session_end_unix >= ?'
             for session, text in database.execute(query, (since,)):
                 yield from _of_report(f'{file}: session {session}', text)
-    except (sqlite3.Error, TypeError) as err:
+    except sqlite3.Error as err:
         yield file, ValueError(f'not a results database of ReFrame: {err}')
 
 

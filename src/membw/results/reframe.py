@@ -180,7 +180,7 @@ def is_dry(case: dict) -> bool:
     """A dry run passes in ReFrame, without a figure."""
     values = [row[0] for row in (case.get('perfvalues') or {}).values()]
     is_passed = case['result'] == 'pass' and 'perfvalues' in case  # by a report
-    return is_passed and all(value is None for value in values)
+    return is_passed and not case.get('record') and all(value is None for value in values)
 
 
 def where(case: dict) -> str:

@@ -161,7 +161,7 @@ def test_a_bound_is_not_pushed_as_a_figure(tmp_path, monkeypatch):
     rows = {'triad': bound, 'copy': {'value': 160.0, 'unit': 'GB/s', 'better': 'higher'}}
     file = made_up.write(tmp_path / 'r.json', [made_up.record(rows=rows)])
     values = {
-        'local:default:triad': (150.0, 180.0, -0.05, 0.1, 'GB/s', 'pass'),
+        'local:default:triad': (None, 180.0, -0.05, 0.1, 'GB/s', 'pass'),
         'local:default:copy': (160.0, 0, None, None, 'GB/s', 'pass'),
     }
     case = types.SimpleNamespace(

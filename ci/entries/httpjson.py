@@ -30,8 +30,8 @@ def event(record, extras, ignored):
     for variable, (value, ref, low, high, unit, result) in values.items():
         metric = variable.split(':')[-1]
         name = f'check_perf_{re.sub(r"[^A-Za-z0-9_]", "_", metric)}'
-        kind, sent_value = bounds.get(metric, ('value', value))
-        sent[f'{name}_{kind}'] = sent_value
+        kind, value = bounds.get(metric, ('value', value))
+        sent[f'{name}_{kind}'] = value
         sent |= {f'{name}_unit': unit, f'{name}_result': result}
         if (low, high) != (None, None):
             sent |= {f'{name}_ref': ref, f'{name}_lower_thres': low, f'{name}_upper_thres': high}

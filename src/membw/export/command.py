@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from operator import attrgetter
 from pathlib import Path
 
 from membw.arguments import FORMS, add_node, add_others, wanted_of
@@ -33,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group('output').add_argument
     forms = ('openmetrics', 'csv', 'json')
     add('--format', choices=forms, default='openmetrics', help='(openmetrics)')
+    add('--headline', action='store_true', help='the figure that stands for each record alone')
     add('--output', metavar='FILE', help='write this file in place of stdout, atomically')
     add_others(parser)
 
@@ -59,8 +61,12 @@ def run(args: argparse.Namespace) -> int:
         where = ' '.join(args.results) or 'results'
         raise MembwError(f"nothing was measured in '{where}'", "'membw run' measures this node")
     words = rows.words_of(rank_table(table))
-    writers = {'openmetrics': openmetrics.as_text, 'csv': rows.as_csv, 'json': rows.as_json}
-    text = writers[args.format](table.figures, missing, words)
+    shown = attrgetter('is_headline') if args.headline else bool
+    if is_newest:
+        text = openmetrics.as_text(table.figures, missing, words, shown)
+    else:
+        write = rows.as_csv if args.format == 'csv' else rows.as_json
+        text = write([*filter(shown, table.figures)], missing, words)
     if args.output:
         write_whole(args.output, text)
     else:

@@ -453,8 +453,6 @@ def _read_other(
     table.problems += at_most(found.problems, MOST_PROBLEMS)
     if is_named and found.ours and not number:
         table.problems.append(f'{name}: a report of checks that left records: give these')
-    elif is_named and not number and not found.problems:
-        table.problems.append(f'{name}: no figure in it')
 
 
 # --- one record ----------------------------------------------------------------------------

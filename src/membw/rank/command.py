@@ -81,6 +81,8 @@ def run(args: argparse.Namespace) -> int:
     for problem in ranking.problems:
         print(f'membw: {problem}', file=sys.stderr)
     if not ranking.verdicts:
+        for note in ranking.notes:
+            print(f'membw: note: {note}', file=sys.stderr)
         raise MembwError(
             f"no record to rank in '{' '.join(args.results)}'", "'membw run' measures"
         )

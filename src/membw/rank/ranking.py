@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from membw.printable import plural
 from membw.rank.judge import MARGIN, Group, NodeVerdict, judge
@@ -202,10 +202,7 @@ def unmeasured(table: Table) -> list[Lost]:
     return [x for x in table.lost if _test(x) not in last or x.of.is_after(last[_test(x)])]
 
 
-Word = TypeVar('Word', Node, NodeVerdict)
-
-
-def _of_set(name: str, one: Word) -> Word:
+def _of_set(name: str, one: Any) -> Any:
     """Of nodes that measured together none is drained."""
     if not is_set(name) or one.verdict not in (FAIL, DIED):
         return one

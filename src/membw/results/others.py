@@ -10,7 +10,7 @@ partition and environment: what `-S` sets is not seen. Less is better, or more, 
 import json
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime, timezone
 from fnmatch import fnmatchcase
@@ -19,19 +19,10 @@ from typing import IO, Any, NamedTuple
 
 import msgspec
 
-from membw.printable import at_most, plural, printable
+from membw.printable import at_most, printable
+from membw.results import record
 from membw.results.hostlist import fold
 from membw.results.ledger import BY_SIGNAL, how
-from membw.results.record import (
-    HIGHER,
-    HOST,
-    LOWER,
-    REFRAME,
-    SCHEMA,
-    BadRecord,
-    Record,
-    evidence_of,
-)
 
 SCHEMA_OF_DATABASE = '1.0'
 # of units: GB/s, ns/day, Gbps, GFLOPS; us, s/step, hour/ns
@@ -41,8 +32,10 @@ DURATION = re.compile(rf'({TIME}|[mnpu\u00b5\u03bc]s(ec)?)(/.*)?', re.I)
 OF_FIGURE = 'value', 'unit', 'ref', 'lower_thres', 'upper_thres'  # columns of a perflog
 NODES, MOMENTS = 'job_nodelist', {'job_completion_time', 'job_completion_time_unix'}
 OURS = 'reference_expired'  # a variable of each check of ours
-NAMED = 5  # of what was left out
+ASKED = 'is less better? --lower METRIC, or --higher METRIC'
+MOST_PROBLEMS = 100  # lines named per file
 LeftOut = dict[str, dict[str, None]]  # why: which metrics or tests
+Raw = tuple[str, object]  # (place, a case as JSON has it, or what is wrong there)
 
 
 class Wanted(NamedTuple):
@@ -56,6 +49,17 @@ class Wanted(NamedTuple):
 
     def takes(self, test: str, seconds: float) -> bool:
         return seconds >= self.since and (not self.test or fnmatchcase(test, self.test))
+
+    def better(self, metric: str, unit: str, low: object, high: object) -> str:
+        """'' of what is not known; `low`, `high`: the limits of its reference."""
+        for names, word in ((self.lower, record.LOWER), (self.higher, record.HIGHER)):
+            if metric in names:
+                return word
+        if (low is None) != (high is None):
+            return record.HIGHER if high is None else record.LOWER
+        if RATE.fullmatch(unit):
+            return record.HIGHER
+        return record.LOWER if DURATION.fullmatch(unit) else ''
 
 
 class Case(msgspec.Struct):
@@ -85,92 +89,90 @@ class Case(msgspec.Struct):
         is_late = self.fail_phase in (None, 'performance')  # a perflog has no phase
         return is_failed and not (is_late and any(r[0] for r in (self.perfvalues or {}).values()))
 
+    def data(self) -> dict[str, Any]:
+        """Of its record, what is known without a figure."""
+        names = self.job_nodelist or []
+        names = names.split(',') if isinstance(names, str) else names
+        is_set = len(names) > 1 and all(map(record.HOST.fullmatch, names))
+        moment = datetime.fromtimestamp(self.job_completion_time_unix or 0, timezone.utc)
+        case = {name: getattr(self, name) for name in ('test', 'system', 'partition', 'environ')}
+        words = re.split(r'\s+(?=%)', self.name)[1:]
+        case['parameters'] = ' '.join(w for w in words if not w.startswith(('%.', '%$')))
+        host = fold(names) if is_set else ','.join(names)
+        of = {'schema': record.SCHEMA, 'program': record.REFRAME, 'verdict': 'VALID'}
+        return {**of, 'host': host, 'time': moment.isoformat(), 'case': case, 'metrics': {}}
 
-class Found:
-    """The records of one file; `problems`: what cannot be read; `ours`: cases of our checks, which
-    have records."""
+    def lost(self) -> dict[str, Any]:
+        why = ': '.join(filter(None, (self.fail_phase, self.fail_reason))) or 'failed, no figure'
+        status = self.job_exitcode or 0
+        why, died = (how(status), True) if status > BY_SIGNAL else (why, False)
+        missing = [{'what': self.test, 'why': ' '.join(why.split())[:200], 'died': died}]
+        return {**self.data(), 'verdict': 'INVALID', 'missing': missing}
 
-    def __init__(self, wanted: Wanted, left_out: LeftOut) -> None:
-        self.wanted, self.left_out = wanted, left_out
-        self.problems: list[str] = []
-        self.ours = 0
-
-    def leave_out(self, why: str, what: str) -> None:
-        self.left_out.setdefault(why, {})[what] = None
-
-    def records(self, file: str, stream: IO[bytes], head: bytes) -> Iterator[Record]:
-        """What failed comes last, of tests that have figures: no other was to have one."""
-        lost, tests = [], set()
-        for place, raw in _cases(file, stream, head, self.wanted.since):
-            try:
-                if isinstance(raw, ValueError):
-                    raise raw
-                if isinstance(raw, dict) and OURS in raw:
-                    self.ours += 1
-                    continue
-                case = msgspec.convert(raw, Case, strict=False)
-                seconds = case.job_completion_time_unix or 0.0
-                is_result = not case.fixture and case.result != 'skip'
-                if not is_result or not self.wanted.takes(case.test, seconds):
-                    continue
-                tests |= {case.test} if case.perfvalues else set()
-                if case.is_lost:
-                    lost.append((place, case))
-                elif case.perfvalues and (record := self._record(case)):
-                    yield record
-            except ValueError as err:
-                self.problems.append(f'{place}: {printable(err)[:160]}')
-        for place, case in lost:
-            try:
-                if case.test in tests:
-                    yield evidence_of(_base(case) | _what_is_lost(case))
-            except BadRecord as err:
-                self.problems.append(f'{place}: {err}')
-
-    def _record(self, case: Case) -> Record | None:
-        data = _base(case)
-        metrics, references, issues = {}, {}, {}
-        for key, row in (case.perfvalues or {}).items():
+    def measured(self, wanted: Wanted, left_out: LeftOut) -> dict[str, Any]:
+        """With its figures: {} of those that can be compared."""
+        data, references, issues = self.data(), {}, {}
+        for key, row in (self.perfvalues or {}).items():
             name = re.sub(r'[^\w.+:/@%-]+', '_', key.rsplit(':', 1)[-1], flags=re.A)
             value, base, low, high, unit, *result = row
+            unit, why = str(unit or ''), ''
+            better = wanted.better(name, unit, low, high)
             if not isinstance(value, int | float):
                 continue
             if value <= 0:
-                self.leave_out('0 or less: no part of a median', f'{name} of {case.test}')
+                why = '0 or less: no part of a median'
+            elif not data['host']:
+                why = f"no '{NODES}'"
+            elif not better:
+                why = ASKED
+            if why:
+                left_out.setdefault(why, {})[f'{name} ({unit}) of {self.test}'] = None
                 continue
-            unit = str(unit or '')
-            better = self._better(name, unit, low, high)
-            if not better:
-                why = 'is less better? --lower METRIC, or --higher METRIC'
-                self.leave_out(why, f'{name} ({unit or "no unit"}) of {case.test}')
-                continue
-            metrics[name] = {'value': value, 'unit': unit or '1', 'better': better}
+            data['metrics'][name] = {'value': value, 'unit': unit or '1', 'better': better}
+            data.setdefault('headline', name)
             if base and (low, high) != (None, None):
                 references[name] = base, low, high
             if result in (['xfail'], ['xpass']):
                 issues[name] = 'an expected failure'
-        if metrics and not data['host']:
-            self.leave_out("no 'job_nodelist'", case.test)
-        if not metrics or not data['host']:
-            return None
         data['case'] |= {'references': references, 'known_issues': issues}
-        return evidence_of({**data, 'metrics': metrics, 'headline': next(iter(metrics))})
-
-    def _better(self, name: str, unit: str, low: object, high: object) -> str:
-        """'' of what is not known."""
-        if name in self.wanted.lower:
-            return LOWER
-        if name in self.wanted.higher:
-            return HIGHER
-        if (low is None) != (high is None):
-            return HIGHER if high is None else LOWER
-        if RATE.fullmatch(unit):
-            return HIGHER
-        return LOWER if DURATION.fullmatch(unit) else ''
+        return data
 
 
-def some(names: Iterable[str]) -> str:
-    return ', '.join(at_most([*names], NAMED))
+def records(
+    file: str, stream: IO[bytes], wanted: Wanted, problems: list[str], left_out: LeftOut
+) -> Iterator[record.Record]:
+    """Those of a file; what failed comes last, of tests that have figures: no other was to have
+    one. What cannot be read goes to `problems`."""
+    lost, tests, own = [], set(), list[str]()
+    for place, raw in _cases(file, stream, wanted.since):
+        try:
+            if isinstance(raw, ValueError):
+                raise raw
+            case = msgspec.convert(raw, Case, strict=False)
+            seconds = case.job_completion_time_unix or 0.0
+            is_result = not case.fixture and case.result != 'skip'
+            if not is_result or not wanted.takes(case.test, seconds):
+                continue
+            if OURS in raw:  # type: ignore[operator]
+                left_out.setdefault('give its records', {})[case.test] = None
+                continue
+            tests |= {case.test} if case.perfvalues else set()
+            if case.is_lost:
+                lost.append((place, case))
+            elif (data := case.measured(wanted, left_out))['metrics']:
+                yield record.evidence_of(data)
+        except ValueError as err:
+            own.append(f'{place}: {printable(err)[:160]}')
+    for place, case in lost:
+        try:
+            if case.test in tests:
+                yield record.evidence_of(case.lost())
+        except ValueError as err:
+            own.append(f'{place}: {err}')
+    problems += at_most(own, MOST_PROBLEMS)
+
+
+# --- the three forms ------------------------------------------------------------------------
 
 
 def is_other(head: bytes) -> bool:
@@ -191,111 +193,67 @@ def _titles(head: bytes) -> tuple[str, list[str]]:
     return (separator[1], line.split(separator[1])) if separator else ('', [])
 
 
-def _base(case: Case) -> dict[str, Any]:
-    """Of a record, what is known without a figure."""
-    nodes = case.job_nodelist or []
-    names = nodes.split(',') if isinstance(nodes, str) else nodes
-    is_list = len(names) > 1 and all(map(HOST.fullmatch, names))
-    words = re.split(r'\s+(?=%)', case.name)[1:]
-    own = (word for word in words if not word.startswith(('%.', '%$')))
-    moment = datetime.fromtimestamp(case.job_completion_time_unix or 0, timezone.utc)
-    return {
-        'schema': SCHEMA,
-        'program': REFRAME,
-        'host': fold(names) if is_list else ','.join(names),
-        'time': moment.isoformat(),
-        'verdict': 'VALID',
-        'case': {
-            'test': case.test,
-            'system': case.system,
-            'partition': case.partition,
-            'environ': case.environ,
-            'parameters': ' '.join(own),
-        },
-    }
-
-
-def _what_is_lost(case: Case) -> dict[str, Any]:
-    why = ': '.join(filter(None, (case.fail_phase, case.fail_reason))) or 'failed, no figure'
-    died = (case.job_exitcode or 0) > BY_SIGNAL
-    why = how(case.job_exitcode or 0) if died else why
-    lost = {'what': case.test, 'why': ' '.join(why.split())[:200], 'died': died}
-    return {'metrics': {}, 'verdict': 'INVALID', 'missing': [lost]}
-
-
-# --- the three forms ------------------------------------------------------------------------
-
-
-def _cases(
-    file: str, stream: IO[bytes], head: bytes, since: float
-) -> Iterator[tuple[str, object]]:
-    """(place, case as JSON has it, or what is wrong there)."""
+def _cases(file: str, stream: IO[bytes], since: float) -> Iterator[Raw]:
+    head = stream.read(100)
+    stream.seek(0)
     if _is_database(head):
         return _of_database(file, since)
     is_report = head.lstrip()[:1] == b'{'
     return _of_report(file, stream.read()) if is_report else _of_perflog(file, stream)
 
 
-def _of_report(place: str, text: bytes | str) -> Iterator[tuple[str, object]]:
+def _of_report(place: str, text: bytes | str) -> Iterator[Raw]:
     try:
         report = json.loads(text, parse_constant=lambda _: None)  # NaN, Infinity
         ended = report['session_info'].get('time_end_unix')
         for case in (case for run in report['runs'] for case in run['testcases']):
-            name = case.get('name')
             case['job_completion_time_unix'] = case.get('job_completion_time_unix') or ended
-            yield f'{place}: {printable(name)[:80]}', case
+            yield f'{place}: {printable(case.get("name"))[:80]}', case
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as err:
         yield place, ValueError(f'not a report as ReFrame writes it ({err})')
 
 
-def _of_database(file: str, since: float) -> Iterator[tuple[str, object]]:
-    """Sessions that ended since."""
+def _of_database(file: str, since: float) -> Iterator[Raw]:
+    """Of sessions that ended since."""
+    address = f'{Path(file).resolve().as_uri()}?mode=ro'
+    query = 'SELECT uuid, json_blob FROM sessions WHERE session_end_unix >= ?'
     try:
-        address = f'{Path(file).resolve().as_uri()}?mode=ro'
         with closing(sqlite3.connect(address, uri=True)) as database:
-            query = 'SELECT schema_version FROM metadata'
-            (version,) = database.execute(query).fetchone() or ('',)
-            if version != SCHEMA_OF_DATABASE:
-                fact = f"a database of schema '{version}', not '{SCHEMA_OF_DATABASE}'"
-                yield file, ValueError(fact)
-                return
-            query = 'SELECT uuid, json_blob FROM sessions WHERE session_end_unix >= ?'
+            versions = database.execute('SELECT schema_version FROM metadata').fetchone()
+            if versions != (SCHEMA_OF_DATABASE,):
+                raise sqlite3.Error(f'its schema is {versions}, not {SCHEMA_OF_DATABASE}')
             for session, text in database.execute(query, (since,)):
                 yield from _of_report(f'{file}: session {session}', text)
     except sqlite3.Error as err:
         yield file, ValueError(f'not a results database of ReFrame: {err}')
 
 
-def _of_perflog(file: str, stream: IO[bytes]) -> Iterator[tuple[str, object]]:
+def _of_perflog(file: str, stream: IO[bytes]) -> Iterator[Raw]:
     """By its first line, as ReFrame writes it since 4.3."""
     separator, titles = _titles(stream.readline())
     if NODES not in titles or 'perf_var' in titles:
         form = "'%(check_job_nodelist)s' and '%(check_perfvalues)s'"
         yield file, ValueError(f"a perflog that cannot be read: its 'format' lacks {form}")
         return
-    metrics = [title[: -len('_value')] for title in titles if title.endswith('_value')]
     for number, line in enumerate(stream, 2):
         words = line.decode(errors='replace').rstrip('\n').split(separator)
-        values = (None if word in ('null', 'None', '') else word for word in words)
+        known = (None if word in ('null', 'None', '') else word for word in words)
         try:
-            if len(words) != len(titles):
-                raise ValueError(f'{plural(len(words), "column")}, not {len(titles)}')
-            row = dict(zip(titles, values, strict=True))
-            yield f'{file}:{number}', _as_case(Path(file).stem, row, metrics)
+            case: object = _as_case(Path(file).stem, dict(zip(titles, known, strict=True)))
         except ValueError as err:
-            yield f'{file}:{number}', err
+            case = ValueError(f'{len(words)} columns of {len(titles)}: {err}')
+        yield f'{file}:{number}', case
 
 
-def _as_case(test: str, row: dict[str, str | None], metrics: Iterable[str]) -> dict[str, object]:
+def _as_case(test: str, row: dict[str, str | None]) -> dict[str, object]:
     """A line of a perflog as a report has it."""
-    values: dict[str, list[float | str | None]] = {}
-    for name in metrics:
+    values = {}
+    for name in (title.removesuffix('_value') for title in row if title.endswith('_value')):
         value, unit, *limits = (row.get(f'{name}_{of}') for of in OF_FIGURE)
-        values[name] = [None if x is None else float(x) for x in (value, *limits)] + [unit]
+        values[name] = [*(x and float(x) for x in (value, *limits)), unit]
     seconds, text = row.get('job_completion_time_unix'), row.get('job_completion_time')
     if not seconds and text:
         seconds = str(datetime.fromisoformat(text).timestamp())
-    more = {name: row.get(name) or '' for name in ('system', 'partition', 'environ')}
-    name = row.get('name') or row.get('display_name') or test
-    case = {**row, **more, 'name': name, 'result': row.get('result') or 'pass'}
-    return case | {'job_completion_time_unix': seconds, 'perfvalues': values}
+    words = {name: row.get(name) or '' for name in ('system', 'partition', 'environ')}
+    words |= {'name': row.get('name') or test, 'result': row.get('result') or 'pass'}
+    return {**row, **words, 'job_completion_time_unix': seconds, 'perfvalues': values}

@@ -26,7 +26,6 @@ from membw.moments import night_of
 from membw.printable import at_most, printable
 from membw.results import others, provenance
 from membw.results.hostlist import chosen_nodes
-from membw.results.others import Wanted
 from membw.results.record import (
     HIGHER,
     INVALID,
@@ -233,10 +232,9 @@ class Table:
     @property
     def notes(self) -> list[str]:
         """What to know of figures of other tests."""
-        tests = others.some(self.others)
-        first = [f'{tests}: figures of ReFrame, not validated by membw'] * bool(self.others)
-        every = self.left_out.items()
-        return first + [f'left out: {others.some(what)}: {why}' for why, what in every]
+        lines = {'figures of ReFrame, not validated by membw': self.others}
+        lines |= {f'left out: {why}': what for why, what in self.left_out.items()}
+        return [f'{", ".join(at_most([*of], 5))}: {why}' for why, of in lines.items() if of]
 
     @property
     def said(self) -> list[str]:
@@ -273,7 +271,7 @@ def read_table(
     paths: Sequence[str],
     newest_s: float = math.inf,
     each: Each | None = None,
-    wanted: Wanted = Wanted(),
+    wanted: others.Wanted = others.Wanted(),
 ) -> Table:
     """The table of record files, of results of other tests (results/others.py), of folders of
     them, and of '-' (stdin).
@@ -416,14 +414,17 @@ def _is_result(file: Path) -> bool:
 
 
 def _read(
-    name: str, stream: IO[bytes], is_named: bool, table: Table, wanted: Wanted
+    name: str, stream: IO[bytes], is_named: bool, table: Table, wanted: others.Wanted
 ) -> Iterator[_Line]:
     """The records of one file; what is damaged goes to the table's problems."""
     problems: list[str] = []
     head = stream.read(4096)
     stream.seek(0)
     if others.is_other(head):
-        yield from _read_other(name, stream, head, is_named, table, wanted)
+        found = others.records(name, stream, wanted, table.problems, table.left_out)
+        for number, record in enumerate(found, 1):
+            table.others[record.case.test] = None
+            yield _Line(record, record.seconds, name, number)
         return
     wrong, is_any, is_ours = 0, False, is_named
     for number, line in enumerate(_lines(stream), 1):
@@ -441,18 +442,6 @@ def _read(
     if not is_any and wrong != 1:  # of something else not each line is named
         problems = [f'{name}: no record in this file' + ''.join(f' ({p})' for p in problems[:1])]
     table.problems += problems if is_ours else []
-
-
-def _read_other(
-    name: str, stream: IO[bytes], head: bytes, is_named: bool, table: Table, wanted: Wanted
-) -> Iterator[_Line]:
-    found, number = others.Found(wanted, table.left_out), 0
-    for number, record in enumerate(found.records(name, stream, head), 1):
-        table.others[record.case.test] = None
-        yield _Line(record, record.seconds, name, number)
-    table.problems += at_most(found.problems, MOST_PROBLEMS)
-    if is_named and found.ours and not number:
-        table.problems.append(f'{name}: a report of checks that left records: give these')
 
 
 # --- one record ----------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from membw.printable import plural
 from membw.rank.judge import AGAIN, Group
 from membw.rank.ranking import Ranking
 from membw.results.hostlist import fold
-from membw.results.record import REFRAME
+from membw.results.record import REFRAME, is_set
 from membw.results.table import Figure, Setting
 from membw.results.verdict import MISSING, PASS, WORST_FIRST
 from membw.tables import Cell, Column, Table
@@ -44,6 +44,8 @@ def again(ranking: Ranking, setting: Setting) -> str:
     command = f'{command_of(setting, pinning)} --repeat={AGAIN} -J nodelist='
     if setting.test.startswith('cluster_'):
         return command + fold(nodes)
+    if any(map(is_set, nodes)):
+        return f'for nodes in {shlex.join(nodes)}; do {command}$nodes; done'
     return f'for node in $(nodeset -e {shlex.quote(fold(nodes))}); do {command}$node; done'
 
 

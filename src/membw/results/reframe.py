@@ -201,7 +201,7 @@ def parameters_of(text: str) -> dict[str, str]:
     words = re.split(r'(?:^|\s)(?=%)', text)[1:]
     pairs = (word.split(' /')[0].strip('% ').partition('=') for word in words)
     named = {name: value for name, _, value in pairs}
-    return {n: v for n, v in named.items() if n != 'round' and '.' not in n and n[:1] != '$'}
+    return {n: v for n, v in named.items() if n != 'round' and n[:1] not in ('.', '$')}
 
 
 def record_file(case: dict, report: str) -> Path | None:

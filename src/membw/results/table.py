@@ -511,7 +511,8 @@ def _setting(record: Record, place: str) -> Setting:
     record is compared with no other."""
     case, build = record.case, record.build
     preset = case.environ or build.preset or ''
-    code = '' if preset else case.code_sha256 or build.code_sha256 or f'unknown, {place}'
+    is_known = preset or record.program == REFRAME  # by its name
+    code = '' if is_known else case.code_sha256 or build.code_sha256 or f'unknown, {place}'
     size = record.array_size if record.array_size_from == 'option' else None
     found = Setting(
         case.system or '',

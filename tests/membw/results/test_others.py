@@ -9,6 +9,7 @@ import yaml
 from made_up_records import DAY, START
 
 from membw.cli import main
+from membw.results.hostlist import fold
 from membw.results.others import Wanted
 from membw.results.table import read_table
 
@@ -270,6 +271,9 @@ def test_nodes_that_measured_together_are_never_judged_alone(tmp_path, capsys):
     """A set is compared with other sets; none of its nodes is drained, or missing for it."""
     pairs = [[f'n{i:03d}', f'n{i + 1:03d}'] for i in range(1, 40, 2)]
     cases = [made.hpl(pair, 1 - 0.2 * (i == 0)) for i, pair in enumerate(pairs)]
+    assert main(['rank', str(made.write(tmp_path / 'r.json', cases))]) == 1
+    assert "measure again: for nodes in 'n[001-002]' 'n[" in capsys.readouterr().out
+    assert fold(['n5', 'n[3-4]', 'n[1-2]']) == 'n5 n[1-2] n[3-4]'
     cases += again([pairs[0]], 0.8, 0) + again(pairs[1:4], 1.0, 0)
     cases += [made.hpl(['n091', 'n092'], 1, START - DAY)]  # not in the newest measurement
     died = {'result': 'fail', 'fail_phase': 'sanity', 'job_exitcode': 139}

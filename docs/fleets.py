@@ -9,13 +9,16 @@ history  50 nights of 8 nodes; n007 falls in night 40
 first    an acceptance: three runs of seven of eight nodes, n005 misses the contract
 n008     three runs of the eighth node
 n005     the retest, five runs, reaches the contract
+site     results.db of ReFrame: hpl on 64 nodes, 20 nights until now; n007 is low in the last 9
 """
 
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'tests' / 'lib'))
 import made_up_records as made  # noqa: E402
+import made_up_reports as reports  # noqa: E402
 from runs_of_nodes import runs  # noqa: E402
 
 TRIADS = {'n001': 185, 'n002': 185, 'n003': 184.5, 'n004': 185, 'n005': 176, 'n006': 184,
@@ -38,6 +41,20 @@ def again(node, share):
     return [made.record(node, 0.001 * i, made.stream(share=share)) for i in (1, 2, 3)]
 
 
+def site():
+    """A database of ReFrame; n007 is measured three times more, with healthy nodes."""
+    first = (time.time() - made.START) / made.DAY - 20
+    every = []
+    for night in range(20):
+        when, slow = first + night, {7: 0.9} if night > 10 else {}
+        every.append(reports.report(reports.fleet(64, when, slow), made.START + when * made.DAY))
+    nodes = {'n007': 0.9, 'n001': 1, 'n002': 1, 'n003': 1}
+    begun = every[-1]['session_info']['time_end_unix'] + 3600
+    runs = [(node, nodes[node], begun + 60 * i) for i in (1, 2, 3) for node in nodes]
+    every.append(reports.report([reports.hpl(*run) for run in runs], begun))
+    return every
+
+
 FACTS = {'memory_channels': 7, 'mem_total_mib': 229_376}
 LOST = [made.record('n117', 0.001 * i, made.stream(share=0.876), facts=FACTS) for i in range(4)]
 FLEETS = {
@@ -50,4 +67,7 @@ FLEETS = {
     'n005': lambda: runs({'n005': 185}, 5, '2026-10-03'),
 }
 for name in sys.argv[1:] or FLEETS:
-    made.write(f'{name}.jsonl', FLEETS[name]())
+    if name == 'site':
+        reports.database('results.db', site())
+    else:
+        made.write(f'{name}.jsonl', FLEETS[name]())

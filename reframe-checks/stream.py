@@ -10,7 +10,7 @@ from lib.pinned_run import pinned_run
 from lib.stream_options import other_pages, stream_options
 from reframe.core.builtins import parameter, run_after
 
-ROUNDS = int(os.environ.get('MEMBW_ROUNDS', '1'))
+ROUNDS = int(os.environ.get('MEMBW_ROUNDS', '0'))
 UNTIL = float(os.environ.get('MEMBW_UNTIL', 'inf'))  # seconds since 1970
 
 
@@ -23,8 +23,9 @@ class stream(stream_options, pinned_run):
     binary = built('stream')
     # `-S stream.threads=12`: on so many cores of the node, without a reference
     takes = ('threads',)
-    # rounds in turn, by `membw run`: sorted by name, each is over before the next begins
-    if ROUNDS > 1:
+    # rounds in turn, by `membw run`: sorted by name, each is over before the next begins; a single
+    # one has the name of the first, so that ReFrame compares it
+    if ROUNDS:
         round = parameter(range(1, ROUNDS + 1), loggable=True)
     pinning = parameter(list(pinnings.VARIABLES), loggable=True)
 

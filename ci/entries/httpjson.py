@@ -24,13 +24,14 @@ def event(record, extras, ignored):
     path = getattr(record, 'check_record', '')
     figures = read_table([path]).figures if path and os.path.isfile(path) else []
     words = {'≤ ': 'upper_bound', '≥ ': 'lower_bound', '~ ': 'unknown_bound'}
-    bounds = {f.metric: words[f.sign] for f in figures if f.is_bound}
+    bounds = {f.metric: (words[f.sign], f.value) for f in figures if f.is_bound}
     sent = {k: v for k, v in vars(record).items() if k not in ignored and k[:1] != '_'}
     values = sent.pop('check_perfvalues', None) or {}
     for variable, (value, ref, low, high, unit, result) in values.items():
         metric = variable.split(':')[-1]
         name = f'check_perf_{re.sub(r"[^A-Za-z0-9_]", "_", metric)}'
-        sent[f'{name}_{bounds.get(metric, "value")}'] = value
+        kind, value = bounds.get(metric, ('value', value))
+        sent[f'{name}_{kind}'] = value
         sent |= {f'{name}_unit': unit, f'{name}_result': result}
         if (low, high) != (None, None):
             sent |= {f'{name}_ref': ref, f'{name}_lower_thres': low, f'{name}_upper_thres': high}

@@ -26,6 +26,7 @@ from membw.moments import utc
 from membw.presets import sha256
 from membw.presets.code_checksum import code_sha256
 from membw.presets.sources import commit
+from membw.printable import at_most
 from membw.results import archive, ledger
 from membw.results.ledger import Missing
 from membw.results.table import read_table
@@ -385,11 +386,26 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         kinds = {n: {k: m[k] for k in OF_METRIC if k in m} for n, m in measured.items()}
         self.metrics = json.dumps(kinds)
 
+        bounds = [name for name, kind in kinds.items() if kind.get('bound')]
+        if bounds:
+            self.say(f'a bound, not a figure: {", ".join(at_most(bounds, 4))}')
+
     def note_figure(self, name: str, value: float, unit: str) -> None:
         """Adds a measured metric as a performance variable of ReFrame."""
         # more digits no run repeats
         figure = value if isinstance(value, int) else float(f'{value:.6g}')
         self.perf_variables[name] = sn.make_performance_function(sn.defer(figure), unit)
+
+    @property
+    def perfvalues(self) -> dict[str, list]:
+        """A bound is no figure: ReFrame's logs have no value for it, its reports and comparisons
+        pass over it."""
+        kinds = json.loads(self.metrics or '{}')
+        is_bound = {name for name, kind in kinds.items() if kind.get('bound')}
+        return {
+            key: [None, *row[1:]] if key.rpartition(':')[2] in is_bound else row
+            for key, row in super().perfvalues.items()
+        }
 
     # --- the verdict ---------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ stage folder to it, runs the job in it and brings it back.
 """
 
 import functools
-import itertools
 import os
 import re
 import shutil
@@ -80,9 +79,12 @@ def refuse_what_is_elsewhere() -> None:
 
 def has_others() -> bool:
     """Whether checks of the site run in this session as well: they may need no scheduler."""
-    given = [b for a, b in itertools.pairwise(sys.argv) if a in ('-c', '--checkpath')]
-    ours = CHECKOUT / 'reframe-checks'
-    return any(not os.path.realpath(path).startswith(f'{ours}') for path in given)
+    given = runtime.runtime().get_option('general/0/check_search_path')
+    # where the session began, perhaps: ReFrame loads a file from its own folder
+    places = os.environ.get('PWD', ''), CHECKOUT
+    every = [{os.path.realpath(os.path.join(place, path)) for place in places} for path in given]
+    ours = f'{CHECKOUT}/reframe-checks'
+    return not all(any(path.startswith(ours) for path in paths) for paths in every)
 
 
 def no_topology(partition: SystemPartition) -> str | None:

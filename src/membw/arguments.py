@@ -4,11 +4,34 @@ import argparse
 import time
 from collections.abc import Callable
 from datetime import datetime
+from typing import Any
+
+FORMS = "records, ReFrame's report, perflogs or results.db; folders of them; - for stdin"
 
 
 def add_node(add: Callable[..., object], what: str) -> None:
     """--node, which means the same in every command; --nodes are the expected ones."""
     add('--node', metavar='FILE|LIST', help=f'{what} of these nodes only: n1,n7 or n[001-128]')
+
+
+def add_others(parser: argparse.ArgumentParser, *own: str) -> None:
+    """Which results are read, and what those of other tests need (results/others.py); `own`:
+    options that the command has itself."""
+    add = parser.add_argument_group('which tests, ours or others').add_argument
+    if '-n' not in own:
+        add('-n', '--test', default='', metavar='TEST', help="this test only; 'osu_*' too")
+    if '--since' not in own:
+        about = 'from then on: 2026-11-21, 14d'
+        add('--since', type=begin, default=0.0, metavar='DAY', help=about)
+    for name, about in (('--lower', 'less is better'), ('--higher', 'more is better')):
+        add(name, action='append', default=[], metavar='METRIC', help=f'of a metric, {about}')
+
+
+def wanted_of(args: argparse.Namespace) -> Any:
+    from membw.results.others import Wanted
+
+    since = args.since if isinstance(args.since, float) else 0.0  # a night: of changes
+    return Wanted(args.test, since, tuple(args.lower), tuple(args.higher))
 
 
 def percent(text: str) -> float:

@@ -3,6 +3,7 @@
 import fcntl
 import functools
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -10,6 +11,7 @@ import sys
 
 import pytest
 import standin_gcc
+import tiny_check
 from checkout_copy import copy_checkout
 from lib import pinnings
 from places import ROOT
@@ -270,6 +272,18 @@ def test_a_run_on_another_machine_is_refused_in_two_lines(
     assert f'membw: nothing was measured: {reason}\nhint: run it on ' in done.text
     assert not {'SKIP', 'PASSED'} & {*done.text.split()} and len(done.text.splitlines()) < 40
     assert 'stream' in reframe('stream.py', '-l', *words[1:], PATH=bare).text
+
+
+def test_a_controller_that_is_away_does_not_end_the_tests_of_the_site(reframe, tool, tmp_path):
+    """Named by a path that is relative, they were taken for ours."""
+    (tmp_path / 'site.py').write_text(tiny_check.text(more='local = True'))
+    for name, code in (('sbatch', 0), ('sinfo', 1)):
+        tool(name, f'exit {code}')
+    words = ['-r', '-c', os.path.relpath(tmp_path / 'site.py', ROOT), '--system', 'thin']
+    done = reframe('cluster_stream.py', *words, '-p', 'gcc-o2', PATH=os.environ['PATH'])
+    assert {case['name']: case['result'] for case in done.ran} == {
+        'tiny': 'pass', 'cluster_stream': 'skip',
+    }, done.text  # fmt: skip
 
 
 @pytest.fixture

@@ -50,6 +50,7 @@ class MadeRun:
             'fixture': False,
             'round': round,
             'perfvalues': {},
+            'reference_expired': '',
             'scheduler': 'local',
             **case,
         }

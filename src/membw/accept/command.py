@@ -12,10 +12,9 @@ from membw.accept.report import report
 from membw.accept.rule import decide
 from membw.accept.runs import runs_of
 from membw.accept.text import blocks
-from membw.arguments import add_node
+from membw.arguments import FORMS, add_node, add_others, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.printable import printable
 from membw.results.hostlist import chosen_nodes
 from membw.results.table import read_table
 
@@ -43,9 +42,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('--template', action='store_true', help='print an example protocol')
     add('--plan', action='store_true', help='check the protocol; print what it asks for')
     add = parser.add_argument_group('the machine').add_argument
-    about = 'records: files, folders, - (results); may be repeated'
+    about = f'{FORMS} (results); may be repeated'
     add('--results', action='append', metavar='PATH', default=[], help=about)
     add_node(add, 'lines')
+    add_others(parser)
     tables.add_argument(parser)
 
 
@@ -60,9 +60,9 @@ def run(args: argparse.Namespace) -> int:
     if args.plan:
         print('\n'.join(plan_lines(protocol)))
         return 0 if is_possible(protocol) else 1
-    table = read_table(args.results or [str(Path(root(), 'results'))])
-    for problem in table.problems:
-        print(f'membw: {printable(problem)}', file=sys.stderr)
+    table = read_table(args.results or [str(Path(root(), 'results'))], wanted=wanted_of(args))
+    for line in table.said:
+        print(line, file=sys.stderr)
     acceptance = report(decide(protocol, runs_of(protocol, table)), table.problems)
     if args.node:
         names = chosen_nodes(args.node, {node['node'] for node in acceptance['nodes']})

@@ -7,6 +7,7 @@ from membw.accept.protocol import Protocol
 from membw.moments import utc
 from membw.printable import printable
 from membw.results.hostlist import match_expected
+from membw.results.record import REFRAME
 from membw.results.table import HIGHER, Figure, Lost, Measurement, Table
 from membw.site.cpu_peak import known_peak
 
@@ -125,7 +126,9 @@ def _mark_copies(made: list[tuple[Run, dict[str, Figure]]]) -> None:
             continue
         values = [(name, figure.value) for name, figure in figures.items()]
         keys: list[tuple] = [pair for pair in values if len(repr(pair[1])) > DIGITS]
-        firsts = [seen.setdefault(key, run) for key in keys or [tuple(values)]]
+        if not keys and dict(run.setting)['program'] != REFRAME:  # whose figures may be short
+            keys = [tuple(values)]
+        firsts = [seen.setdefault(key, run) for key in keys]
         if first := next((one for one in firsts if one is not run), None):
             of = f'the run of {first.node} of {utc(first.time)}'
             run.why_not, run.is_aside = f'a copy of {of}: a figure is equal in all digits', True

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from membw import tables
-from membw.arguments import add_node, begin, count
+from membw.arguments import FORMS, add_node, add_others, begin, count, wanted_of
 from membw.calibrate.reference_file import ReferenceFile
 from membw.calibrate.rule import ENOUGH_NIGHTS, Reference, Refusal, reference, too_few
 from membw.calibrate.samples import Samples, select
@@ -35,10 +35,10 @@ Block = tables.Table | str
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add('results', nargs='*', metavar='RESULTS', help='records: files, folders, - (results)')
+    add('results', nargs='*', metavar='RESULTS', help=f'{FORMS} (results)')
     add = parser.add_argument_group('which runs').add_argument
     add('--system', help='the name of a file of systems/, without .yaml')
-    add('--test', default='stream', help='the check (stream)')
+    add('-n', '--test', default='stream', help='the check (stream)')
     add('--partition', help='this partition only')
     add('--preset', help='this preset only')
     add('--pinning', help='this pinning only')
@@ -48,18 +48,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('--expires', type=count, default=180, metavar='DAYS', help='until a run warns (180)')
     add('--replace', action='store_true', help='replace existing figures')
     add('--dry-run', action='store_true', help='write nothing')
+    add_others(parser, '-n', '--since')
     tables.add_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
     table, every = gather(args)
-    with one_at_a_time(Path(root(), 'systems')):  # of two at once the second adds to the first
-        file = ReferenceFile(args.system, args.test)
-        blocks: list[Block] = []
-        made = [propose(args, file, samples, blocks) for samples in every]
-        if not args.dry_run:
-            blocks += [f'written: {path}' for path in file.write()]
+    blocks: list[Block] = []
+    if args.test in table.others:  # whose references stand in its check
+        made = [propose(args, None, samples, blocks) for samples in every]
+    else:
+        with one_at_a_time(Path(root(), 'systems')):  # of two at once the second adds to the first
+            file = ReferenceFile(args.system, args.test)
+            made = [propose(args, file, samples, blocks) for samples in every]
+            if not args.dry_run:
+                blocks += [f'written: {path}' for path in file.write()]
     print(tables.as_text(blocks, args.json))
     return 0 if all(made) and not table.problems else 1
 
@@ -67,12 +71,15 @@ def run(args: argparse.Namespace) -> int:
 def gather(args: argparse.Namespace) -> tuple[Table, list[Samples]]:
     """The table, and the requested Samples. Raises MembwError where there are none."""
     paths = args.results or [str(Path(root(), 'results'))]
-    table = read_table(paths)
+    table = read_table(paths, wanted=wanted_of(args))
+    systems = sorted({f.system for f in table.figures})
+    if len(systems) == 1 and args.test in table.others:
+        args.system = systems[0]  # which has no file of systems/
     if not args.system:
-        known = ' or '.join(sorted({f'--system {f.system}' for f in table.figures}))
+        known = ' or '.join(f'--system {system}' for system in systems)
         raise MembwError('no system is given', known or '--system SYSTEM names a file of systems/')
-    for problem in table.problems:
-        print(f'membw: {problem}', file=sys.stderr)
+    for line in table.said:
+        print(line, file=sys.stderr)
     if args.node:
         table.choose(args.node)
     wanted = args.partition, args.preset, args.pinning
@@ -85,10 +92,11 @@ def gather(args: argparse.Namespace) -> tuple[Table, list[Samples]]:
 
 
 def propose(
-    args: argparse.Namespace, file: ReferenceFile, samples: Samples, blocks: list[Block]
+    args: argparse.Namespace, file: ReferenceFile | None, samples: Samples, blocks: list[Block]
 ) -> bool:
     """Enter the references of one key that do not exist; False where any is refused."""
-    file.require_index(samples.parameters)
+    if file:
+        file.require_index(samples.parameters)
     found: dict[str, Reference] = {}
     refused: dict[str, list[str]] = {} if samples.runs else {'no valid run': []}
     for metric, runs in samples.runs.items():
@@ -98,11 +106,14 @@ def propose(
             found[metric] = reference(runs, samples.channels)
         except Refusal as err:
             refused.setdefault(str(err), []).append(metric)
-    existing = file.existing(samples.key)
+    existing = file.existing(samples.key) if file else {}
     new = {m: row for m, row in found.items() if args.replace or m not in existing}
-    if new:
+    if new and file:
         file.put(samples.key, new, {**samples.counts, **samples.facts}, args.expires)
     blocks += proposal_blocks(samples, found, existing, args.replace)
+    if found and not file:
+        rows = {m: (row.value, row.low, row.high, row.unit) for m, row in found.items()}
+        blocks.append(f'  reference = {{{samples.key[0]!r}: {rows}}}')
     for why, metrics in refused.items():
         blocks.append('  ' + ': '.join(filter(None, ('refused', ', '.join(metrics), why))))
     for why, number in samples.left_out.most_common():
@@ -132,7 +143,7 @@ def proposal_blocks(
         old = ' '.join('open' if x is None else str(x) for x in existing.get(metric, ())[:3])
         fate = 'replaced' if replace else 'stays'
         rows.append([metric, *figures, f'{old}, {fate}' if old else 'none'])
-    title, counts = ' '.join(samples.key), samples.counts
+    title, counts = ' '.join(filter(None, samples.key)), samples.counts
     every = ', '.join(plural(n, what[:-1]) for what, n in counts.items())
     yield tables.Table(f'{title}: {every}', COLUMNS, rows) if found else title
     if samples.since:

@@ -16,6 +16,7 @@ from membw.printable import printable
 from membw.rank.judge import FEW, judge
 from membw.results import provenance
 from membw.results.hostlist import fold
+from membw.results.record import REFRAME
 from membw.results.reframe import parameters_of
 from membw.results.table import Figure, Measurement, Table
 from membw.site.cpu_peak import cpu_of
@@ -58,7 +59,8 @@ def select(
     groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Figure]] = defaultdict(list)
     for figure in table.figures:
         named = figure.partition, figure.preset, figure.pinning
-        fits = all(w in (None, n) for w, n in zip(wanted, named, strict=True)) and all(named)
+        is_case = all(named) or figure.setting.program == REFRAME  # which has no pinning
+        fits = is_case and all(w in (None, n) for w, n in zip(wanted, named, strict=True))
         if fits and (figure.system, figure.benchmark) == (system, test) and figure.time >= since:
             own = parameters_of(figure.parameters)
             key = f'{system}:{figure.partition}', *named[1:], *own.values()

@@ -2,13 +2,13 @@
 
 import argparse
 import sys
+from operator import attrgetter
 from pathlib import Path
 
-from membw.arguments import add_node
+from membw.arguments import FORMS, add_node, add_others, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
-from membw.printable import printable
 
 EPILOG = """\
 RESULTS are record files, folders of them, or - for stdin; default: results of this checkout.
@@ -29,12 +29,14 @@ exit status: 0 exported, whatever the verdicts; 1 exported, but some lines could
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add('results', nargs='*', metavar='RESULTS', help='records (results of this checkout)')
+    add('results', nargs='*', metavar='RESULTS', help=f'{FORMS} (results of this checkout)')
     add_node(add, 'figures')
     add = parser.add_argument_group('output').add_argument
     forms = ('openmetrics', 'csv', 'json')
     add('--format', choices=forms, default='openmetrics', help='(openmetrics)')
+    add('--headline', action='store_true', help='the figure that stands for each record alone')
     add('--output', metavar='FILE', help='write this file in place of stdout, atomically')
+    add_others(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -43,7 +45,8 @@ def run(args: argparse.Namespace) -> int:
     from membw.results.table import read_table
 
     paths = args.results or [str(Path(root(), 'results'))]
-    table = read_table([path for path in paths if args.results or Path(path).is_dir()])
+    paths = [path for path in paths if args.results or Path(path).is_dir()]
+    table = read_table(paths, wanted=wanted_of(args))
     if args.node:
         table.choose(args.node)
     is_newest = args.format == 'openmetrics'  # that has what is so now
@@ -52,14 +55,18 @@ def run(args: argparse.Namespace) -> int:
         folders = [path for path in paths if Path(path).is_dir()]
         reported = rows.of_reports(folders, table.problems)
         missing += rows.newest(reported, table.figures) if is_newest else reported
-    for problem in table.problems:
-        print(f'membw: {printable(problem)}', file=sys.stderr)
+    for line in table.said:
+        print(line, file=sys.stderr)
     if not table.figures and not missing:
         where = ' '.join(args.results) or 'results'
         raise MembwError(f"nothing was measured in '{where}'", "'membw run' measures this node")
     words = rows.words_of(rank_table(table))
-    writers = {'openmetrics': openmetrics.as_text, 'csv': rows.as_csv, 'json': rows.as_json}
-    text = writers[args.format](table.figures, missing, words)
+    shown = attrgetter('is_headline') if args.headline else bool
+    if is_newest:
+        text = openmetrics.as_text(table.figures, missing, words, shown)
+    else:
+        write = rows.as_csv if args.format == 'csv' else rows.as_json
+        text = write([*filter(shown, table.figures)], missing, words)
     if args.output:
         write_whole(args.output, text)
     else:

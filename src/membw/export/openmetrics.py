@@ -4,7 +4,7 @@ Samples have no time stamps: node_exporter's textfile collector refuses them.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from membw.export.rows import NAMES, Unmeasured, Words, key_of, row_of
 from membw.printable import printable
@@ -18,7 +18,7 @@ BASE = {
     'ms': ('seconds', 1e-3),
     'us': ('seconds', 1e-6),
     'ns': ('seconds', 1e-9),
-    'GFlop/s': ('flops_per_second', 1e9),
+    **dict.fromkeys(('GFlop/s', 'Gflop/s', 'GFLOPS', 'Gflops'), ('flops_per_second', 1e9)),
     '%': ('ratio', 0.01),
 }
 KINDS = {
@@ -32,15 +32,21 @@ VERDICT = 'the worst verdict of a test on a node, as a label'
 Families = dict[str, tuple[str, str, dict[str, float]]]  # name -> unit, help, {series: value}
 
 
-def as_text(figures: Sequence[Figure], unmeasured: Unmeasured, words: Words) -> str:
+def as_text(
+    figures: Sequence[Figure],
+    unmeasured: Unmeasured,
+    words: Words,
+    shown: Callable[[Figure], bool] = lambda _: True,
+) -> str:
     """The newest figure of each series, and what was not measured since; `figures` are in order of
-    time."""
+    time. A verdict is of all figures, shown or not."""
     families: Families = {}
     of_node: dict[tuple[str, ...], list[str]] = {}
     newest = {key_of(f) + (f.node, f.metric): f for f in figures}
     rows: list[Mapping[str, object]] = [row_of(figure, words) for figure in newest.values()]
     for figure, row in zip(newest.values(), rows, strict=True):
-        _add_figure(families, figure, row)
+        if shown(figure):
+            _add_figure(families, figure, row)
     for row in [*rows, *unmeasured]:
         place = tuple(str(row.get(name, '')) for name in (*NAMES, 'node'))
         of_node.setdefault(place, []).append(str(row['verdict']))

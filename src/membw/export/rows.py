@@ -61,7 +61,7 @@ def row_of(figure: Figure, words: Words) -> dict[str, object]:
         'lower_bound': f.value if is_known and f.sign == '≥ ' else None,
         'low': f.low if is_known else None,
         'high': f.high if is_known else None,
-        'ratio': f.value / f.reference if is_known and f.reference else None,
+        'ratio': f.value / f.reference if is_known and f.reference and not f.is_bound else None,
         'reason': reason,
     }
     return {name: row[name] for name in COLUMNS}

@@ -7,7 +7,7 @@ import sys
 from datetime import date, timedelta
 
 from membw import tables
-from membw.arguments import add_node, percent
+from membw.arguments import FORMS, add_node, add_others, percent, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 
@@ -28,7 +28,7 @@ exit status: 0 no lasting change for the worse; 1 such a change, or a record cou
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add('results', nargs='*', metavar='RESULTS', help='records (results/records), - for stdin')
+    add('results', nargs='*', metavar='RESULTS', help=f'{FORMS} (results/records)')
     add = parser.add_argument_group('which changes').add_argument
     add('--since', metavar='NIGHT', help='changes from then on: 2026-11-21, or 14d: the last 14')
     add_node(add, 'changes')
@@ -37,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = 'the change of NODE (or "fleet") in NIGHT is known: it is shown, but is no alarm'
     add('--acknowledge', nargs=3, metavar=('NODE', 'NIGHT', 'REASON'), help=about)
     add('--acknowledged', metavar='FILE', help='known changes (results/acknowledged.jsonl)')
+    add_others(parser, '--since')
     tables.add_argument(parser)
 
 
@@ -48,9 +49,9 @@ def run(args: argparse.Namespace) -> int:
     from membw.results.hostlist import chosen_nodes
 
     paths = args.results or [os.path.join(root(), 'results', 'records')]
-    table, nights = read_nights(paths)
-    for problem in table.problems:
-        print(f'membw: {problem}', file=sys.stderr)
+    table, nights = read_nights(paths, wanted=wanted_of(args))
+    for line in table.said:
+        print(line, file=sys.stderr)
     if not nights.nodes:
         raise MembwError(f"nothing to judge in '{' '.join(paths)}'", "'membw run' measures")
     since = _since(args.since, max(nights.nights))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from membw.results import provenance
+from membw.results.others import Wanted
 from membw.results.record import VALID, Metric, in_common
 from membw.results.table import Figure, Measurement, Setting, Table, figures_of, read_table
 
@@ -119,7 +120,9 @@ def _ordered(numbers: NDArray, known: dict[str, int]) -> tuple[NDArray, list[str
     return place[numbers], [names[i] for i in used]
 
 
-def read_nights(paths: Sequence[str], newest_s: float = 0.0) -> tuple[Table, Nights]:
+def read_nights(
+    paths: Sequence[str], newest_s: float = 0.0, wanted: Wanted = Wanted()
+) -> tuple[Table, Nights]:
     """The nights of record files and folders, and a table of the figures of the last seconds."""
     nights = Nights()
-    return read_table(paths, newest_s, nights.add), nights
+    return read_table(paths, newest_s, nights.add, wanted), nights

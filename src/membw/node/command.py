@@ -21,7 +21,6 @@ from membw.node import assembled, battery, counters
 from membw.node.battery import Part
 from membw.node.launch import launch
 from membw.presets.table import Facts
-from membw.printable import printable
 from membw.progress import Passing
 from membw.results.verdict import PASS
 from membw.run import quick
@@ -116,8 +115,8 @@ def judge(node: Facts, args: argparse.Namespace, folder: Path) -> int:
         own.flush()
         earlier = [str(folder)] if folder.is_dir() and not args.peers else []
         table = read_table([own.name, *args.peers, *earlier], OLD_S if args.peers else math.inf)
-    for problem in table.problems:
-        print(f'membw: {printable(problem)}', file=sys.stderr)
+    for line in table.said:
+        print(line, file=sys.stderr)
     found = word_of(node['host'], table)
     path = folder / assembled.name_of(node)
     if args.line:

@@ -7,13 +7,14 @@ import sys
 from pathlib import Path
 
 from membw import tables
+from membw.arguments import FORMS, add_others, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError, did_you_mean
 from membw.node import text
 from membw.node.word import Compared, Word, low_of, word_of
-from membw.printable import printable
 from membw.rank.judge import MARGIN
 from membw.rank.newest import OLD_S
+from membw.rank.text import command_of
 from membw.results.table import Table, read_table
 from membw.results.verdict import FAIL, PASS
 
@@ -33,8 +34,9 @@ exit status: 0 PASS; 1 another word; 2 usage error, or no record of the node
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('node', metavar='NODE')
-    add('records', nargs='*', metavar='RECORDS', help='files or folders (results/nodes, /records)')
+    add('records', nargs='*', metavar='RECORDS', help=f'{FORMS} (results/nodes, /records)')
     add('--system', default='', metavar='SYSTEM', help='of this system alone')
+    add_others(parser)
     tables.add_argument(parser)
 
 
@@ -42,9 +44,9 @@ def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
     own = [Path(root(), 'results', name) for name in ('nodes', 'records')]
     paths = args.records or [str(path) for path in own if path.is_dir()]
-    table = read_table(paths, OLD_S)
-    for problem in table.problems:
-        print(f'membw: {printable(problem)}', file=sys.stderr)
+    table = read_table(paths, OLD_S, wanted=wanted_of(args))
+    for line in table.said:
+        print(line, file=sys.stderr)
     if args.system:
         table.figures = [f for f in table.figures if f.system in ('', args.system)]
     names = {f.node for f in table.figures} | {one.node for one in table.lost}
@@ -79,9 +81,9 @@ def since(table: Table, one: Compared) -> str:
 
 def after(found: Word) -> str:
     """What measures it again: what measured it."""
-    setting = found.compared[0].verdict.setting if found.compared else None
+    first = [one for one in found.compared if one.verdict.verdict != PASS] or found.compared
+    setting = first[0].verdict.setting if first else None
     if not setting or not setting.system:
         return "Measure it again: 'membw node' on it"
-    words = ['membw', 'run', '--system', setting.system, '-n', setting.test]
-    words += ['-p', setting.preset, '-J', f'nodelist={found.node}']
-    return f'Measure it again: {shlex.join(words)}'
+    nodes = shlex.quote(f'nodelist={found.node}')
+    return f'Measure it again: {command_of(setting)} -J {nodes}'

@@ -5,7 +5,7 @@ import json
 import sys
 
 from membw import tables
-from membw.arguments import add_node, percent, whole
+from membw.arguments import FORMS, add_node, add_others, percent, wanted_of, whole
 from membw.errors import MembwError
 
 EPILOG = """\
@@ -24,6 +24,7 @@ DIED: the last launch on it ended by a signal, with the node, or at a limit.
 examples:
   membw rank results/
   membw rank results/ --nodes 'n[001-128]' --node-check nodecheck.txt
+  membw rank ~/.reframe/reports/results.db -n hpl --since 14d    # a site's own test
   membw rank run.jsonl again.jsonl --drain | less    # read them, then run what you agree with
 
 exit status: 0 all PASS, or known to be missing (a comment in the file of --nodes); 1 a node is
@@ -33,7 +34,7 @@ anything else, or a record could not be read; 2 usage error or nothing to rank
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add('results', nargs='+', metavar='RESULTS', help='record files, folders of them, - for stdin')
+    add('results', nargs='+', metavar='RESULTS', help=FORMS)
     add = parser.add_argument_group('what is judged').add_argument
     add_node(add, 'verdicts')
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
@@ -58,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='write "<node> PASS|FAIL|UNDECIDED|INVALID|MISSING|DIED reason"',
     )
     add('--drain', action='store_true', help='print the Slurm commands that drain failed nodes')
+    add_others(parser)
     tables.add_argument(parser)
 
 
@@ -75,10 +77,12 @@ def run(args: argparse.Namespace) -> int:
 
     expected = expected_nodes(args.nodes) if args.nodes else []
     because = missing_because(args.nodes) if args.nodes else {}
-    ranking = rank_files(args.results, expected, args.margin / 100, because)
+    ranking = rank_files(args.results, expected, args.margin / 100, because, wanted_of(args))
     for problem in ranking.problems:
         print(f'membw: {problem}', file=sys.stderr)
     if not ranking.verdicts:
+        for note in ranking.notes:
+            print(f'membw: note: {note}', file=sys.stderr)
         raise MembwError(
             f"no record to rank in '{' '.join(args.results)}'", "'membw run' measures"
         )

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from membw.printable import plural
 from membw.rank.judge import MARGIN, Group, NodeVerdict, judge
 from membw.rank.newest import OLD_S, newest
 from membw.rank.units import units
 from membw.results.hostlist import KNOWN, match_expected
+from membw.results.others import Wanted
+from membw.results.record import is_set
 from membw.results.rows import Row, best
 from membw.results.table import Figure, Lost, Measurement, Setting, Table, read_table
 from membw.results.verdict import (
@@ -17,6 +19,7 @@ from membw.results.verdict import (
     GOOD,
     INVALID,
     MISSING,
+    UNDECIDED,
     WORST_FIRST,
     known,
     missed,
@@ -82,9 +85,13 @@ def rank_files(
     expected: Sequence[str] = (),
     margin: float = MARGIN,
     because: Mapping[str, str] = NO_REASONS,
+    wanted: Wanted = Wanted(),
 ) -> Ranking:
     """The ranking of what the files and folders hold; MembwError where one cannot be read."""
-    return rank_table(read_table(paths, OLD_S), expected, margin, because)
+    table = read_table(paths, OLD_S, wanted=wanted)
+    ranking = rank_table(table, expected, margin, because)
+    ranking.notes[:0] = table.notes
+    return ranking
 
 
 def rank_table(
@@ -98,6 +105,8 @@ def rank_table(
     first, again, missed = newest(table.figures, table.seen, table.together_s)
     judged = judge(first, again, margin, units)
     verdicts = by_own_word(by_reference(judged.verdicts, [*first, *again]), [*first, *again])
+    verdicts = [_of_set(v.node, v) for v in verdicts]
+    missed = {node: why for node, why in missed.items() if not is_set(node)}
     measured = {v.node for v in verdicts}
     names = match_expected(measured | set(missed), expected)
     without = {node: because.get(node, 'no record') for node in set(names) - measured} | missed
@@ -177,7 +186,7 @@ def died(table: Table) -> dict[str, Node]:
     every = [f.time for f in table.figures] + [one.time for one in table.lost]
     begin = max(every, default=0.0) - table.together_s
     return {
-        one.node: Node(one.node, one.word, one.text)
+        one.node: _of_set(one.node, Node(one.node, one.word, one.text))
         for one in lost
         if one.node and one.time >= begin
     }
@@ -191,6 +200,14 @@ def unmeasured(table: Table) -> list[Lost]:
         if key not in last or figure.of.is_after(last[key]):
             last[key] = figure.of
     return [x for x in table.lost if _test(x) not in last or x.of.is_after(last[_test(x)])]
+
+
+def _of_set(name: str, one: Any) -> Any:
+    """Of nodes that measured together none is drained."""
+    if not is_set(name) or one.verdict not in (FAIL, DIED):
+        return one
+    said = f'{one.reason}; of these nodes measure each alone'
+    return one._replace(verdict=UNDECIDED, reason=said)
 
 
 def _test(one: Figure | Lost) -> tuple[str, ...]:

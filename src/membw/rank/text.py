@@ -9,6 +9,7 @@ from membw.printable import plural
 from membw.rank.judge import AGAIN, Group
 from membw.rank.ranking import Ranking
 from membw.results.hostlist import fold
+from membw.results.record import REFRAME, is_set
 from membw.results.table import Figure, Setting
 from membw.results.verdict import MISSING, PASS, WORST_FIRST
 from membw.tables import Cell, Column, Table
@@ -39,12 +40,22 @@ def again(ranking: Ranking, setting: Setting) -> str:
     nodes = [*ranking.low[setting], *ranking.controls[setting]]
     if not setting.system:
         return f"'{setting.test}' {AGAIN} times on {fold(nodes)}; then rank all records"
-    test = setting.test + (f'%pinning={setting.pinning}' if setting.pinning else '')
-    words = ['membw', 'run', '--system', setting.system, '-n', test, '-p', setting.preset]
-    command = f'{shlex.join(words)} --repeat={AGAIN} -J nodelist='
+    pinning = f'%pinning={setting.pinning}' if setting.pinning else ''
+    command = f'{command_of(setting, pinning)} --repeat={AGAIN} -J nodelist='
     if setting.test.startswith('cluster_'):
         return command + fold(nodes)
+    if any(map(is_set, nodes)):
+        return f'for nodes in {shlex.join(nodes)}; do {command}$nodes; done'
     return f'for node in $(nodeset -e {shlex.quote(fold(nodes))}); do {command}$node; done'
+
+
+def command_of(setting: Setting, more: str = '') -> str:
+    """What ran a test of a system; a site's own checks are where it has them."""
+    words = ['membw', 'run', '--system', setting.system, '-n', setting.test + more]
+    if setting.program == REFRAME:
+        test = setting.test + setting.parameters.replace(' ', '')
+        words = ['reframe', '-r', '--system', f'{setting.system}:{setting.partition}', '-n', test]
+    return shlex.join([*words, '-p', setting.preset])
 
 
 def name_of(setting: Setting) -> str:

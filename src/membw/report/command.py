@@ -4,11 +4,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from membw.arguments import add_node
+from membw.arguments import FORMS, add_node, add_others, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
-from membw.printable import printable
+from membw.results.others import OURS
 
 EPILOG = """\
 The file needs no network: headline and verdict, a section per benchmark, the ranking of nodes,
@@ -27,12 +27,13 @@ exit status: 0 written, whatever the verdicts; 2 usage error, or nothing was mea
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add('results', nargs='*', metavar='RESULTS', help='a report, or records (the newest report)')
+    add('results', nargs='*', metavar='RESULTS', help=f'{FORMS} (the newest report)')
     add_node(add, 'rows')
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
     add = parser.add_argument_group('output').add_argument
     add('-o', '--output', default='report.html', metavar='FILE', help='the page (report.html)')
     add('--svg', metavar='FILE', help='also write the first picture')
+    add_others(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -48,13 +49,14 @@ def run(args: argparse.Namespace) -> int:
     own, results = Path(root(), 'results'), args.results
     if not results and any((own / 'reports').glob('run-*.json')):
         results = [newest()]
-    if len(results) == 1 and _is_report(results[0]):
+    if len(results) == 1 and _is_ours(results[0]):
         made = run_of_report(results[0])
     else:
-        made = run_of_records(*read_nights(results or [str(own)] * own.is_dir(), OLD_S))
+        paths = results or [str(own)] * own.is_dir()
+        made = run_of_records(*read_nights(paths, OLD_S, wanted_of(args)))
     made = made.of_nodes(args.node)
-    for problem in made.table.problems:
-        print(f'membw: {printable(problem)}', file=sys.stderr)
+    for line in made.table.said:
+        print(line, file=sys.stderr)
     if not made.rows:
         where = ' '.join(args.results) or 'results'
         raise MembwError(f"nothing was measured in '{where}'", "'membw run' measures this node")
@@ -69,10 +71,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _is_report(path: str) -> bool:
-    """Whether a file is a report of ReFrame, not records."""
-    try:
-        with open(path, encoding='utf-8', errors='replace') as file:
-            return '"session_info"' in file.read(300)
-    except OSError:
-        return False
+def _is_ours(path: str) -> bool:
+    """Whether a file is a report of our checks: that says more than its figures."""
+    text = Path(path).read_bytes() if Path(path).is_file() else b''
+    return b'"session_info"' in text[:300] and OURS.encode() in text

@@ -14,6 +14,7 @@ from membw.report.model import Alarm, Entry, Page
 from membw.report.run import Run
 from membw.report.sections import bar_picture, section, title_of
 from membw.results.hostlist import fold
+from membw.results.record import REFRAME
 from membw.results.rows import Row
 from membw.results.table import Table
 from membw.results.verdict import PASS, WORST_FIRST
@@ -93,6 +94,8 @@ def _title(rows: Sequence[Row], table: Table) -> str:
     measured = next((row for row in rows if row.figures), None)
     if not measured:
         return 'Memory bandwidth: nothing was measured'
+    if measured.headline.setting.program == REFRAME:
+        return f'{measured.test} of {name}'
     facts = table.evidence(measured.headline).get('facts') or {}
     cores = f', {plural(facts["cores"], "core")}' if facts.get('cores') else ''
     return f'Memory bandwidth of {name} ({facts.get("cpu_model") or "unknown CPU"}{cores})'
@@ -129,7 +132,7 @@ def _standing(row: Row, table: Table, is_several: bool) -> list[str]:
         return [f'{row.test} {row.name}: {row.reason}']
     f = row.headline
     lines = [f'{row.name} on {f.node}{", the fastest node" if is_several else ""}.']
-    if f.metric == 'triad':
+    if f.metric == 'triad' and f.setting.program != REFRAME:
         record, is_least = table.evidence(f), f.is_bound and not f.may_be_worse
         lines += sentence.lines_of(record, f.value, is_least, contributed.stores_of(record))
     if not f.reference:

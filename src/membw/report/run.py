@@ -56,4 +56,4 @@ def run_of_records(table: Table, past: Nights | None = None) -> Run:
     latest = {f.setting for f in every if f.time >= begin}
     lost = [one for one in table.lost if one.time >= begin]
     rows = rows_of_records([f for f in every if f.setting in latest], lost)
-    return Run(rows, table, past or Nights())
+    return Run(rows, table, past or Nights(), notes=tuple(table.notes))

@@ -9,6 +9,7 @@ from typing import Protocol
 from membw.errors import MembwError
 from membw.files import read_text, write_whole
 from membw.printable import printable
+from membw.results.record import is_set
 
 KNOWN = 'known to be missing'  # so begins the comment of a node whose absence is no alarm
 
@@ -65,10 +66,12 @@ def missing_because(text: str) -> dict[str, str]:
 
 
 def fold(names: Iterable[str]) -> str:
-    """The short form: n[1-3,7]."""
+    """The short form: n[1-3,7]; sets of nodes that measured together stay apart."""
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
 
-    return str(NodeSet.fromlist(list(names), resolver=RESOLVER_NOGROUP))
+    every = list(names)
+    alone = NodeSet.fromlist([n for n in every if not is_set(n)], resolver=RESOLVER_NOGROUP)
+    return ' '.join(filter(None, [str(alone), *sorted(filter(is_set, every))]))
 
 
 def match_expected(hosts: Iterable[str], expected: Iterable[str]) -> list[str]:

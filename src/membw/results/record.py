@@ -18,6 +18,7 @@ from membw.printable import printable
 from membw.results.ledger import Missing
 
 SCHEMA = 'membw-record-2'
+REFRAME = 'reframe'  # the `program` of a site's own test (results/others.py)
 HIGHER: Literal['higher'] = 'higher'
 LOWER: Literal['lower'] = 'lower'
 VALID, INVALID, UNDECIDED = 'VALID', 'INVALID', 'UNDECIDED'
@@ -25,6 +26,8 @@ AHEAD_S = 86_400  # a clock may be so much ahead of this machine's
 # RFC 1123, and the underscore of some sites: a name that a scheduler, a shell and a node-check
 # file read as one name
 HOST = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]*')
+# of other tests: nodes that measured together, as hostlist.fold names them
+SET = re.compile(r'[A-Za-z0-9][A-Za-z0-9._,\[\]-]*')
 METRIC = re.compile(r'[A-Za-z0-9_.+:/@%-]+')
 # {rate of bytes: its factor to GB/s, in which rates are shown and compared}
 RATES = {
@@ -275,10 +278,13 @@ class Record(Struct):
 
     def __post_init__(self) -> None:
         """Checks what a type cannot say, and keeps no byte of the line."""
+        is_ours = self.program != REFRAME
         if self.host or not self.missing:
-            check_host(self.host)
+            check_host(self.host, HOST if is_ours else SET)
         for name, metric in self.metrics.items():
             check_metric(name, metric.unit)
+            if is_ours and metric.unit not in RATES and ODD_RATE.fullmatch(metric.unit):
+                raise ValueError(f"'{name}' has the unit {ascii(metric.unit)[:20]}")
         self.case_ = _shared('case', self.case_)
         self.facts_ = _shared('facts', self.facts_)
         self.build_ = _shared('build', self.build_)
@@ -359,8 +365,8 @@ def _shared(part: str, raw: Any) -> Any:
 
 
 @lru_cache(100_000)
-def check_host(host: str) -> None:
-    if not HOST.fullmatch(host) or host.upper() == 'ALL':
+def check_host(host: str, form: re.Pattern[str]) -> None:
+    if not form.fullmatch(host) or host.upper() == 'ALL':
         raise ValueError(f"'host' is not the name of a node: {ascii(host)[:80]}")
 
 
@@ -368,8 +374,13 @@ def check_host(host: str) -> None:
 def check_metric(name: str, unit: str) -> None:
     if not METRIC.fullmatch(name):
         raise ValueError(f'not the name of a metric: {ascii(name)[:80]}')
-    if not unit or printable(unit) != unit or unit not in RATES and ODD_RATE.fullmatch(unit):
+    if not unit or printable(unit) != unit:
         raise ValueError(f"'{name}' has the unit {ascii(unit)[:20]}")
+
+
+def is_set(host: str) -> bool:
+    """Of a site's own test that ran on several nodes: none of them is judged by it."""
+    return bool(host) and not HOST.fullmatch(host)
 
 
 def in_common(unit: str) -> tuple[str, float]:

@@ -180,7 +180,7 @@ def is_dry(case: dict) -> bool:
     """A dry run passes in ReFrame, without a figure."""
     values = [row[0] for row in (case.get('perfvalues') or {}).values()]
     is_passed = case['result'] == 'pass' and 'perfvalues' in case  # by a report
-    return is_passed and all(value is None for value in values)
+    return is_passed and not case.get('record') and all(value is None for value in values)
 
 
 def where(case: dict) -> str:
@@ -201,7 +201,7 @@ def parameters_of(text: str) -> dict[str, str]:
     words = re.split(r'(?:^|\s)(?=%)', text)[1:]
     pairs = (word.split(' /')[0].strip('% ').partition('=') for word in words)
     named = {name: value for name, _, value in pairs}
-    return {n: v for n, v in named.items() if n != 'round' and '.' not in n and n[:1] != '$'}
+    return {n: v for n, v in named.items() if n != 'round' and n[:1] not in ('.', '$')}
 
 
 def record_file(case: dict, report: str) -> Path | None:

@@ -18,15 +18,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+import msgspec
+
 from membw.errors import MembwError
 from membw.files import naming, unreadable_folders
 from membw.moments import night_of
-from membw.printable import printable
-from membw.results import provenance
+from membw.printable import at_most, printable
+from membw.results import others, provenance
 from membw.results.hostlist import chosen_nodes
 from membw.results.record import (
     HIGHER,
     INVALID,
+    REFRAME,
     UNDECIDED,
     VALID,
     BadRecord,
@@ -42,7 +45,8 @@ TOGETHER_S = 12 * 3600
 ONE_RUN_S = 900  # ranks of one run write their records within so many seconds
 MOST_PROBLEMS = 100  # lines named per file
 KEPT = 20_000  # records before old ones are left out, where only new ones are wanted
-RESCUED = re.compile(r'\.rank-\d+$')  # what a rank saved by itself
+RESCUED = re.compile(r'\.rank-\d+$|\.log\.h\d+$')  # what a rank saved by itself, old perflogs
+ENDINGS = '.json', '.jsonl', '.log', '.db'
 
 
 class Setting(NamedTuple):
@@ -211,6 +215,8 @@ class Table:
         self.figures: list[Figure] = []
         self.lost: list[Lost] = []  # what records say was to be measured, and is not
         self.problems: list[str] = []
+        self.others: dict[str, None] = {}  # other tests that are in it (results/others.py)
+        self.left_out: others.LeftOut = {}  # of theirs
         self.kept_bytes: dict[str, bytes] = {}  # what cannot be read a second time: pipes, stdin
         self.seen: dict[str, float] = {}  # when each node was measured last
         self.together_s: float = TOGETHER_S  # runs so far apart may be one measurement of a fleet
@@ -223,8 +229,23 @@ class Table:
         self.figures = [f for f in self.figures if f.node in those]
         self.lost = [one for one in self.lost if one.node in those]
 
+    @property
+    def notes(self) -> list[str]:
+        """What to know of figures of other tests."""
+        lines = {'figures of ReFrame, not validated by membw': self.others}
+        lines |= {f'left out: {why}': what for why, what in self.left_out.items()}
+        return [f'{", ".join(at_most([*of], 5))}: {why}' for why, of in lines.items() if of]
+
+    @property
+    def said(self) -> list[str]:
+        """Lines for stderr: problems, and notes."""
+        lines = [*self.problems, *(f'note: {note}' for note in self.notes)]
+        return [f'membw: {printable(line)}' for line in lines]
+
     def evidence(self, figure: Figure) -> dict:
         """The JSON object of the (first) record that the figure comes from."""
+        if figure.setting.program == REFRAME:
+            return msgspec.to_builtins(figure.of.record)
         kept = self.kept_bytes.get(figure.file)
         with io.BytesIO(kept) if kept else open(figure.file, 'rb') as stream:
             return evidence(next(itertools.islice(_lines(stream), figure.line - 1, figure.line)))
@@ -247,9 +268,13 @@ def no_garbage() -> Iterator[None]:
 
 @no_garbage()
 def read_table(
-    paths: Sequence[str], newest_s: float = math.inf, each: Each | None = None
+    paths: Sequence[str],
+    newest_s: float = math.inf,
+    each: Each | None = None,
+    wanted: others.Wanted = others.Wanted(),
 ) -> Table:
-    """The table of record files, of folders of them, and of '-' (stdin).
+    """The table of record files, of results of other tests (results/others.py), of folders of
+    them, and of '-' (stdin).
 
     A folder is read through, its `records` alone where it has such a folder; JSON files that hold
     no record are passed over. A record that is met twice counts once. MembwError: a path that
@@ -264,8 +289,10 @@ def read_table(
     for path in paths:
         try:
             for name, stream, is_named in _files(path, table):
-                for one in _read(name, stream, is_named, table):
+                for one in _read(name, stream, is_named, table, wanted):
                     record = one.record
+                    if not wanted.takes(record.case.test or record.program, one.time):
+                        continue
                     if not known.is_new(hash(_identity(record))):
                         continue
                     table.seen[record.host] = max(table.seen.get(record.host, 0.0), one.time)
@@ -303,8 +330,10 @@ class _Line(NamedTuple):
 def _identity(record: Record) -> tuple:
     """Equal for two copies of one record."""
     values = tuple([(metric.value, metric.unit) for metric in record.metrics.values()])
-    lost = tuple([(one.what, one.why) for one in record.missing])
-    return record.host, record.rank, record.time, record.program, record.case.test, values, lost
+    lost = tuple([one.what for one in record.missing])
+    case = record.case
+    named = case.test, case.parameters, case.environ, case.partition
+    return record.host, record.rank, record.time, record.program, named, values, lost
 
 
 class _Known:
@@ -379,23 +408,23 @@ def _lines(stream: IO[bytes]) -> Iterator[bytes]:
         yield line.rstrip(b'\n') if number else line.rstrip(b'\n').removeprefix(b'\xef\xbb\xbf')
 
 
-# what is in the first bytes of a file that has no records, and what is said where it was named
-OTHER_FILES = {b'"session_info"': 'a report of ReFrame, not records: give results/records'}
-
-
 def _is_result(file: Path) -> bool:
-    ending = file.suffix in ('.json', '.jsonl') or RESCUED.search(file.name)
+    ending = file.suffix in ENDINGS or RESCUED.search(file.name)
     return bool(ending) and file.is_file()
 
 
-def _read(name: str, stream: IO[bytes], is_named: bool, table: Table) -> Iterator[_Line]:
+def _read(
+    name: str, stream: IO[bytes], is_named: bool, table: Table, wanted: others.Wanted
+) -> Iterator[_Line]:
     """The records of one file; what is damaged goes to the table's problems."""
     problems: list[str] = []
-    head = stream.read(300)
+    head = stream.read(4096)
     stream.seek(0)
-    others = (says for sign, says in OTHER_FILES.items() if sign in head)
-    if other := next(others, ''):
-        table.problems += [f'{name}: {other}'] if is_named else []
+    if others.is_other(head):
+        found = others.records(name, stream, wanted, table.problems, table.left_out)
+        for number, record in enumerate(found, 1):
+            table.others[record.case.test] = None
+            yield _Line(record, record.seconds, name, number)
         return
     wrong, is_any, is_ours = 0, False, is_named
     for number, line in enumerate(_lines(stream), 1):
@@ -482,7 +511,8 @@ def _setting(record: Record, place: str) -> Setting:
     record is compared with no other."""
     case, build = record.case, record.build
     preset = case.environ or build.preset or ''
-    code = '' if preset else case.code_sha256 or build.code_sha256 or f'unknown, {place}'
+    is_known = preset or record.program == REFRAME  # by its name
+    code = '' if is_known else case.code_sha256 or build.code_sha256 or f'unknown, {place}'
     size = record.array_size if record.array_size_from == 'option' else None
     found = Setting(
         case.system or '',

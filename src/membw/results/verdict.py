@@ -16,7 +16,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from membw.results.record import Facts
+from membw.results.record import REFRAME, Facts
 from membw.results.table import Figure
 
 PASS, FAIL, INVALID, UNDECIDED = 'PASS', 'FAIL', 'INVALID', 'UNDECIDED'
@@ -92,7 +92,8 @@ def _peak_of(facts: Facts) -> float:
 
 
 def is_too_good(figure: Figure, base: float) -> bool:
-    return figure.share(base) > 1 + TOO_GOOD
+    is_ours = figure.setting.program != REFRAME  # others' references are floors
+    return is_ours and figure.share(base) > 1 + TOO_GOOD
 
 
 def ends(figure: Figure) -> tuple[float, float]:

@@ -119,8 +119,10 @@ def full_options(
     options = []
     if not any(word.startswith('--exec-policy') for word in rest):
         options.append('--exec-policy=serial')
-    if rounds < 2 or any(word.split('=')[0] in OWN_WAYS for word in rest):
+    if any(word.split('=')[0] in OWN_WAYS for word in rest):
         return options, {}
+    if rounds < 2:
+        return options, {'MEMBW_ROUNDS': '1'}
     options += ['-S', f'stream.max_seconds={ROW_S / rounds:g}']
     if not any(word.startswith('--exec-order') for word in rest):
         options.append('--exec-order=name')

@@ -17,6 +17,7 @@ from places import ROOT
 from membw.cli import main
 
 DASHBOARD = ROOT / 'ci/entries/grafana-dashboard.json'
+PAGE = (ROOT / 'docs/nightly.md').read_text()
 FORMATS = ('openmetrics', 'csv', 'json')
 LATENCY = {'latency': {'value': 97.5, 'low': 95.0, 'high': 99.0, 'unit': 'ns', 'better': 'lower'}}
 
@@ -132,10 +133,42 @@ def test_the_dashboard_asks_for_metrics_and_labels_that_are_exported(export):
     names = set(re.findall(r'^(membw_\w+)\{', text, re.M))
     labels = set(re.findall(r'[{,](\w+)="', text))
     for panel in json.loads(DASHBOARD.read_text())['panels']:
-        query = panel['targets'][0]['expr']
-        assert set(re.findall(r'membw_\w+', query)) <= names, panel['title']
-        by = ','.join(re.findall(r'by \((.*?)\)', query))
-        assert set(re.findall(r'\w+', by)) <= labels, panel['title']
+        for query in (target['expr'] for target in panel['targets']):
+            assert set(re.findall(r'membw_\w+', query)) <= names, panel['title']
+            by = ','.join(re.findall(r'by \((.*?)\)', query))
+            assert set(re.findall(r'\w+', by)) <= labels, panel['title']
+    assert 'membw_lower_bound_bytes_per_second' in DASHBOARD.read_text()
+
+
+@pytest.mark.parametrize('alert, presets', [
+    ('MemoryBandwidthLow', {'gcc-o2'}),
+    ('MemoryBandwidthNotMeasured', {'bad'}),  # a node that is disturbed is no alarm
+])  # fmt: skip
+def test_an_alert_of_the_page_is_of_what_is_low_or_wrong(export, alert, presets):
+    (label,) = re.findall(rf'{alert}\n +expr: membw_verdict{{verdict=~?"(.*)"}} == 1', PAGE)
+    series = rf'^membw_verdict{{.*preset="(.*?)".*verdict="(?:{label})"}} 1.0$'
+    assert {*re.findall(series, export('openmetrics'), re.M)} == presets
+
+
+def test_headlines_alone_have_the_verdict_of_every_figure(export, results, capsys):
+    words = ['export', '--headline', str(results)]
+    assert main(words) == 0
+    text, every = capsys.readouterr().out, export('openmetrics')
+    verdicts = [re.findall('^membw_verdict.*', one, re.M) for one in (text, every)]
+    assert verdicts[0] == verdicts[1] and 'metric="copy"' in every
+    assert main([*words, '--format', 'csv']) == 0
+    rows = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    for metrics in (re.findall('metric="(.*?)"', text), [row['metric'] for row in rows]):
+        assert {*metrics} == {'triad', 'latency'}
+
+
+@pytest.mark.parametrize('sign', ['=', '+', '-', '@'])
+def test_no_cell_of_the_csv_is_a_formula(tmp_path, capsys, sign):
+    case = {'verdict': 'INVALID', 'reasons': [f'{sign}HYPERLINK("http://x")'], 'test': f'{sign}a'}
+    file = made_up.write(tmp_path / 'r.json', [made_up.record(case=case)])
+    assert main(['export', '--format', 'csv', str(file)]) == 0
+    for row in csv.reader(io.StringIO(capsys.readouterr().out)):
+        assert not [cell for cell in row if cell.startswith(sign)]
 
 
 def test_reframe_pushes_each_figure_and_our_own_log_goes_on(call, tmp_path):
@@ -161,7 +194,7 @@ def test_a_bound_is_not_pushed_as_a_figure(tmp_path, monkeypatch):
     rows = {'triad': bound, 'copy': {'value': 160.0, 'unit': 'GB/s', 'better': 'higher'}}
     file = made_up.write(tmp_path / 'r.json', [made_up.record(rows=rows)])
     values = {
-        'local:default:triad': (150.0, 180.0, -0.05, 0.1, 'GB/s', 'pass'),
+        'local:default:triad': (None, 180.0, -0.05, 0.1, 'GB/s', 'pass'),
         'local:default:copy': (160.0, 0, None, None, 'GB/s', 'pass'),
     }
     case = types.SimpleNamespace(

@@ -195,18 +195,6 @@ def test_records_come_from_stdin_too(monkeypatch):
     assert table.evidence(table.figures[0])['program'] == 'stream'
 
 
-@pytest.mark.parametrize('text, said', [
-    ('{"session_info": {}}', 'a report of ReFrame, not records: give results/records'),
-])  # fmt: skip
-def test_a_file_without_records_is_passed_over_in_a_folder_and_refused_by_name(
-    tmp_path, text, said
-):
-    file = tmp_path / 'run.json'
-    file.write_text(text)
-    assert read_table([str(file)]).problems == [f'{file}: {said}']
-    assert read_table([str(tmp_path)]).problems == []
-
-
 def test_a_path_that_is_not_there_is_a_usage_error(tmp_path):
     with pytest.raises(MembwError, match='cannot read'):
         read_table([str(tmp_path / 'none')])

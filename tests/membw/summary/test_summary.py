@@ -303,6 +303,9 @@ def test_junit_has_the_rows_and_verdicts_of_the_terminal(made, shown):
     }
     assert [suite.get(x) for x in ('tests', 'failures', 'errors')] == ['6', '3', '2']
     assert 'gcc: broken' in found['gcc-o3'][0].get('message')
+    # GitLab shows the text alone
+    assert found['icx'][0].text.startswith(found['icx'][0].get('message'))
+    assert 'triad 30' in found['icx'][0].text
 
 
 def test_junit_of_a_run_without_a_figure_is_not_green(made):

@@ -1,0 +1,328 @@
+"""Results of a site's own tests: what ReFrame keeps is read as records, and judged as these."""
+
+import json
+import re
+
+import made_up_reports as made
+import pytest
+import yaml
+from made_up_records import DAY, START
+
+from membw.cli import main
+from membw.results.hostlist import fold
+from membw.results.others import Wanted
+from membw.results.table import read_table
+
+CHECKS = """\
+import reframe as rfm
+import reframe.utility.sanity as sn
+from reframe.core.builtins import parameter, performance_function, sanity_function
+
+
+class printed(rfm.RunOnlyRegressionTest):
+    valid_systems = ['*']
+    valid_prog_environs = ['*']
+    executable = 'echo'
+
+    @sanity_function
+    def validate(self):
+        return sn.assert_found('fine', self.stdout)
+
+    def number(self, name):
+        return sn.extractsingle(rf'{name}=(\\S+)', self.stdout, 1, float)
+
+
+@rfm.simple_test
+class hpl(printed):
+    nb = parameter([192, 384])
+    executable_opts = ['fine perf=1234.5']
+    reference = {'*': {'perf': (1200, -0.05, None, 'Gflop/s')}}
+
+    @performance_function('Gflop/s')
+    def perf(self):
+        return self.number('perf')
+
+
+@rfm.simple_test
+class osu(printed):
+    executable_opts = ['fine lat=1.7 bw=11000 temperature=61']
+    reference = {'*': {'lat': (1.5, None, 0.1, 'us')}}
+
+    @performance_function('us')
+    def lat(self):
+        return self.number('lat')
+
+    @performance_function('MB/s')
+    def bw(self):
+        return self.number('bw')
+
+    @performance_function('C')
+    def temperature(self):
+        return self.number('temperature')
+
+
+@rfm.simple_test
+class broken(printed):
+    executable_opts = ['rate=5']
+
+    @performance_function('img/s')
+    def rate(self):
+        return self.number('rate')
+
+
+@rfm.simple_test
+class functional(printed):
+    executable_opts = ['nothing']
+"""
+SETTINGS = """\
+site_configuration = {
+    'systems': [{'name': 'daint', 'hostnames': ['.*'], 'partitions': [
+        {'name': 'mc', 'scheduler': 'local', 'launcher': 'local', 'environs': ['gnu']}]}],
+    'environments': [{'name': 'gnu'}],
+}
+"""
+
+
+@pytest.fixture(scope='module')
+def site(call, tmp_path_factory):
+    """What a site's own ReFrame leaves: report.json, perflogs, results.db."""
+    folder = tmp_path_factory.mktemp('site')
+    (folder / 'checks.py').write_text(CHECKS)
+    (folder / 'settings.py').write_text(SETTINGS)
+    words = '-C settings.py -c checks.py --perflogdir perflogs --report-file report.json -r'
+    storage = {'RFM_ENABLE_RESULTS_STORAGE': '1', 'RFM_SQLITE_DB_FILE': folder / 'results.db'}
+    done = call('reframe', *words.split(), cwd=folder, RFM_CONFIG_PATH='', RFM_PREFIX=folder,
+                RFM_SYSTEM='daint', **storage)  # fmt: skip
+    assert 'Ran 5/5' in done.stdout, done.stdout + done.stderr
+    return folder
+
+
+FORMS = 'report.json', 'perflogs', 'results.db'
+
+
+@pytest.mark.parametrize('forms', [*zip(FORMS), FORMS], ids=' '.join)
+def test_what_reframe_itself_wrote_is_read_once(site, forms):
+    table = read_table([str(site / form) for form in forms], wanted=Wanted(lower=('temperature',)))
+    assert not table.problems
+    read = {
+        (f.benchmark, f.parameters, f.metric, f.value, f.unit, f.better, f.reference)
+        for f in table.figures
+    }
+    assert len(table.figures) == len(read) and read == {
+        ('hpl', '%nb=192', 'perf', 1234.5, 'Gflop/s', 'higher', 1200.0),
+        ('hpl', '%nb=384', 'perf', 1234.5, 'Gflop/s', 'higher', 1200.0),
+        ('osu', '', 'lat', 1.7, 'us', 'lower', 1.5),
+        ('osu', '', 'bw', 11.0, 'GB/s', 'higher', None),
+        ('osu', '', 'temperature', 61.0, 'C', 'lower', None),
+    }
+    f = table.figures[0]
+    assert (f.system, f.partition, f.preset, f.low, f.verdict) == (
+        'daint', 'mc', 'gnu', None, 'VALID',
+    )  # fmt: skip
+    (lost,) = table.lost  # a check without figures was to have none
+    assert (lost.benchmark, lost.word, lost.node) == ('broken', 'MISSING', f.node)
+
+
+@pytest.mark.parametrize('unit, limits, better', [
+    ('GB/s', (0, None, None), 'higher'), ('Gflop/s', (9, -0.1, 0.1), 'higher'),
+    ('img/s', (0, None, None), 'higher'), ('ns/day', (0, None, None), 'higher'),
+    ('Gbps', (0, None, None), 'higher'), ('GFLOPS', (0, None, None), 'higher'),
+    ('s', (0, None, None), 'lower'), ('us', (9, -0.1, 0.1), 'lower'), ('ns', (0, 0, 0), 'lower'),
+    ('seconds', (0, None, None), 'lower'), ('hour/ns', (0, None, None), 'lower'),
+    ('\u00b5s', (0, None, None), 'lower'), ('s/step', (0, None, None), 'lower'),
+    ('C', (9, -0.1, None), 'higher'), ('C', (9, None, 0.1), 'lower'),
+    ('GB/s', (9, None, 0.1), 'lower'),  # the open side says more than the unit
+    *((unit, (0, None, None), '') for unit in ('C', 'W', '%', '', 'steps', 'GB', 'bytes/cycle')),
+])  # fmt: skip
+def test_the_direction_is_of_the_reference_else_of_the_unit_else_asked_for(
+    tmp_path, unit, limits, better
+):
+    one = made.case('t', 'n1', figures={'x': (5, unit, *limits)})
+    file = made.write(tmp_path / 'r.json', [one])
+    table = read_table([str(file)])
+    assert [f.better for f in table.figures] == [better] * bool(better)
+    asked = [note for note in table.notes if '--lower' in note]
+    assert len(asked) == (not better) and not table.problems
+    for option in ('lower', 'higher'):
+        (f,) = read_table([str(file)], wanted=Wanted(**{option: ('x',)})).figures
+        assert f.better == option
+
+
+FIGURE = {'perf': (1200.0, 'Gflop/s', *made.REFERENCE)}
+NONE = {'perf': (None, 'Gflop/s', *made.REFERENCE)}
+
+
+@pytest.mark.parametrize('more, figures, lost', [
+    ({'result': 'fail', 'fail_phase': 'performance'}, FIGURE, ''),
+    ({'result': 'xfail'}, FIGURE, ''),
+    ({'result': 'fail', 'fail_phase': 'sanity', 'fail_reason': 'not found'}, NONE, 'MISSING'),
+    ({'result': 'fail', 'fail_phase': 'sanity'}, FIGURE, 'MISSING'),
+    ({'result': 'fail', 'fail_phase': 'run', 'job_nodelist': None}, NONE, 'MISSING'),
+    ({'result': 'abort'}, NONE, 'MISSING'),
+    ({'result': 'fail', 'fail_phase': 'sanity', 'job_exitcode': 139}, NONE, 'DIED'),
+    ({'result': 'skip'}, NONE, ''), ({'fixture': True}, FIGURE, ''),
+    ({'job_nodelist': []}, FIGURE, ''),
+])  # fmt: skip
+def test_what_a_check_calls_failed_is_no_figure(tmp_path, more, figures, lost):
+    one = made.case('hpl', 'n1', figures=figures, **more)
+    table = read_table([str(made.write(tmp_path / 'r.json', [one]))])
+    is_figure = not lost and one['result'] != 'skip' and not one['fixture'] and one['job_nodelist']
+    assert [f.node for f in table.figures] == ['n1'] * bool(is_figure)
+    assert [one.word for one in table.lost] == [lost] * bool(lost)
+    assert all(one.text.startswith('hpl: ') for one in table.lost)
+
+
+def test_a_value_of_0_or_none_at_all_is_no_figure(tmp_path):
+    figures = {m: (v, 's', 0, None, None) for m, v in {'a': 0, 'b': -1, 'c': 2, 'd': None}.items()}
+    text = json.dumps(made.report([made.case('t', 'n1', figures=figures)]))
+    (tmp_path / 'r.json').write_text(text.replace('null', 'NaN', 1))
+    table = read_table([str(tmp_path / 'r.json')])
+    assert [f.metric for f in table.figures] == ['c'] and not table.problems
+    assert any('a (s) of t, b (s) of t' in note for note in table.notes)
+
+
+TITLES = 'result|job_completion_time_unix|job_nodelist|name|perf_value|perf_unit'
+GOOD = f'pass|{START}|n1|hpl|1200|Gflop/s'
+
+
+@pytest.mark.parametrize('name, content, fact, figures', [
+    ('cut.json', json.dumps(made.report([made.hpl('n1')]))[:-40], 'not a report', 0),
+    ('old.json', '{"session_info": {}, "cases": []}', 'not a report', 0),
+    ('a.json', json.dumps(made.report([{**made.hpl('n1'), 'job_nodelist': 7}, made.hpl('n2')])),
+     'hpl', 1),
+    ('b.json', json.dumps(made.report([made.hpl('n1; reboot'), made.hpl('n2')])), "'host'", 1),
+    ('late.json', json.dumps(made.report([made.hpl('n1', when=9e9), made.hpl('n2')])), 'later', 1),
+    ('a.log', f'{TITLES}\n{GOOD}\npass|{START}|n2\n', 'a.log:3: 3 columns of 6', 1),
+    ('b.log', f'{TITLES}\n{GOOD.replace("1200", "high")}\n{GOOD}\n', 'b.log:2', 1),
+    ('c.log', f'{TITLES.replace("job_nodelist", "jobid")}\n{GOOD}\n', 'check_job_nodelist', 0),
+    ('a.db', b'SQLite format 3\0' + b'x' * 200, 'not a results database', 0),
+])  # fmt: skip
+def test_what_cannot_be_read_is_named_and_left_out(tmp_path, name, content, fact, figures):
+    data = content if isinstance(content, bytes) else content.encode()
+    (tmp_path / name).write_bytes(data)
+    for path in (tmp_path / name, tmp_path):  # by its name, and in a folder
+        table = read_table([str(path)])
+        assert len(table.figures) == figures
+        (problem,) = table.problems
+        assert name in problem and fact in problem
+
+
+def test_a_database_of_another_schema_or_with_a_damaged_session_is_named(tmp_path):
+    good, other = made.report([made.hpl('n1')]), made.report([made.hpl('n2')], START + DAY)
+    file = made.database(tmp_path / 'new.db', [good], '2.0')
+    assert "schema is ('2.0',)" in read_table([str(file)]).problems[0]
+    file = made.database(tmp_path / 'half.db', [good, {**other, 'runs': 7}])
+    table = read_table([str(file)])
+    assert len(table.figures) == 1 and 'session 1' in table.problems[0]
+    assert main(['rank', str(file)]) == 1
+
+
+def test_a_report_of_our_own_checks_is_no_second_reading(tmp_path, capsys):
+    ours = {**made.hpl('n1'), 'reference_expired': ''}
+    file = made.write(tmp_path / 'run.json', [ours, made.hpl('n2')])
+    assert [f.node for f in read_table([str(file)]).figures] == ['n2']
+    file = made.write(tmp_path / 'run.json', [ours])
+    assert main(['rank', str(file)]) == 2
+    assert 'hpl: left out: give its records' in capsys.readouterr().err
+
+
+# --- judged ------------------------------------------------------------------------------
+
+
+def again(nodes, share, day):
+    return [made.hpl(node, share, START + day * DAY + 60 * i) for i in (1, 2, 3) for node in nodes]
+
+
+@pytest.mark.parametrize('nodes, slow', [(64, 17), (2000, 1234)])
+def test_a_slow_node_of_a_fleet_is_found_by_every_command(tmp_path, capsys, nodes, slow):
+    days, name = 16, f'n{slow:03d}'
+    low = {d: {slow: 0.9} if d > 8 else {} for d in range(days)}
+    every = range(days) if nodes < 1000 else [days - 1]
+    reports = [made.report(made.fleet(nodes, d, low[d]), START + d * DAY) for d in every]
+    further = again([name], 0.9, days - 1) + again(['n001', 'n002', 'n003'], 1.0, days - 1)
+    reports.append(made.report(further, START + days * DAY))
+    file = str(made.database(tmp_path / 'results.db', reports))
+    check = tmp_path / 'nodecheck.txt'
+    assert main(['rank', file, '--node-check', str(check)]) == 1
+    out = capsys.readouterr().out
+    assert out.count('not validated by membw') == 1 and f'{name} FAIL' in out
+    bad = [line for line in check.read_text().splitlines() if ' PASS' not in line]
+    assert len(bad) == 1 and bad[0].startswith(f'{name} FAIL perf')
+    assert main(['rank', file, '--drain']) == 1
+    assert re.findall('NodeName=(\\S+)', capsys.readouterr().out) == [name]
+    assert main(['why', name, file]) == 1
+    assert f'{name}  FAIL' in capsys.readouterr().out
+    page = tmp_path / 'page.html'
+    assert main(['report', file, '-o', str(page)]) == 0
+    text = page.read_text()
+    assert f'1 of {nodes} nodes' in text and text.count('not validated by membw') == 1
+    capsys.readouterr()
+    if nodes < 1000:
+        assert main(['history', file]) == 1
+        assert f'{name} STEP -' in capsys.readouterr().out
+        assert main(['calibrate', file, '-n', 'hpl']) == 0
+        pasted = r"reference = {'daint:mc': {'perf': \(1\d+\.\d+, -0.0"
+        assert re.search(pasted, capsys.readouterr().out)
+        assert main(['export', file, '--headline']) == 0
+        assert f'node="{name}",verdict="FAIL"' in capsys.readouterr().out
+
+
+def test_nodes_that_measured_together_are_never_judged_alone(tmp_path, capsys):
+    """A set is compared with other sets; none of its nodes is drained, or missing for it."""
+    pairs = [[f'n{i:03d}', f'n{i + 1:03d}'] for i in range(1, 40, 2)]
+    cases = [made.hpl(pair, 1 - 0.2 * (i == 0)) for i, pair in enumerate(pairs)]
+    assert main(['rank', str(made.write(tmp_path / 'r.json', cases))]) == 1
+    assert "measure again: for nodes in 'n[001-002]' 'n[" in capsys.readouterr().out
+    assert fold(['n5', 'n[3-4]', 'n[1-2]']) == 'n5 n[1-2] n[3-4]'
+    cases += again([pairs[0]], 0.8, 0) + again(pairs[1:4], 1.0, 0)
+    cases += [made.hpl(['n091', 'n092'], 1, START - DAY)]  # not in the newest measurement
+    died = {'result': 'fail', 'fail_phase': 'sanity', 'job_exitcode': 139}
+    cases += [made.hpl(pairs[5], when=START + 300, **died)]
+    file = str(made.write(tmp_path / 'r.json', cases))
+    assert {f.node for f in read_table([file]).figures} >= {'n[001-002]', 'n[039-040]'}
+    assert main(['rank', file]) == 1
+    out = capsys.readouterr().out
+    assert 'n[001-002] UNDECIDED' in out and 'measure each alone' in out
+    assert ' 0 FAIL' in out and ' 0 MISSING' in out and 'DIED' not in out.partition('\n')[0]
+    assert main(['rank', file, '--drain']) == 1
+    assert capsys.readouterr().out == '# no node to drain\n'
+
+
+@pytest.mark.parametrize('words, tests', [
+    ([], {'hpl', 'osu_lat', 'osu_bw'}), (['-n', 'hpl'], {'hpl'}),
+    (['-n', 'osu_*'], {'osu_lat', 'osu_bw'}), (['--since', '2026-05-30'], {'osu_bw'}),
+])  # fmt: skip
+def test_tests_and_days_are_chosen(tmp_path, capsys, words, tests):
+    days = {'hpl': 0, 'osu_lat': 0.5, 'osu_bw': 3}
+    cases = [made.case(test, 'n1', START + day * DAY) for test, day in days.items()]
+    file = str(made.write(tmp_path / 'r.json', cases))
+    assert main(['export', '--format', 'json', file, *words]) == 0
+    rows = json.loads(capsys.readouterr().out)['figures']
+    assert {row['test'] for row in rows} == tests
+
+
+def test_a_reference_of_others_is_a_floor(tmp_path):
+    """A node is not too good because somebody wrote down a low number."""
+    file = made.write(tmp_path / 'r.json', made.fleet(20, slow={3: 0.5}))
+    (tmp_path / 'check').touch()
+    assert main(['rank', str(file), '--node-check', str(tmp_path / 'check')]) == 1
+    words = {line.split()[0]: line.split()[1] for line in (tmp_path / 'check').open()}
+    assert words.pop('n003') == 'FAIL' and {*words.values()} == {'PASS'}
+
+
+def test_equal_figures_of_others_are_no_copies_in_an_acceptance(tmp_path, capsys):
+    """They have few digits: each node but the first lacked its runs."""
+    assert main(['accept', '--template']) == 0
+    protocol = yaml.safe_load(capsys.readouterr().out)
+    runs = {'test': 'hpl', 'system': 'daint', 'preset': 'gnu', 'repetitions': 1}
+    protocol |= {
+        'contract': {'perf': {'value': 1100, 'unit': 'Gflop/s', 'better': 'higher'}},
+        'nodes': {'count': 3}, 'runs': {**runs, 'statistic': 'median'}, 'signatures': [],
+        'rule': {**protocol['rule'], 'allowed_failures': 0},
+        'period': {'from': '2026-05-01', 'to': '2026-06-30'},
+    }  # fmt: skip
+    (tmp_path / 'p.yaml').write_text(json.dumps(protocol))
+    file = made.write(tmp_path / 'r.json', [made.hpl(node) for node in ('n1', 'n2', 'n3')])
+    assert main(['accept', str(tmp_path / 'p.yaml'), '--results', str(file), '--json']) == 1
+    nodes = json.loads(capsys.readouterr().out)['nodes']
+    assert [node['status'] for node in nodes] == ['PASS'] * 3

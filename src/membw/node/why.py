@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
     own = [Path(root(), 'results', name) for name in ('nodes', 'records')]
     paths = args.records or [str(path) for path in own if path.is_dir()]
-    table = read_table(paths, OLD_S)
+    table = read_table(paths, OLD_S, whole=[args.node])
     for problem in table.problems:
         print(f'membw: {printable(problem)}', file=sys.stderr)
     if args.system:

@@ -316,6 +316,10 @@ class Record(Struct):
         return {name: m for name, m in self.metrics.items() if m.value is not None}
 
     @property
+    def is_measured(self) -> bool:
+        return any(m.value is not None for m in self.metrics.values())
+
+    @property
     def stands(self) -> str:
         """The metric that stands for the record: the headline, else the last; '' of none."""
         names = [*self.measured]
@@ -407,7 +411,7 @@ def read_record(line: bytes) -> Record:
         raise BadRecord(f'not JSON: {printable(str(err))[:80]}') from err
     _refuse_twice(record, line)
     record.seconds  # noqa: B018  # of another century: refused
-    if not record.missing and not record.measured:
+    if not record.missing and not record.is_measured:
         raise BadRecord("'metrics' is empty: nothing was measured")
     return record
 
@@ -431,7 +435,8 @@ def _refuse_twice(record: Record, line: bytes) -> None:
     # as our programs write it, with a space after each comma and colon, or without any
     is_whole = len(line.strip()) in (least, least + 2 * len(parts) - 1)
     metrics = sum(len(one.metrics) for one in [record, *(p.record for p in record.parts)] if one)
-    if (not is_whole or line.count(b'"better":') > metrics) and _is_twice(line):
+    inside = b''.join(parts[name] for name in ('metrics', 'parts') if name in parts)
+    if (not is_whole or inside.count(b'"better":') > metrics) and _is_twice(line):
         raise BadRecord('not a record: a key is given twice')
 
 

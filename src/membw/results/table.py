@@ -5,7 +5,6 @@ import contextlib
 import gc
 import heapq
 import io
-import itertools
 import math
 import os
 import re
@@ -13,10 +12,10 @@ import statistics
 import sys
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeVar
 
 from membw.errors import MembwError
 from membw.files import naming, unreadable_folders
@@ -42,6 +41,8 @@ TOGETHER_S = 12 * 3600
 ONE_RUN_S = 900  # ranks of one run write their records within so many seconds
 MOST_PROBLEMS = 100  # lines named per file
 KEPT = 20_000  # records before old ones are left out, where only new ones are wanted
+BOM = b'\xef\xbb\xbf'  # as Windows begins a text
+BUFFER = 2**18  # bytes: a record has some thousand
 RESCUED = re.compile(r'\.rank-\d+$')  # what a rank saved by itself
 
 
@@ -100,6 +101,7 @@ class Measurement:
     why: str = ''
     file: str = ''
     line: int = 0  # of the first rank's record, from 1
+    offset: int = 0  # of this line in its file, bytes
     record: Record | None = None  # the first rank's
     made: dict[str, str] | None = None  # see `provenance`
 
@@ -225,9 +227,17 @@ class Table:
 
     def evidence(self, figure: Figure) -> dict:
         """The JSON object of the (first) record that the figure comes from."""
-        kept = self.kept_bytes.get(figure.file)
-        with io.BytesIO(kept) if kept else open(figure.file, 'rb') as stream:
-            return evidence(next(itertools.islice(_lines(stream), figure.line - 1, figure.line)))
+        return evidence(self.line_at(figure.file, figure.of.offset))
+
+    def line_at(self, file: str, offset: int) -> bytes:
+        """The line that begins there. MembwError: the file is gone."""
+        kept = self.kept_bytes.get(file)
+        try:
+            with io.BytesIO(kept) if kept else open(file, 'rb') as stream:
+                stream.seek(offset)
+                return stream.readline().removeprefix(BOM)
+        except OSError as err:
+            raise MembwError(f"cannot read '{file}' again: {err.strerror}") from err
 
 
 Each = Callable[[Measurement, Mapping[str, Metric]], None]
@@ -247,18 +257,23 @@ def no_garbage() -> Iterator[None]:
 
 @no_garbage()
 def read_table(
-    paths: Sequence[str], newest_s: float = math.inf, each: Each | None = None
+    paths: Sequence[str],
+    newest_s: float = math.inf,
+    each: Each | None = None,
+    whole: Container[str] = (),
 ) -> Table:
     """The table of record files, of folders of them, and of '-' (stdin).
 
     A folder is read through, its `records` alone where it has such a folder; JSON files that hold
     no record are passed over. A record that is met twice counts once. MembwError: a path that
-    cannot be read. `newest_s`: what is older than so many seconds before the newest is left out;
-    `each`: is given every measurement and its metrics, those, too.
+    cannot be read. `each`: is given every measurement and its metrics. `newest_s`: of what is
+    older than so many seconds before the newest, no figure is in the table, and of the rest that
+    of the newest measurement of each series, and of the nodes in `whole`; every line is checked.
     """
     table, known = Table(), _Known()
     alone: list[_Line] = []
     several: list[_Line] = []  # of several ranks: judged together
+    places: list[_Place] = []
     units: dict[tuple[Setting, str], str] = {}
     enough = KEPT
     for path in paths:
@@ -273,19 +288,21 @@ def read_table(
                         several.append(one)
                         continue
                     if each:
-                        each(measurement(record, name, one.line), record.measured)
-                    if newest_s:
+                        each(measurement(*one), record.measured)
+                    if newest_s == math.inf:
                         alone.append(one)
-                    if len(alone) > enough:
-                        alone = _newest(alone, table, newest_s)
-                        enough = len(alone) * 5 // 4 + KEPT
+                    elif newest_s:
+                        places.append(_place(one))
+                    if len(places) > enough:
+                        places = _newest(places, table, newest_s)
+                        enough = len(places) * 5 // 4 + KEPT
         except OSError as err:
             fact = f"cannot read '{err.filename or path}': {err.strerror}"
             raise MembwError(fact, 'give files or folders that exist') from err
-    runs: Iterable[tuple[list[_Line], str]] = [
-        ([one], '') for one in _newest(alone, table, newest_s)
-    ]
-    for run, lacking in [*runs, *_runs(_newest(several, table, newest_s))]:
+    places = _of_newest(_newest(places, table, newest_s), table.together_s, whole)
+    alone += (one.read(table) for one in places)
+    several = _newest(several, table, newest_s)
+    for run, lacking in [*(([one], '') for one in alone), *_runs(several)]:
         _take(table, run, lacking, units)
     table.figures.sort(key=lambda f: f.time)
     return table
@@ -298,6 +315,37 @@ class _Line(NamedTuple):
     time: float
     file: str
     line: int
+    offset: int
+
+
+class _Place(NamedTuple):
+    """Where a record is that may be of the newest measurement: all of them fit no memory."""
+
+    node: str
+    time: float
+    series: tuple[str, ...]  # as in rank/newest.py
+    has_figures: bool
+    file: str
+    line: int
+    offset: int
+
+    def read(self, table: Table) -> _Line:
+        record = read_record(table.line_at(self.file, self.offset))
+        return _Line(record, self.time, self.file, self.line, self.offset)
+
+
+_series: dict[tuple[str, ...], tuple[str, ...]] = {}  # one object of equal ones
+
+
+def _place(one: _Line) -> _Place:
+    record, case = one.record, one.record.case
+    series: tuple[str, ...] = (
+        case.system or '', case.partition or '', case.test or record.program,
+        case.parameters or '', case.environ or record.build.preset or '', case.pinning or '',
+    )  # fmt: skip
+    series, has_figures = _series.setdefault(series, series), record.is_measured
+    node = sys.intern(record.host)
+    return _Place(node, one.time, series, has_figures, one.file, one.line, one.offset)
 
 
 def _identity(record: Record) -> tuple:
@@ -328,9 +376,42 @@ class _Known:
         return True
 
 
-def _newest(lines: list[_Line], table: Table, newest_s: float) -> list[_Line]:
+Stored = TypeVar('Stored', _Line, _Place)
+
+
+def _newest(lines: list[Stored], table: Table, newest_s: float) -> list[Stored]:
     begin = max(table.seen.values(), default=0.0) - newest_s
     return [one for one in lines if one.time >= begin] if begin > 0 else lines
+
+
+def _of_newest(places: Iterable[_Place], together_s: float, whole: Container[str]) -> list[_Place]:
+    """Those of the newest measurement of each series, each node's last, and what has no figure."""
+    found: list[_Place] = []
+    every: dict[tuple[str, ...], list[_Place]] = defaultdict(list)
+    for one in places:
+        (every[one.series] if one.has_figures else found).append(one)
+    for of_series in every.values():
+        begins, missing = begins_of(of_series, together_s)
+        begins |= missing
+        found += [x for x in of_series if x.time >= begins[x.node] or x.node in whole]
+    return found
+
+
+def begins_of(
+    runs: Sequence[Figure | _Place], together_s: float
+) -> tuple[dict[str, float], dict[str, float]]:
+    """({node: from when its runs are of the newest measurement of their series}, {node not in it:
+    its last run})."""
+    last: dict[str, float] = {}
+    for one in runs:
+        last[one.node] = max(last.get(one.node, 0.0), one.time)
+    half = sorted(last.values(), reverse=True)[(len(last) - 1) // 2]
+    begin = half - together_s
+    together = {one.node for one in runs if begin <= one.time <= half + together_s}
+    if 2 * len(together) < len(last):
+        return {node: when - together_s for node, when in last.items()}, {}
+    begins = dict.fromkeys((node for node, when in last.items() if when >= begin), begin)
+    return begins, {node: when for node, when in last.items() if when < begin}
 
 
 def _take(
@@ -362,10 +443,10 @@ def _files(path: str, table: Table) -> Iterator[tuple[str, IO[bytes], bool]]:
         folder = Path(path, 'records') if Path(path, 'records').is_dir() else Path(path)
         table.problems += unreadable_folders(folder)
         for file in sorted(f for f in folder.rglob('[!.]*') if _is_result(f)):
-            with naming(file), open(file, 'rb') as stream:
+            with naming(file), open(file, 'rb', BUFFER) as stream:
                 yield str(file), stream, False
     else:
-        with naming(path), open(path, 'rb') as stream:
+        with naming(path), open(path, 'rb', BUFFER) as stream:
             if os.path.isfile(path):
                 yield str(path), stream, True
             else:
@@ -373,10 +454,12 @@ def _files(path: str, table: Table) -> Iterator[tuple[str, IO[bytes], bool]]:
                 yield str(path), io.BytesIO(table.kept_bytes[str(path)]), True
 
 
-def _lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """One at a time: a year of a large fleet does not fit into memory."""
-    for number, line in enumerate(stream):
-        yield line.rstrip(b'\n') if number else line.rstrip(b'\n').removeprefix(b'\xef\xbb\xbf')
+def _lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    """(offset, line), one at a time: a year of a large fleet does not fit into memory."""
+    offset = 0
+    for line in stream:
+        yield offset, line if offset else line.removeprefix(BOM)
+        offset += len(line)
 
 
 # what is in the first bytes of a file that has no records, and what is said where it was named
@@ -398,13 +481,13 @@ def _read(name: str, stream: IO[bytes], is_named: bool, table: Table) -> Iterato
         table.problems += [f'{name}: {other}'] if is_named else []
         return
     wrong, is_any, is_ours = 0, False, is_named
-    for number, line in enumerate(_lines(stream), 1):
+    for number, (offset, line) in enumerate(_lines(stream), 1):
         is_ours = is_ours or b'membw-record-' in line
-        if line.strip():
+        if line and not line.isspace():
             try:
                 record = read_record(line)
                 is_any = True
-                yield _Line(record, record.seconds, name, number)
+                yield _Line(record, record.seconds, name, number, offset)
             except BadRecord as err:
                 wrong += 1
                 problems += [f'{name}:{number}: {err}'] if wrong <= MOST_PROBLEMS else []
@@ -420,7 +503,7 @@ def _read(name: str, stream: IO[bytes], is_named: bool, table: Table) -> Iterato
 
 def figures_of(record: Record) -> dict[str, Figure]:
     """{metric: Figure} of one record."""
-    of = measurement(record)
+    of = measurement(record, record.seconds)
     return {name: _figure(of, name, row, record) for name, row in record.measured.items()}
 
 
@@ -429,8 +512,10 @@ def headline(figures: Mapping[str, Figure]) -> Figure:
     return next((f for f in figures.values() if f.is_headline), [*figures.values()][-1])
 
 
-def measurement(record: Record, file: str = '', line: int = 1) -> Measurement:
-    case, seconds = record.case, record.seconds
+def measurement(
+    record: Record, seconds: float, file: str = '', line: int = 1, offset: int = 0
+) -> Measurement:
+    case = record.case
     verdict, reasons = _verdict(record)
     return Measurement(
         sys.intern(night_of(seconds)),
@@ -446,6 +531,7 @@ def measurement(record: Record, file: str = '', line: int = 1) -> Measurement:
         printable(record.why),
         file,
         line,
+        offset,
         record,
     )
 
@@ -585,7 +671,7 @@ def _jobs(records: list[_Line]) -> Iterator[list[_Line]]:
 
 def _of_run(run: list[_Line], lacking: str) -> tuple[list[Figure], list[Lost]]:
     """Of the metrics that every rank measured: rates add up, of all else the mean counts."""
-    every = [measurement(one.record, one.file, one.line) for one in run]
+    every = [measurement(*one) for one in run]
     lost = [
         Lost(of, row.died, printable(row.text))
         for of in every

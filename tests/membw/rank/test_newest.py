@@ -9,7 +9,7 @@ import pytest
 
 from membw import cli
 from membw.moments import night_of
-from membw.rank.ranking import rank_files
+from membw.rank.ranking import rank_files, rank_table
 from membw.report.run import run_of_records
 from membw.results.table import read_table
 
@@ -47,7 +47,9 @@ def fleet_and_retests(begin, share, later=(20, 25, 30), nodes=20):
 
 
 def verdicts(tmp_path, rows):
-    ranking = rank_files([str(made.write(tmp_path / 'r.jsonl', rows))])
+    file = str(made.write(tmp_path / 'r.jsonl', rows))
+    ranking = rank_files([file])  # it reads the newest measurement alone
+    assert ranking.nodes == rank_table(read_table([file])).nodes
     return {n.name: n.verdict for n in ranking.nodes if n.verdict != 'PASS'}
 
 

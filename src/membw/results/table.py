@@ -14,6 +14,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
@@ -29,6 +30,8 @@ from membw.results.record import (
     UNDECIDED,
     VALID,
     BadRecord,
+    Build,
+    Case,
     Finding,
     Metric,
     Record,
@@ -43,6 +46,7 @@ MOST_PROBLEMS = 100  # lines named per file
 KEPT = 20_000  # records before old ones are left out, where only new ones are wanted
 BOM = b'\xef\xbb\xbf'  # as Windows begins a text
 BUFFER = 2**18  # bytes: a record has some thousand
+UNKNOWN = 'unknown'  # of a build
 RESCUED = re.compile(r'\.rank-\d+$')  # what a rank saved by itself
 
 
@@ -560,15 +564,36 @@ def _reason(finding: Finding) -> str:
     return ' '.join(filter(None, (finding.reason, f'({finding.detail})' * bool(finding.detail))))
 
 
-_settings: dict[Setting, Setting] = {}
+_OF_RECORD = attrgetter(
+    'program', 'language', 'kernels_set', 'element_bytes', 'mode', 'precision', 'threads',
+    'array_size', 'array_size_from', 'ntimes', 'runtime',
+)  # fmt: skip
+_settings: dict[tuple, tuple[Setting, Case, Build]] = {}
+_same_settings: dict[Setting, Setting] = {}
 
 
 def _setting(record: Record, place: str) -> Setting:
+    """One object of equal ones; of most records by the objects that they share."""
+    if record.shapes:
+        return _made_setting(record, place)
+    case, build, pages = record.case, record.build, provenance.requested_pages(record)
+    key = id(case), id(build), record.facts.cpu_model, pages, _OF_RECORD(record)
+    found = _settings.get(key)
+    if found is None:
+        if len(_settings) > KEPT:
+            _settings.clear()
+        found = _made_setting(record, place), case, build  # kept: their ids stay theirs
+        if not found[0].build.startswith(UNKNOWN):
+            _settings[key] = found
+    return found[0]
+
+
+def _made_setting(record: Record, place: str) -> Setting:
     """Without a preset the code stands for the build; where neither is known, `place` does: such a
     record is compared with no other."""
     case, build = record.case, record.build
     preset = case.environ or build.preset or ''
-    code = '' if preset else case.code_sha256 or build.code_sha256 or f'unknown, {place}'
+    code = '' if preset else case.code_sha256 or build.code_sha256 or f'{UNKNOWN}, {place}'
     size = record.array_size if record.array_size_from == 'option' else None
     found = Setting(
         case.system or '',
@@ -594,13 +619,10 @@ def _setting(record: Record, place: str) -> Setting:
         build.compiler or '',
         build.flags or '',
     )
-    if len(_settings) > KEPT:
-        _settings.clear()
-    kept = _settings.get(found)
-    if kept is None:
-        kept = Setting(*map(printable, found))
-        _settings[found] = kept
-    return kept
+    if len(_same_settings) > KEPT:
+        _same_settings.clear()
+    made = Setting(*map(printable, found))
+    return _same_settings.setdefault(made, made)
 
 
 def _text(value: object) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 import made_up_records as made
 import pytest
 
-from membw import cli
+from membw import cli, moments
 from membw.moments import night_of
 from membw.rank.ranking import rank_files, rank_table
 from membw.report.run import run_of_records
@@ -23,10 +23,12 @@ def here(monkeypatch):
     def zone(name):
         monkeypatch.setenv('TZ', name)
         time.tzset()
+        moments._night_of.cache_clear()
 
     yield zone
     monkeypatch.undo()
     time.tzset()
+    moments._night_of.cache_clear()
 
 
 def seconds(text):

@@ -114,7 +114,9 @@ class Nights:
         counts = np.diff(begins, append=len(cell))
         medians[cell[begins]] = values[begins + (counts - 1) // 2]
         shape = len(nodes), len(nights)
-        return Series(runs.figures[metric], nodes, nights, medians.reshape(shape), builds.reshape(shape))
+        return Series(
+            runs.figures[metric], nodes, nights, medians.reshape(shape), builds.reshape(shape)
+        )
 
 
 def _ordered(numbers: NDArray, known: dict[str, int]) -> tuple[NDArray, list[str]]:

@@ -20,7 +20,7 @@ from typing import IO, Any, NamedTuple, TypeVar
 
 from membw.errors import MembwError
 from membw.files import naming, unreadable_folders
-from membw.moments import night_of
+from membw.moments import night_of, utc
 from membw.printable import printable
 from membw.results import provenance
 from membw.results.hostlist import chosen_nodes
@@ -38,6 +38,7 @@ from membw.results.record import (
     evidence,
     in_common,
     read_record,
+    seconds_of,
 )  # fmt: skip
 
 TOGETHER_S = 12 * 3600
@@ -47,6 +48,12 @@ KEPT = 20_000  # records before old ones are left out, where only new ones are w
 BOM = b'\xef\xbb\xbf'  # as Windows begins a text
 BUFFER = 2**18  # bytes: a record has some thousand
 UNKNOWN = 'unknown'  # of a build
+# what our programs write first, all of it before any object
+HEAD = re.compile(
+    rb'\{"schema": "membw-record-2", (?:"\w+": (?:"[^"\\]*"|[-+.\w]+), )*?"time": "(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)", '
+    rb'"host": "([\w.-]+)", '
+)
+TAIL = 2**16  # bytes: a file's last line begins in them, else its newest time is not known before
 RESCUED = re.compile(r'\.rank-\d+$')  # what a rank saved by itself
 
 
@@ -270,9 +277,10 @@ def read_table(
 
     A folder is read through, its `records` alone where it has such a folder; JSON files that hold
     no record are passed over. A record that is met twice counts once. MembwError: a path that
-    cannot be read. `each`: is given every measurement and its metrics. `newest_s`: of what is
-    older than so many seconds before the newest, no figure is in the table, and of the rest that
-    of the newest measurement of each series, and of the nodes in `whole`; every line is checked.
+    cannot be read. `each`: is given every measurement and its metrics. `newest_s`: the table has
+    no figure of what is older than so many seconds before the newest, and of the rest those of
+    the newest measurement of each series and of the nodes in `whole`. Without `each`, of a line
+    that is older than that by its head alone node and time are read: no damage is seen in it.
     """
     table, known = Table(), _Known()
     alone: list[_Line] = []
@@ -283,7 +291,7 @@ def read_table(
     for path in paths:
         try:
             for name, stream, is_named in _files(path, table):
-                for one in _read(name, stream, is_named, table):
+                for one in _read(name, stream, is_named, table, math.inf if each else newest_s):
                     record = one.record
                     if not known.is_new(hash(_identity(record))):
                         continue
@@ -475,7 +483,27 @@ def _is_result(file: Path) -> bool:
     return bool(ending) and file.is_file()
 
 
-def _read(name: str, stream: IO[bytes], is_named: bool, table: Table) -> Iterator[_Line]:
+def _head(line: bytes) -> tuple[str, str]:
+    """(time, node) of a record as our programs write it; ('', '') of any other."""
+    found = HEAD.match(line)
+    return (found[1].decode(), found[2].decode()) if found else ('', '')
+
+
+def _begin(stream: IO[bytes], table: Table, newest_s: float) -> str:
+    """The time before which no record counts, as far as it is known; '' where it is not."""
+    end = stream.seek(0, os.SEEK_END)
+    stream.seek(max(end - TAIL, 0))
+    time, _ = _head(stream.read().rstrip().rpartition(b'\n')[2])
+    stream.seek(0)
+    with contextlib.suppress(BadRecord):
+        newest = max([*table.seen.values(), seconds_of(time) if time else 0.0])
+        return utc(newest - newest_s) if newest > newest_s else ''
+    return ''
+
+
+def _read(
+    name: str, stream: IO[bytes], is_named: bool, table: Table, newest_s: float
+) -> Iterator[_Line]:
     """The records of one file; what is damaged goes to the table's problems."""
     problems: list[str] = []
     head = stream.read(300)
@@ -484,14 +512,19 @@ def _read(name: str, stream: IO[bytes], is_named: bool, table: Table) -> Iterato
     if other := next(others, ''):
         table.problems += [f'{name}: {other}'] if is_named else []
         return
+    begin = _begin(stream, table, newest_s)
     wrong, is_any, is_ours = 0, False, is_named
     for number, (offset, line) in enumerate(_lines(stream), 1):
         is_ours = is_ours or b'membw-record-' in line
         if line and not line.isspace():
             try:
-                record = read_record(line)
+                time, node = _head(line) if begin else ('', '')
+                if time and time < begin:
+                    table.seen[node] = max(table.seen.get(node, 0.0), seconds_of(time))
+                else:
+                    record = read_record(line)
+                    yield _Line(record, record.seconds, name, number, offset)
                 is_any = True
-                yield _Line(record, record.seconds, name, number, offset)
             except BadRecord as err:
                 wrong += 1
                 problems += [f'{name}:{number}: {err}'] if wrong <= MOST_PROBLEMS else []

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from membw.results import provenance
-from membw.results.record import VALID, Metric, in_common
+from membw.results.record import RATES, VALID, Metric
 from membw.results.table import Figure, Measurement, Setting, Table, figures_of, read_table
 
 
@@ -71,7 +71,7 @@ class Nights:
             runs = self.runs.setdefault(of.setting.conditions, _Runs())
             self.by_setting[of.setting] = runs
         values = {
-            name: metric.value * in_common(metric.unit)[1]
+            name: metric.value * RATES.get(metric.unit, 1.0)
             for name, metric in metrics.items()
             if metric.value is not None and not metric.bound
         }

@@ -309,7 +309,7 @@ class Record(Struct):
     @property
     def allowed(self) -> str:
         """Reasons for INVALID that --allow set aside."""
-        return ' '.join(r.reason for r in self.reasons if r.allowed)
+        return ' '.join([r.reason for r in self.reasons if r.allowed])
 
     @property
     def measured(self) -> dict[str, Metric]:

@@ -300,7 +300,7 @@ def read_table(
                         several.append(one)
                         continue
                     if each:
-                        each(measurement(*one), record.measured)
+                        each(measurement(*one), record.metrics)
                     if newest_s == math.inf:
                         alone.append(one)
                     elif newest_s:

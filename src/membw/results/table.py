@@ -226,7 +226,13 @@ class Table:
         self.problems: list[str] = []
         self.kept_bytes: dict[str, bytes] = {}  # what cannot be read a second time: pipes, stdin
         self.seen: dict[str, float] = {}  # when each node was measured last
+        self.newest = 0.0  # of these
         self.together_s: float = TOGETHER_S  # runs so far apart may be one measurement of a fleet
+
+    def see(self, node: str, time: float) -> None:
+        if time > self.seen.get(node, 0.0):
+            self.seen[node] = time
+            self.newest = max(self.newest, time)
 
     def choose(self, nodes: str) -> None:
         """Keeps the figures of the nodes that the text names."""
@@ -291,11 +297,12 @@ def read_table(
     for path in paths:
         try:
             for name, stream, is_named in _files(path, table):
-                for one in _read(name, stream, is_named, table, math.inf if each else newest_s):
+                begin = _begin(stream, table, newest_s)
+                for one in _read(name, stream, is_named, table, 0.0 if each else begin):
                     record = one.record
                     if not known.is_new(hash(_identity(record))):
                         continue
-                    table.seen[record.host] = max(table.seen.get(record.host, 0.0), one.time)
+                    table.see(record.host, one.time)
                     if record.ranks > 1:
                         several.append(one)
                         continue
@@ -303,7 +310,7 @@ def read_table(
                         each(measurement(*one), record.metrics)
                     if newest_s == math.inf:
                         alone.append(one)
-                    elif newest_s:
+                    elif newest_s and one.time >= begin:
                         places.append(_place(one))
                     if len(places) > enough:
                         places = _newest(places, table, newest_s)
@@ -392,7 +399,7 @@ Stored = TypeVar('Stored', _Line, _Place)
 
 
 def _newest(lines: list[Stored], table: Table, newest_s: float) -> list[Stored]:
-    begin = max(table.seen.values(), default=0.0) - newest_s
+    begin = table.newest - newest_s
     return [one for one in lines if one.time >= begin] if begin > 0 else lines
 
 
@@ -489,20 +496,20 @@ def _head(line: bytes) -> tuple[str, str]:
     return (found[1].decode(), found[2].decode()) if found else ('', '')
 
 
-def _begin(stream: IO[bytes], table: Table, newest_s: float) -> str:
-    """The time before which no record counts, as far as it is known; '' where it is not."""
+def _begin(stream: IO[bytes], table: Table, newest_s: float) -> float:
+    """The time before which no record counts, as far as it is known before the file is read."""
     end = stream.seek(0, os.SEEK_END)
     stream.seek(max(end - TAIL, 0))
     time, _ = _head(stream.read().rstrip().rpartition(b'\n')[2])
     stream.seek(0)
+    newest = table.newest
     with contextlib.suppress(BadRecord):
-        newest = max([*table.seen.values(), seconds_of(time) if time else 0.0])
-        return utc(newest - newest_s) if newest > newest_s else ''
-    return ''
+        newest = max(newest, seconds_of(time))
+    return max(newest - newest_s, 0.0)
 
 
 def _read(
-    name: str, stream: IO[bytes], is_named: bool, table: Table, newest_s: float
+    name: str, stream: IO[bytes], is_named: bool, table: Table, begin: float
 ) -> Iterator[_Line]:
     """The records of one file; what is damaged goes to the table's problems."""
     problems: list[str] = []
@@ -512,15 +519,14 @@ def _read(
     if other := next(others, ''):
         table.problems += [f'{name}: {other}'] if is_named else []
         return
-    begin = _begin(stream, table, newest_s)
-    wrong, is_any, is_ours = 0, False, is_named
+    wrong, is_any, is_ours, oldest = 0, False, is_named, utc(begin)
     for number, (offset, line) in enumerate(_lines(stream), 1):
         is_ours = is_ours or b'membw-record-' in line
         if line and not line.isspace():
             try:
                 time, node = _head(line) if begin else ('', '')
-                if time and time < begin:
-                    table.seen[node] = max(table.seen.get(node, 0.0), seconds_of(time))
+                if time and time < oldest:
+                    table.see(node, seconds_of(time))
                 else:
                     record = read_record(line)
                     yield _Line(record, record.seconds, name, number, offset)

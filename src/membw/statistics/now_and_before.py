@@ -85,7 +85,11 @@ def medians_apart(every: Sequence[NDArray]) -> float:
         if rows.shape[1] >= NOW + LEAST_BEFORE:
             medians = np.sort(_now(rows))[..., NOW // 2]
             apart.append((medians / _medians(_before(rows)) - 1).ravel())
-    return float(MAD_TO_SIGMA * np.median(np.abs(np.concatenate(apart)))) if apart else 0.0
+    if not apart:
+        return 0.0
+    every_one = np.concatenate(apart)
+    np.abs(every_one, out=every_one)  # of a year of a large fleet no third copy
+    return float(MAD_TO_SIGMA * np.median(every_one, overwrite_input=True))
 
 
 def _alike(keys: Sequence[Hashable]) -> Iterator[list[int]]:

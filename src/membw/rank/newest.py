@@ -37,8 +37,7 @@ def newest(
     for f in figures:
         seen[f.node] = max(seen.get(f.node, 0.0), f.time)
         if end - f.time <= OLD_S:
-            series = f.system, f.partition, f.benchmark, f.parameters, f.preset, f.pinning
-            every[series].append(f)
+            every[f.setting.series].append(f)
     found = Newest([], [], {})
     for of_series in every.values():
         begins, missing = begins_of(of_series, together_s)

@@ -90,6 +90,11 @@ class Setting(NamedTuple):
         return ' '.join(f'{name}={value}' for name, value in self._asdict().items() if value)
 
     @property
+    def series(self) -> tuple[str, ...]:
+        """One test, preset and pinning on one partition: what is measured at one time."""
+        return self[:6]
+
+    @property
     def conditions(self) -> 'Setting':
         """Without the compiler: what a history goes on with when the compiler changes."""
         return self._replace(compiler='', flags='')
@@ -342,7 +347,7 @@ class _Place(NamedTuple):
 
     node: str
     time: float
-    series: tuple[str, ...]  # as in rank/newest.py
+    setting: Setting
     has_figures: bool
     file: str
     line: int
@@ -353,18 +358,10 @@ class _Place(NamedTuple):
         return _Line(record, self.time, self.file, self.line, self.offset)
 
 
-_series: dict[tuple[str, ...], tuple[str, ...]] = {}  # one object of equal ones
-
-
 def _place(one: _Line) -> _Place:
-    record, case = one.record, one.record.case
-    series: tuple[str, ...] = (
-        case.system or '', case.partition or '', case.test or record.program,
-        case.parameters or '', case.environ or record.build.preset or '', case.pinning or '',
-    )  # fmt: skip
-    series, has_figures = _series.setdefault(series, series), record.is_measured
-    node = sys.intern(record.host)
-    return _Place(node, one.time, series, has_figures, one.file, one.line, one.offset)
+    record, node = one.record, sys.intern(one.record.host)
+    setting = _setting(record, f'{one.file}:{one.line}')
+    return _Place(node, one.time, setting, record.is_measured, one.file, one.line, one.offset)
 
 
 def _identity(record: Record) -> tuple:
@@ -408,7 +405,7 @@ def _of_newest(places: Iterable[_Place], together_s: float, whole: Container[str
     found: list[_Place] = []
     every: dict[tuple[str, ...], list[_Place]] = defaultdict(list)
     for one in places:
-        (every[one.series] if one.has_figures else found).append(one)
+        (every[one.setting.series] if one.has_figures else found).append(one)
     for of_series in every.values():
         begins, missing = begins_of(of_series, together_s)
         begins |= missing
@@ -608,11 +605,10 @@ _OF_RECORD = attrgetter(
     'array_size', 'array_size_from', 'ntimes', 'runtime',
 )  # fmt: skip
 _settings: dict[tuple, tuple[Setting, Case, Build]] = {}
-_same_settings: dict[Setting, Setting] = {}
 
 
 def _setting(record: Record, place: str) -> Setting:
-    """One object of equal ones; of most records by the objects that they share."""
+    """Found by the objects that records share, where it was made before."""
     if record.shapes:
         return _made_setting(record, place)
     case, build, pages = record.case, record.build, provenance.requested_pages(record)
@@ -658,10 +654,7 @@ def _made_setting(record: Record, place: str) -> Setting:
         build.compiler or '',
         build.flags or '',
     )
-    if len(_same_settings) > KEPT:
-        _same_settings.clear()
-    made = Setting(*map(printable, found))
-    return _same_settings.setdefault(made, made)
+    return Setting(*map(printable, found))
 
 
 def _text(value: object) -> str:

@@ -313,19 +313,20 @@ def read_table(
                         continue
                     if each:
                         each(measurement(*one), record.metrics)
-                    if newest_s == math.inf:
+                    if newest_s == math.inf or newest_s and one.offset < 0:
                         alone.append(one)
                     elif newest_s and one.time >= begin:
                         places.append(_place(one))
-                    if len(places) > enough:
+                    if len(alone) + len(places) > enough:
+                        alone = _newest(alone, table, newest_s)
                         places = _newest(places, table, newest_s)
-                        enough = len(places) * 5 // 4 + KEPT
+                        enough = (len(alone) + len(places)) * 5 // 4 + KEPT
         except OSError as err:
             fact = f"cannot read '{err.filename or path}': {err.strerror}"
             raise MembwError(fact, 'give files or folders that exist') from err
+    alone, several = _newest(alone, table, newest_s), _newest(several, table, newest_s)
     places = _of_newest(_newest(places, table, newest_s), table.together_s, whole)
-    alone += (one.read(table) for one in places)
-    several = _newest(several, table, newest_s)
+    alone += [one.read(table) for one in places]
     for run, lacking in [*(([one], '') for one in alone), *_runs(several)]:
         _take(table, run, lacking, units)
     table.figures.sort(key=lambda f: f.time)
@@ -339,7 +340,7 @@ class _Line(NamedTuple):
     time: float
     file: str
     line: int
-    offset: int
+    offset: int = -1  # bytes; -1: it cannot be read again
 
 
 class _Place(NamedTuple):

@@ -39,7 +39,7 @@ def newest(
         if end - f.time <= OLD_S:
             every[f.setting.series].append(f)
     found = Newest([], [], {})
-    for of_series in every.values():
+    for of_series in (every[series] for series in sorted(every)):
         begins, missing = begins_of(of_series, together_s)
         for node, when in missing.items():
             name = ' '.join(filter(None, (of_series[0].benchmark, of_series[0].preset)))

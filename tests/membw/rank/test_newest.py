@@ -1,6 +1,7 @@
 """Which runs are the newest measurement: no verdict depends on the hour, a node that did not
 answer is MISSING."""
 
+import random
 import time
 from datetime import datetime, timezone
 
@@ -145,3 +146,22 @@ def test_nodes_that_are_measured_in_turn_are_compared_and_not_missing(tmp_path):
 def test_a_night_is_the_day_of_twelve_hours_before_at_this_site(here, zone, moment, night):
     here(zone)
     assert night_of(seconds(moment)) == night
+
+
+@pytest.mark.parametrize('seed', range(6))
+def test_what_is_not_read_changes_no_verdict(tmp_path, seed):
+    """Two tests, on other days, with retests, losses and nodes that are not there."""
+    chance, rows = random.Random(seed), []
+    for test in ('stream', 'dgemm'):
+        for day in sorted(chance.sample(range(30), 6)):
+            for n in (n for n in range(1, 9) if chance.random() < 0.9):
+                share = chance.gauss(1, 0.005) * (0.9 if n == 3 else 1)
+                rows += [
+                    made.record(made.name(n), day + more, made.stream(share=share), {'test': test})
+                    for more in ((0, 0.6, 1.2, 1.8) if n == 3 and chance.random() < 0.5 else (0,))
+                ]
+                if chance.random() < 0.05:
+                    lost = {'what': '', 'why': 'killed', 'died': True, 'node': made.name(n)}
+                    rows[-1] |= {'metrics': {}, 'missing': [lost]}
+    chance.shuffle(rows)
+    verdicts(tmp_path, rows)

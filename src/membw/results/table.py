@@ -601,10 +601,10 @@ def _reason(finding: Finding) -> str:
     return ' '.join(filter(None, (finding.reason, f'({finding.detail})' * bool(finding.detail))))
 
 
-_OF_RECORD = attrgetter(
-    'program', 'language', 'kernels_set', 'element_bytes', 'mode', 'precision', 'threads',
-    'array_size', 'array_size_from', 'ntimes', 'runtime',
-)  # fmt: skip
+_own = attrgetter(
+    'program', 'language', 'kernels_set', 'element_bytes', 'mode', 'precision', 'threads'
+)
+_more = attrgetter('array_size', 'array_size_from', 'ntimes', 'runtime')
 _settings: dict[tuple, tuple[Setting, Case, Build]] = {}
 
 
@@ -613,7 +613,7 @@ def _setting(record: Record, place: str) -> Setting:
     if record.shapes:
         return _made_setting(record, place)
     case, build, pages = record.case, record.build, provenance.requested_pages(record)
-    key = id(case), id(build), record.facts.cpu_model, pages, _OF_RECORD(record)
+    key = id(case), id(build), record.facts.cpu_model, pages, _own(record), _more(record)
     found = _settings.get(key)
     if found is None:
         if len(_settings) > KEPT:
@@ -628,38 +628,16 @@ def _made_setting(record: Record, place: str) -> Setting:
     """Without a preset the code stands for the build; where neither is known, `place` does: such a
     record is compared with no other."""
     case, build = record.case, record.build
-    preset = case.environ or build.preset or ''
+    preset = case.environ or build.preset
     code = '' if preset else case.code_sha256 or build.code_sha256 or f'{UNKNOWN}, {place}'
-    size = record.array_size if record.array_size_from == 'option' else None
-    found = Setting(
-        case.system or '',
-        case.partition or '',
-        case.test or record.program,
-        case.parameters or '',
-        preset,
-        case.pinning or '',
-        code,
-        record.program,
-        record.language or '',
-        record.kernels_set or '',
-        _text(record.element_bytes),
-        record.mode or '',
-        record.precision or '',
-        _text(record.threads),
-        _text(size),
-        _text(record.ntimes or None),
-        (record.runtime.wait_policy or '') if record.runtime else '',
-        provenance.requested_pages(record),
-        provenance.shapes(record) if record.shapes else '',
-        record.facts.cpu_model or '',
-        build.compiler or '',
-        build.flags or '',
-    )
-    return Setting(*map(printable, found))
-
-
-def _text(value: object) -> str:
-    return '' if value is None else str(value)
+    values = (
+        case.system, case.partition, case.test or record.program, case.parameters, preset,
+        case.pinning, code, *_own(record),
+        record.array_size if record.array_size_from == 'option' else None, record.ntimes or None,
+        record.runtime and record.runtime.wait_policy, provenance.requested_pages(record),
+        provenance.shapes(record), record.facts.cpu_model, build.compiler, build.flags,
+    )  # fmt: skip
+    return Setting(*('' if value is None else printable(value) for value in values))
 
 
 def _figure(of: Measurement, name: str, row: Metric, record: Record) -> Figure:

@@ -99,24 +99,37 @@ class Nights:
         return self._series(runs, figure.metric) if runs and figure.metric in runs.values else None
 
     def _series(self, runs: _Runs, metric: str) -> Series:
-        values = np.asarray(runs.values[metric])
-        own = ~np.isnan(values)
-        values = values[own]
+        own = np.flatnonzero(~np.isnan(runs.values[metric])).astype(np.int32)
         node, nodes = _ordered(np.asarray(runs.node)[own], self.nodes)
         night, nights = _ordered(np.asarray(runs.night)[own], self.nights)
-        cell, count = node * np.int32(len(nights)) + night, len(nodes) * len(nights)
-        builds, medians = np.full(count, -1, dtype=np.int32), np.full(count, np.nan)
-        by_time = np.argsort(np.asarray(runs.time)[own], kind='stable')
-        builds[cell[by_time]] = np.asarray(runs.build)[own][by_time]
-        order = np.lexsort((values, cell))
-        cell, values = cell[order], values[order]
-        begins = np.flatnonzero(np.diff(cell, prepend=-1))
-        counts = np.diff(begins, append=len(cell))
-        medians[cell[begins]] = values[begins + (counts - 1) // 2]
         shape = len(nodes), len(nights)
-        return Series(
-            runs.figures[metric], nodes, nights, medians.reshape(shape), builds.reshape(shape)
-        )
+        cell = node * np.int32(len(nights)) + night
+        del node, night
+        builds = _last(cell, shape, np.asarray(runs.time)[own], np.asarray(runs.build)[own])
+        values = _low_medians(cell, shape, np.asarray(runs.values[metric])[own])
+        return Series(runs.figures[metric], nodes, nights, values, builds)
+
+
+# each in a function of its own: of a year of a large fleet an array has 8 MB
+
+
+def _last(cell: NDArray, shape: tuple[int, int], time: NDArray, build: NDArray) -> NDArray:
+    """Of each cell the build of the last run; -1 of none."""
+    builds = np.full(shape, -1, dtype=np.int32)
+    by_time = np.argsort(time, kind='stable')
+    builds.flat[cell[by_time]] = build[by_time]
+    return builds
+
+
+def _low_medians(cell: NDArray, shape: tuple[int, int], values: NDArray) -> NDArray:
+    """Of each cell the lower median of its runs; NaN of none."""
+    medians = np.full(shape, np.nan)
+    order = np.lexsort((values, cell))
+    cell, values = cell[order], values[order]
+    begins = np.flatnonzero(np.diff(cell, prepend=-1))
+    counts = np.diff(begins, append=len(cell))
+    medians.flat[cell[begins]] = values[begins + (counts - 1) // 2]
+    return medians
 
 
 def _ordered(numbers: NDArray, known: dict[str, int]) -> tuple[NDArray, list[str]]:

@@ -50,8 +50,8 @@ BUFFER = 2**18  # bytes: a record has some thousand
 UNKNOWN = 'unknown'  # of a build
 # what our programs write first, all of it before any object
 HEAD = re.compile(
-    rb'\{"schema": "membw-record-2", (?:"\w+": (?:"[^"\\]*"|[-+.\w]+), )*?"time": "(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)", '
-    rb'"host": "([\w.-]+)", '
+    rb'\{"schema": "membw-record-2", (?:"\w+": (?:"[^"\\]*"|[-+.\w]+), )*?'
+    rb'"time": "(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)", "host": "([\w.-]+)", '
 )
 TAIL = 2**16  # bytes: a file's last line begins in them, else its newest time is not known before
 RESCUED = re.compile(r'\.rank-\d+$')  # what a rank saved by itself
@@ -498,11 +498,11 @@ def _begin(stream: IO[bytes], table: Table, newest_s: float) -> float:
     """The time before which no record counts, as far as it is known before the file is read."""
     end = stream.seek(0, os.SEEK_END)
     stream.seek(max(end - TAIL, 0))
-    time, _ = _head(stream.read().rstrip().rpartition(b'\n')[2])
+    last = stream.read().rstrip().rpartition(b'\n')[2]
     stream.seek(0)
     newest = table.newest
     with contextlib.suppress(BadRecord):
-        newest = max(newest, seconds_of(time))
+        newest = max(newest, read_record(last).seconds)
     return max(newest - newest_s, 0.0)
 
 

@@ -295,6 +295,8 @@ def test_of_a_line_that_is_older_than_what_is_judged_the_head_alone_is_read(tmp_
     assert f'{file}:2: ' in said['history'].err
     table = read_table([str(file)], OLD_S)
     assert {f.node for f in table.figures} == {row['host'] for row in new}
+    made.write(file, [*new, {**made.record(day=60), 'metrics': {}}])  # a damaged last line
+    assert len(read_table([str(file)], OLD_S).figures) == 16
 
 
 @pytest.mark.parametrize('unit, factor', [('MB/s', 1e-3), ('TB/s', 1e3), ('GiB/s', 1.073741824)])

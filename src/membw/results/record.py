@@ -170,8 +170,9 @@ class Thread(Struct, frozen=True):
     affinity: str | int
 
 
-class Case(Struct, frozen=True):
-    """What the ReFrame check adds: which test case it was, its references, its build."""
+class Case(Build, frozen=True):
+    """What the ReFrame check adds: which test case it was, its references; what it knows of the
+    build."""
 
     test: str = ''
     system: Text = ''
@@ -187,14 +188,6 @@ class Case(Struct, frozen=True):
     session: Text = ''
     measurement: int = 0  # of a run of a whole cluster: 0 first, from 1 on the further ones
     stores: Text = ''
-    compiler: Text = None
-    flags: Text = None
-    compile_line: Text = None
-    built_with: Text = None
-    source_sha256: Text = None
-    code_sha256: Text = None
-    binary_sha256: Text = None
-    spack_hash: Text = None
 
     def __post_init__(self) -> None:
         for name, row in (self.references or {}).items():

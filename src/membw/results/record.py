@@ -321,6 +321,7 @@ class Record(Struct):
 
 _RECORD = msgspec.json.Decoder(Record)
 _OBJECT = msgspec.json.Decoder(dict[str, Raw])
+_encode = msgspec.json.Encoder().encode
 _PARTS: dict[str, Any] = {
     'case': msgspec.json.Decoder(Case),
     'facts': msgspec.json.Decoder(Facts),
@@ -424,7 +425,7 @@ def _refuse_twice(record: Record, line: bytes) -> None:
     """By the length of what was read, for msgspec takes the last of several; slower readers that
     see it themselves take ten times as long."""
     parts = _OBJECT.decode(line)
-    least = len(msgspec.json.encode(parts))
+    least = len(_encode(parts))
     # as our programs write it, with a space after each comma and colon, or without any
     is_whole = len(line.strip()) in (least, least + 2 * len(parts) - 1)
     of_parts = sum(len(part.record.metrics) for part in record.parts if part.record)

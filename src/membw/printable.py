@@ -47,7 +47,8 @@ def print_in_locale() -> None:
 
 def printable(text: object, keep: str = '') -> str:
     """`text` with what is not printed as \\xNN or \\uNNNN; characters of `keep` stay."""
-    return NOT_PRINTED.sub(lambda m: m[0] if m[0] in keep else _code(m[0]), str(text))
+    said = str(text)
+    return said and NOT_PRINTED.sub(lambda m: m[0] if m[0] in keep else _code(m[0]), said)
 
 
 def _code(char: str) -> str:

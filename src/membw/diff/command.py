@@ -146,7 +146,7 @@ def _fields(record: dict) -> dict[str, str]:
         **(record.get('build') or {}),
         **{name: value for name, value in case.items() if value},
         'peak_gbs': peak_of(record)[0],
-        'verdict': measurement(read).verdict,
+        'verdict': measurement(read, read.seconds).verdict,
     }
     fields = {name: str(every[name]) for name in NAMES if every.get(name) not in (None, '')}
     fields |= provenance.of_record(read)

@@ -78,6 +78,8 @@ def _of_series(series: Series, nights: Nights, margin: float) -> list[Change]:
 def _begins(builds: NDArray, nights: Nights) -> dict[int, str]:
     """{night: what changed}: where a node's new samples begin."""
     known = np.flatnonzero(builds >= 0)
+    if not len(known) or builds[known].min() == builds[known].max():
+        return {}
     if not provenance.changes(nights.provenances[n] for n in np.unique(builds[known]).tolist()):
         return {}
     changes = provenance.changes(nights.provenances[build] for build in builds[known].tolist())
@@ -98,9 +100,10 @@ def _of_rows(
     every = [part[row] for part, row in zip(parts, rows, strict=True)]
     of_medians = now_and_before.medians_apart(every)
     figure, found = series.figure, []
-    for name, values, row, own in zip(names, every, rows, begins, strict=True):
-        places = np.searchsorted(row, sorted(own)).tolist()
-        for change in now_and_before.changes(values, margin, of_medians, places):
+    samples = [np.searchsorted(row, sorted(own)).tolist() for row, own in zip(rows, begins)]
+    all_changes = now_and_before.changes_of_many(every, margin, of_medians, samples)
+    for name, values, row, changes in zip(names, every, rows, all_changes, strict=True):
+        for change in changes:
             earlier, later = row[change.nights_before], row[list(change.nights_after)]
             before, after = (_median(series, name, at) for at in (earlier, later))
             moved = 0.0

@@ -1,8 +1,9 @@
 """A year of a fleet in numbers: what the history needs of each valid estimate, in arrays.
 
-A figure is 28 bytes here, and some 500 as a Figure of a Record.
+A record is 20 bytes here and 8 for each figure, and some 5,000 as a Record.
 """
 
+import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from membw.results import provenance
 from membw.results.others import Wanted
-from membw.results.record import VALID, Metric, in_common
+from membw.results.record import RATES, VALID, Metric
 from membw.results.table import Figure, Measurement, Setting, Table, figures_of, read_table
 
 
@@ -27,13 +28,14 @@ class Series(NamedTuple):
     builds: NDArray
 
 
-class _Column:
-    """The valid estimates of one metric in one setting."""
+class _Runs:
+    """The runs in one setting, in columns: a column of values per metric, NaN: no estimate."""
 
-    def __init__(self, figure: Figure) -> None:
-        self.figure = figure  # the first
+    def __init__(self) -> None:
         self.node, self.night, self.build = array('I'), array('I'), array('I')
-        self.time, self.values = array('d'), array('d')
+        self.time = array('d')
+        self.figures: dict[str, Figure] = {}  # the first of each metric
+        self.values: dict[str, array[float]] = {}
 
 
 class Nights:
@@ -50,8 +52,8 @@ class Nights:
         self.provenances: list[dict[str, str]] = []  # by number
         self.kept: list[object] = []  # so that nothing else gets an id that a key of builds has
         self.samples: dict[str, str] = {}  # night: the fact that changed then on many nodes
-        self.columns: dict[Setting, dict[str, _Column]] = {}  # by metric
-        self.by_setting: dict[Setting, dict[str, _Column]] = {}  # with the compiler: the same
+        self.runs: dict[Setting, _Runs] = {}  # by conditions
+        self.by_setting: dict[Setting, _Runs] = {}  # with the compiler: the same
         self.most = 0
 
     def add(self, of: Measurement, metrics: Mapping[str, Metric]) -> None:
@@ -65,49 +67,70 @@ class Nights:
         if build == len(self.provenances):
             self.provenances.append(of.provenance)
             self.kept += [of.record.facts, of.record.build]
-        columns = self.by_setting.get(of.setting)
-        if columns is None:
-            columns = self.columns.setdefault(of.setting.conditions, {})
-            self.by_setting[of.setting] = columns
-        for name, metric in metrics.items():
-            if metric.bound or metric.value is None:
-                continue
-            column = columns.get(name)
-            if column is None:
-                column = columns[name] = _Column(figures_of(of.record)[name])
-            column.node.append(node)
-            column.night.append(night)
-            column.build.append(build)
-            column.time.append(of.time)
-            column.values.append(metric.value * in_common(metric.unit)[1])
+        runs = self.by_setting.get(of.setting)
+        if runs is None:
+            runs = self.runs.setdefault(of.setting.conditions, _Runs())
+            self.by_setting[of.setting] = runs
+        values = {
+            name: metric.value * RATES.get(metric.unit, 1.0)
+            for name, metric in metrics.items()
+            if metric.value is not None and not metric.bound
+        }
+        for name in values:
+            if name not in runs.values:
+                runs.figures[name] = figures_of(of.record)[name]
+                runs.values[name] = array('d', [math.nan]) * len(runs.node)
+        for name, column in runs.values.items():
+            column.append(values.get(name, math.nan))
+        runs.node.append(node)
+        runs.night.append(night)
+        runs.build.append(build)
+        runs.time.append(of.time)
 
     def series(self) -> Iterator[Series]:
         """One at a time: a year of a fleet is large."""
-        for column in (one for columns in self.columns.values() for one in columns.values()):
-            one = self._series(column)
+        for runs, metric in ((runs, name) for runs in self.runs.values() for name in runs.values):
+            one = self._series(runs, metric)
             self.most = max(self.most, int((~np.isnan(one.values)).sum(axis=1).max()))
             yield one
 
     def of_figure(self, figure: Figure) -> Series | None:
         """Of its metric and setting."""
-        column = self.columns.get(figure.setting.conditions, {}).get(figure.metric)
-        return self._series(column) if column else None
+        runs = self.runs.get(figure.setting.conditions)
+        return self._series(runs, figure.metric) if runs and figure.metric in runs.values else None
 
-    def _series(self, column: _Column) -> Series:
-        node, nodes = _ordered(np.asarray(column.node), self.nodes)
-        night, nights = _ordered(np.asarray(column.night), self.nights)
-        cell, count = node * np.int32(len(nights)) + night, len(nodes) * len(nights)
-        builds, medians = np.full(count, -1, dtype=np.int32), np.full(count, np.nan)
-        by_time = np.argsort(np.asarray(column.time), kind='stable')
-        builds[cell[by_time]] = np.asarray(column.build)[by_time]
-        values = np.asarray(column.values)
-        order = np.lexsort((values, cell))
-        cell, values = cell[order], values[order]
-        begins = np.flatnonzero(np.diff(cell, prepend=-1))
-        counts = np.diff(begins, append=len(cell))
-        medians[cell[begins]] = values[begins + (counts - 1) // 2]
+    def _series(self, runs: _Runs, metric: str) -> Series:
+        own = np.flatnonzero(~np.isnan(runs.values[metric])).astype(np.int32)
+        node, nodes = _ordered(np.asarray(runs.node)[own], self.nodes)
+        night, nights = _ordered(np.asarray(runs.night)[own], self.nights)
         shape = len(nodes), len(nights)
-        return Series(column.figure, nodes, nights, medians.reshape(shape), builds.reshape(shape))
+        cell = node * np.int32(len(nights)) + night
+        del node, night
+        builds = _last(cell, shape, np.asarray(runs.time)[own], np.asarray(runs.build)[own])
+        values = _low_medians(cell, shape, np.asarray(runs.values[metric])[own])
+        return Series(runs.figures[metric], nodes, nights, values, builds)
+
+
+# each in a function of its own: of a year of a large fleet an array has 8 MB
+
+
+def _last(cell: NDArray, shape: tuple[int, int], time: NDArray, build: NDArray) -> NDArray:
+    """Of each cell the build of the last run; -1 of none."""
+    builds = np.full(shape, -1, dtype=np.int32)
+    by_time = np.argsort(time, kind='stable')
+    builds.flat[cell[by_time]] = build[by_time]
+    return builds
+
+
+def _low_medians(cell: NDArray, shape: tuple[int, int], values: NDArray) -> NDArray:
+    """Of each cell the lower median of its runs; NaN of none."""
+    medians = np.full(shape, np.nan)
+    order = np.lexsort((values, cell))
+    cell, values = cell[order], values[order]
+    begins = np.flatnonzero(np.diff(cell, prepend=-1))
+    counts = np.diff(begins, append=len(cell))
+    medians.flat[cell[begins]] = values[begins + (counts - 1) // 2]
+    return medians
 
 
 def _ordered(numbers: NDArray, known: dict[str, int]) -> tuple[NDArray, list[str]]:
@@ -125,4 +148,4 @@ def read_nights(
 ) -> tuple[Table, Nights]:
     """The nights of record files and folders, and a table of the figures of the last seconds."""
     nights = Nights()
-    return read_table(paths, newest_s, nights.add, wanted), nights
+    return read_table(paths, newest_s, nights.add, wanted=wanted), nights

@@ -114,7 +114,8 @@ def judge(node: Facts, args: argparse.Namespace, folder: Path) -> int:
         own.write(json.dumps(node) + '\n')
         own.flush()
         earlier = [str(folder)] if folder.is_dir() and not args.peers else []
-        table = read_table([own.name, *args.peers, *earlier], OLD_S if args.peers else math.inf)
+        paths, newest_s = [own.name, *args.peers, *earlier], OLD_S if args.peers else math.inf
+        table = read_table(paths, newest_s, whole=[node['host']])
     for line in table.said:
         print(line, file=sys.stderr)
     found = word_of(node['host'], table)

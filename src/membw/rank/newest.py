@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from membw.moments import night_of
-from membw.results.table import TOGETHER_S, Figure
+from membw.results.table import TOGETHER_S, Figure, begins_of
 
 OLD_S = 14 * 86_400
 
@@ -37,11 +37,10 @@ def newest(
     for f in figures:
         seen[f.node] = max(seen.get(f.node, 0.0), f.time)
         if end - f.time <= OLD_S:
-            series = f.system, f.partition, f.benchmark, f.parameters, f.preset, f.pinning
-            every[series].append(f)
+            every[f.setting.series].append(f)
     found = Newest([], [], {})
-    for of_series in every.values():
-        begins, missing = _begins(of_series, together_s)
+    for of_series in (every[series] for series in sorted(every)):
+        begins, missing = begins_of(of_series, together_s)
         for node, when in missing.items():
             name = ' '.join(filter(None, (of_series[0].benchmark, of_series[0].preset)))
             found.missing[node] = f'no record of {name} since {night_of(when)}'
@@ -50,22 +49,6 @@ def newest(
     gone = seen.keys() - measured
     found.missing.update((node, f'no record since {night_of(seen[node])}') for node in gone)
     return found
-
-
-def _begins(
-    figures: Sequence[Figure], together_s: float
-) -> tuple[dict[str, float], dict[str, float]]:
-    """({node: from when its runs count}, {node not in the newest measurement: its last run})."""
-    last: dict[str, float] = {}
-    for f in figures:
-        last[f.node] = max(last.get(f.node, 0.0), f.time)
-    half = sorted(last.values(), reverse=True)[(len(last) - 1) // 2]
-    begin = half - together_s
-    together = {f.node for f in figures if begin <= f.time <= half + together_s}
-    if 2 * len(together) < len(last):
-        return {node: when - together_s for node, when in last.items()}, {}
-    begins = dict.fromkeys((node for node, when in last.items() if when >= begin), begin)
-    return begins, {node: when for node, when in last.items() if when < begin}
 
 
 def _split(figures: Iterable[Figure], found: Newest) -> None:

@@ -163,20 +163,16 @@ def by_own_word(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> l
 
 def with_verdicts(rows: Iterable[Row], ranking: Ranking) -> list[Row]:
     """The rows with the worse word of their own and of the comparison of their node."""
-    words = {(v.node, *_series(v.setting)): v for v in ranking.beside().values()}
+    found = ranking.beside().values()
+    words = {(v.node, *v.setting._replace(parameters='').series): v for v in found}
     made = []
     for row in rows:
         system, _, partition = row.where.partition(':')
-        v = words.get((row.node, system, partition, row.test, row.preset, row.pinning))
+        v = words.get((row.node, system, partition, row.test, '', row.preset, row.pinning))
         if v and row.node and worst([v.verdict, row.word]) != row.word:
             row = row._replace(word=v.verdict, reason=v.reason)
         made.append(row)
     return made
-
-
-def _series(setting: Setting) -> tuple[str, ...]:
-    s = setting
-    return s.system, s.partition, s.test, s.preset, s.pinning
 
 
 def died(table: Table) -> dict[str, Node]:
@@ -211,7 +207,8 @@ def _of_set(name: str, one: Any) -> Any:
 
 
 def _test(one: Figure | Lost) -> tuple[str, ...]:
-    return one.node, one.benchmark, one.parameters, one.preset, one.pinning
+    _, _, *test = one.setting.series  # wherever it was measured
+    return one.node, *test
 
 
 def _worst(verdicts: Sequence[NodeVerdict], missing: dict[str, Node]) -> list[Node]:

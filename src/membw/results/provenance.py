@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 
 from membw.results.record import Module, Record
 
@@ -27,6 +28,7 @@ OF_RECORD = (
     'kernels_set', 'language', 'element_bytes', 'version', 'array_size', 'bodies', 'ntimes',
     'threads', 'ranks',
 )  # fmt: skip
+_built, _own = attrgetter(*OF_BUILD), attrgetter(*OF_RECORD)
 # what a node is, and its code: a change of these begins a new sample of its figures
 OF_SAMPLE = (
     'bios_version', 'bios_date', 'microcode', 'kernel_release', 'cpu_model', 'board_vendor',
@@ -42,11 +44,8 @@ def requested_pages(record: Record) -> str:
 
 def key_of(record: Record) -> tuple:
     """Equal only for records of equal provenance; quickly made."""
-    case, pages = record.case, record.pages
-    of_case = [getattr(case, name) for name in OF_BUILD]
-    own = [getattr(record, name) for name in OF_RECORD]
-    more = pages and (pages.requested or pages.asked), shapes(record), record.affinities
-    return id(record.facts), id(record.build), *of_case, *own, *more
+    more = requested_pages(record), shapes(record) if record.shapes else '', record.affinities
+    return id(record.facts), id(record.build), _built(record.case), _own(record), more
 
 
 def of_record(record: Record) -> dict[str, str]:

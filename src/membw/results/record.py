@@ -173,8 +173,9 @@ class Thread(Struct, frozen=True):
     affinity: str | int
 
 
-class Case(Struct, frozen=True):
-    """What the ReFrame check adds: which test case it was, its references, its build."""
+class Case(Build, frozen=True):
+    """What the ReFrame check adds: which test case it was, its references; what it knows of the
+    build."""
 
     test: str = ''
     system: Text = ''
@@ -190,14 +191,6 @@ class Case(Struct, frozen=True):
     session: Text = ''
     measurement: int = 0  # of a run of a whole cluster: 0 first, from 1 on the further ones
     stores: Text = ''
-    compiler: Text = None
-    flags: Text = None
-    compile_line: Text = None
-    built_with: Text = None
-    source_sha256: Text = None
-    code_sha256: Text = None
-    binary_sha256: Text = None
-    spack_hash: Text = None
 
     def __post_init__(self) -> None:
         for name, row in (self.references or {}).items():
@@ -315,11 +308,15 @@ class Record(Struct):
     @property
     def allowed(self) -> str:
         """Reasons for INVALID that --allow set aside."""
-        return ' '.join(r.reason for r in self.reasons if r.allowed)
+        return ' '.join([r.reason for r in self.reasons if r.allowed])
 
     @property
     def measured(self) -> dict[str, Metric]:
         return {name: m for name, m in self.metrics.items() if m.value is not None}
+
+    @property
+    def is_measured(self) -> bool:
+        return any(m.value is not None for m in self.metrics.values())
 
     @property
     def stands(self) -> str:
@@ -330,6 +327,7 @@ class Record(Struct):
 
 _RECORD = msgspec.json.Decoder(Record)
 _OBJECT = msgspec.json.Decoder(dict[str, Raw])
+_encode = msgspec.json.Encoder().encode
 _PARTS: dict[str, Any] = {
     'case': msgspec.json.Decoder(Case),
     'facts': msgspec.json.Decoder(Facts),
@@ -418,7 +416,7 @@ def read_record(line: bytes) -> Record:
         raise BadRecord(f'not JSON: {printable(str(err))[:80]}') from err
     _refuse_twice(record, line)
     record.seconds  # noqa: B018  # of another century: refused
-    if not record.missing and not record.measured:
+    if not record.missing and not record.is_measured:
         raise BadRecord("'metrics' is empty: nothing was measured")
     return record
 
@@ -438,11 +436,13 @@ def _refuse_twice(record: Record, line: bytes) -> None:
     """By the length of what was read, for msgspec takes the last of several; slower readers that
     see it themselves take ten times as long."""
     parts = _OBJECT.decode(line)
-    least = len(msgspec.json.encode(parts))
+    least = len(_encode(parts))
     # as our programs write it, with a space after each comma and colon, or without any
     is_whole = len(line.strip()) in (least, least + 2 * len(parts) - 1)
-    metrics = sum(len(one.metrics) for one in [record, *(p.record for p in record.parts)] if one)
-    if (not is_whole or line.count(b'"better":') > metrics) and _is_twice(line):
+    of_parts = sum(len(part.record.metrics) for part in record.parts if part.record)
+    names = bytes(parts['metrics']).count(b'"better":') - len(record.metrics)
+    names += bytes(parts['parts']).count(b'"better":') - of_parts if record.parts else 0
+    if (not is_whole or names > 0) and _is_twice(line):
         raise BadRecord('not a record: a key is given twice')
 
 

@@ -187,11 +187,11 @@ def rows_of_records(figures: Iterable[Figure], lost: Iterable[Lost] = ()) -> lis
 
 
 def key_of(f: Figure | Lost) -> tuple[str, ...]:
-    return f.system, f.partition, f.benchmark, f.preset, f.pinning, f.parameters, f.node
+    return *f.setting.series, f.node
 
 
 def _row(key: tuple[str, ...], rounds: list[list[Figure]], lost: list[Lost]) -> Row:
-    system, partition, test, preset, pinning, parameters, node = key
+    system, partition, test, parameters, preset, pinning, node = key
     own = {id(one.of) for one in lost}
     attempts = [Attempt(one.word, one.text, {}) for one in lost]
     for figures in rounds:

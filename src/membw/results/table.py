@@ -5,7 +5,6 @@ import contextlib
 import gc
 import heapq
 import io
-import itertools
 import math
 import os
 import re
@@ -13,16 +12,17 @@ import statistics
 import sys
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeVar
 
 import msgspec
 
 from membw.errors import MembwError
 from membw.files import naming, unreadable_folders
-from membw.moments import night_of
+from membw.moments import night_of, utc
 from membw.printable import at_most, printable
 from membw.results import others, provenance
 from membw.results.hostlist import chosen_nodes
@@ -33,18 +33,30 @@ from membw.results.record import (
     UNDECIDED,
     VALID,
     BadRecord,
+    Build,
+    Case,
     Finding,
     Metric,
     Record,
     evidence,
     in_common,
     read_record,
+    seconds_of,
 )  # fmt: skip
 
 TOGETHER_S = 12 * 3600
 ONE_RUN_S = 900  # ranks of one run write their records within so many seconds
 MOST_PROBLEMS = 100  # lines named per file
 KEPT = 20_000  # records before old ones are left out, where only new ones are wanted
+BOM = b'\xef\xbb\xbf'  # as Windows begins a text
+BUFFER = 2**18  # bytes: a record has some thousand
+UNKNOWN = 'unknown'  # of a build
+# what our programs write first, all of it before any object
+HEAD = re.compile(
+    rb'\{"schema": "membw-record-2", (?:"\w+": (?:"[^"\\]*"|[-+.\w]+), )*?'
+    rb'"time": "(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)", "host": "([\w.-]+)", '
+)
+TAIL = 2**16  # bytes: a file's last line begins in them, else its newest time is not known before
 RESCUED = re.compile(r'\.rank-\d+$|\.log\.h\d+$')  # what a rank saved by itself, old perflogs
 ENDINGS = '.json', '.jsonl', '.log', '.db'
 
@@ -82,6 +94,11 @@ class Setting(NamedTuple):
         return ' '.join(f'{name}={value}' for name, value in self._asdict().items() if value)
 
     @property
+    def series(self) -> tuple[str, ...]:
+        """One test, preset and pinning on one partition: what is measured at one time."""
+        return self[:6]
+
+    @property
     def conditions(self) -> 'Setting':
         """Without the compiler: what a history goes on with when the compiler changes."""
         return self._replace(compiler='', flags='')
@@ -104,6 +121,7 @@ class Measurement:
     why: str = ''
     file: str = ''
     line: int = 0  # of the first rank's record, from 1
+    offset: int = 0  # of this line in its file, bytes
     record: Record | None = None  # the first rank's
     made: dict[str, str] | None = None  # see `provenance`
 
@@ -219,7 +237,13 @@ class Table:
         self.left_out: others.LeftOut = {}  # of theirs
         self.kept_bytes: dict[str, bytes] = {}  # what cannot be read a second time: pipes, stdin
         self.seen: dict[str, float] = {}  # when each node was measured last
+        self.newest = 0.0  # of these
         self.together_s: float = TOGETHER_S  # runs so far apart may be one measurement of a fleet
+
+    def see(self, node: str, time: float) -> None:
+        if time > self.seen.get(node, 0.0):
+            self.seen[node] = time
+            self.newest = max(self.newest, time)
 
     def choose(self, nodes: str) -> None:
         """Keeps the figures of the nodes that the text names."""
@@ -246,9 +270,17 @@ class Table:
         """The JSON object of the (first) record that the figure comes from."""
         if figure.setting.program == REFRAME:
             return msgspec.to_builtins(figure.of.record)
-        kept = self.kept_bytes.get(figure.file)
-        with io.BytesIO(kept) if kept else open(figure.file, 'rb') as stream:
-            return evidence(next(itertools.islice(_lines(stream), figure.line - 1, figure.line)))
+        return evidence(self.line_at(figure.file, figure.of.offset))
+
+    def line_at(self, file: str, offset: int) -> bytes:
+        """The line that begins there. MembwError: the file is gone."""
+        kept = self.kept_bytes.get(file)
+        try:
+            with io.BytesIO(kept) if kept else open(file, 'rb') as stream:
+                stream.seek(offset)
+                return stream.readline().removeprefix(BOM)
+        except OSError as err:
+            raise MembwError(f"cannot read '{file}' again: {err.strerror}") from err
 
 
 Each = Callable[[Measurement, Mapping[str, Metric]], None]
@@ -271,6 +303,7 @@ def read_table(
     paths: Sequence[str],
     newest_s: float = math.inf,
     each: Each | None = None,
+    whole: Container[str] = (),
     wanted: others.Wanted = others.Wanted(),
 ) -> Table:
     """The table of record files, of results of other tests (results/others.py), of folders of
@@ -278,41 +311,50 @@ def read_table(
 
     A folder is read through, its `records` alone where it has such a folder; JSON files that hold
     no record are passed over. A record that is met twice counts once. MembwError: a path that
-    cannot be read. `newest_s`: what is older than so many seconds before the newest is left out;
-    `each`: is given every measurement and its metrics, those, too.
+    cannot be read. `each`: is given every measurement and its metrics. `newest_s`: the table has
+    no figure of what is older than so many seconds before the newest, and of the rest those of
+    the newest measurement of each series and of the nodes in `whole`. Without `each`, of a line
+    that is older than that by its head alone node and time are read: no damage is seen in it.
     """
     table, known = Table(), _Known()
     alone: list[_Line] = []
     several: list[_Line] = []  # of several ranks: judged together
+    places: list[_Place] = []
     units: dict[tuple[Setting, str], str] = {}
     enough = KEPT
     for path in paths:
         try:
             for name, stream, is_named in _files(path, table):
-                for one in _read(name, stream, is_named, table, wanted):
+                begin = _begin(stream, table, newest_s)
+                if each or wanted != others.Wanted():  # the head of a line has no test
+                    begin = 0.0
+                for one in _read(name, stream, is_named, table, begin, wanted):
                     record = one.record
                     if not wanted.takes(record.case.test or record.program, one.time):
                         continue
                     if not known.is_new(hash(_identity(record))):
                         continue
-                    table.seen[record.host] = max(table.seen.get(record.host, 0.0), one.time)
+                    table.see(record.host, one.time)
                     if record.ranks > 1:
                         several.append(one)
                         continue
                     if each:
-                        each(measurement(record, name, one.line), record.measured)
-                    if newest_s:
+                        each(measurement(*one), record.metrics)
+                    if newest_s == math.inf or newest_s and one.offset < 0:
                         alone.append(one)
-                    if len(alone) > enough:
+                    elif newest_s and one.time >= begin:
+                        places.append(_place(one))
+                    if len(alone) + len(places) > enough:
                         alone = _newest(alone, table, newest_s)
-                        enough = len(alone) * 5 // 4 + KEPT
+                        places = _newest(places, table, newest_s)
+                        enough = (len(alone) + len(places)) * 5 // 4 + KEPT
         except OSError as err:
             fact = f"cannot read '{err.filename or path}': {err.strerror}"
             raise MembwError(fact, 'give files or folders that exist') from err
-    runs: Iterable[tuple[list[_Line], str]] = [
-        ([one], '') for one in _newest(alone, table, newest_s)
-    ]
-    for run, lacking in [*runs, *_runs(_newest(several, table, newest_s))]:
+    alone, several = _newest(alone, table, newest_s), _newest(several, table, newest_s)
+    places = _of_newest(_newest(places, table, newest_s), table.together_s, whole)
+    alone += [one.read(table) for one in places]
+    for run, lacking in [*(([one], '') for one in alone), *_runs(several)]:
         _take(table, run, lacking, units)
     table.figures.sort(key=lambda f: f.time)
     return table
@@ -325,6 +367,29 @@ class _Line(NamedTuple):
     time: float
     file: str
     line: int
+    offset: int = -1  # bytes; -1: it cannot be read again
+
+
+class _Place(NamedTuple):
+    """Where a record is that may be of the newest measurement: all of them fit no memory."""
+
+    node: str
+    time: float
+    setting: Setting
+    has_figures: bool
+    file: str
+    line: int
+    offset: int
+
+    def read(self, table: Table) -> _Line:
+        record = read_record(table.line_at(self.file, self.offset))
+        return _Line(record, self.time, self.file, self.line, self.offset)
+
+
+def _place(one: _Line) -> _Place:
+    record, node = one.record, sys.intern(one.record.host)
+    setting = _setting(record, f'{one.file}:{one.line}')
+    return _Place(node, one.time, setting, record.is_measured, one.file, one.line, one.offset)
 
 
 def _identity(record: Record) -> tuple:
@@ -357,9 +422,42 @@ class _Known:
         return True
 
 
-def _newest(lines: list[_Line], table: Table, newest_s: float) -> list[_Line]:
-    begin = max(table.seen.values(), default=0.0) - newest_s
+Stored = TypeVar('Stored', _Line, _Place)
+
+
+def _newest(lines: list[Stored], table: Table, newest_s: float) -> list[Stored]:
+    begin = table.newest - newest_s
     return [one for one in lines if one.time >= begin] if begin > 0 else lines
+
+
+def _of_newest(places: Iterable[_Place], together_s: float, whole: Container[str]) -> list[_Place]:
+    """Those of the newest measurement of each series, each node's last, and what has no figure."""
+    found: list[_Place] = []
+    every: dict[tuple[str, ...], list[_Place]] = defaultdict(list)
+    for one in places:
+        (every[one.setting.series] if one.has_figures else found).append(one)
+    for of_series in every.values():
+        begins, missing = begins_of(of_series, together_s)
+        begins |= missing
+        found += [x for x in of_series if x.time >= begins[x.node] or x.node in whole]
+    return found
+
+
+def begins_of(
+    runs: Sequence[Figure | _Place], together_s: float
+) -> tuple[dict[str, float], dict[str, float]]:
+    """({node: from when its runs are of the newest measurement of their series}, {node not in it:
+    its last run})."""
+    last: dict[str, float] = {}
+    for one in runs:
+        last[one.node] = max(last.get(one.node, 0.0), one.time)
+    half = sorted(last.values(), reverse=True)[(len(last) - 1) // 2]
+    begin = half - together_s
+    together = {one.node for one in runs if begin <= one.time <= half + together_s}
+    if 2 * len(together) < len(last):
+        return {node: when - together_s for node, when in last.items()}, {}
+    begins = dict.fromkeys((node for node, when in last.items() if when >= begin), begin)
+    return begins, {node: when for node, when in last.items() if when < begin}
 
 
 def _take(
@@ -391,10 +489,10 @@ def _files(path: str, table: Table) -> Iterator[tuple[str, IO[bytes], bool]]:
         folder = Path(path, 'records') if Path(path, 'records').is_dir() else Path(path)
         table.problems += unreadable_folders(folder)
         for file in sorted(f for f in folder.rglob('[!.]*') if _is_result(f)):
-            with naming(file), open(file, 'rb') as stream:
+            with naming(file), open(file, 'rb', BUFFER) as stream:
                 yield str(file), stream, False
     else:
-        with naming(path), open(path, 'rb') as stream:
+        with naming(path), open(path, 'rb', BUFFER) as stream:
             if os.path.isfile(path):
                 yield str(path), stream, True
             else:
@@ -402,10 +500,12 @@ def _files(path: str, table: Table) -> Iterator[tuple[str, IO[bytes], bool]]:
                 yield str(path), io.BytesIO(table.kept_bytes[str(path)]), True
 
 
-def _lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """One at a time: a year of a large fleet does not fit into memory."""
-    for number, line in enumerate(stream):
-        yield line.rstrip(b'\n') if number else line.rstrip(b'\n').removeprefix(b'\xef\xbb\xbf')
+def _lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    """(offset, line), one at a time: a year of a large fleet does not fit into memory."""
+    offset = 0
+    for line in stream:
+        yield offset, line if offset else line.removeprefix(BOM)
+        offset += len(line)
 
 
 def _is_result(file: Path) -> bool:
@@ -413,8 +513,26 @@ def _is_result(file: Path) -> bool:
     return bool(ending) and file.is_file()
 
 
+def _head(line: bytes) -> tuple[str, str]:
+    """(time, node) of a record as our programs write it; ('', '') of any other."""
+    found = HEAD.match(line)
+    return (found[1].decode(), found[2].decode()) if found else ('', '')
+
+
+def _begin(stream: IO[bytes], table: Table, newest_s: float) -> float:
+    """The time before which no record counts, as far as it is known before the file is read."""
+    end = stream.seek(0, os.SEEK_END)
+    stream.seek(max(end - TAIL, 0))
+    last = stream.read().rstrip().rpartition(b'\n')[2]
+    stream.seek(0)
+    newest = table.newest
+    with contextlib.suppress(BadRecord):
+        newest = max(newest, read_record(last).seconds)
+    return max(newest - newest_s, 0.0)
+
+
 def _read(
-    name: str, stream: IO[bytes], is_named: bool, table: Table, wanted: others.Wanted
+    name: str, stream: IO[bytes], is_named: bool, table: Table, begin: float, wanted: others.Wanted
 ) -> Iterator[_Line]:
     """The records of one file; what is damaged goes to the table's problems."""
     problems: list[str] = []
@@ -426,14 +544,18 @@ def _read(
             table.others[record.case.test] = None
             yield _Line(record, record.seconds, name, number)
         return
-    wrong, is_any, is_ours = 0, False, is_named
-    for number, line in enumerate(_lines(stream), 1):
+    wrong, is_any, is_ours, oldest = 0, False, is_named, utc(begin)
+    for number, (offset, line) in enumerate(_lines(stream), 1):
         is_ours = is_ours or b'membw-record-' in line
-        if line.strip():
+        if line and not line.isspace():
             try:
-                record = read_record(line)
+                time, node = _head(line) if begin else ('', '')
+                if time and time < oldest:
+                    table.see(node, seconds_of(time))
+                else:
+                    record = read_record(line)
+                    yield _Line(record, record.seconds, name, number, offset)
                 is_any = True
-                yield _Line(record, record.seconds, name, number)
             except BadRecord as err:
                 wrong += 1
                 problems += [f'{name}:{number}: {err}'] if wrong <= MOST_PROBLEMS else []
@@ -449,7 +571,7 @@ def _read(
 
 def figures_of(record: Record) -> dict[str, Figure]:
     """{metric: Figure} of one record."""
-    of = measurement(record)
+    of = measurement(record, record.seconds)
     return {name: _figure(of, name, row, record) for name, row in record.measured.items()}
 
 
@@ -458,8 +580,10 @@ def headline(figures: Mapping[str, Figure]) -> Figure:
     return next((f for f in figures.values() if f.is_headline), [*figures.values()][-1])
 
 
-def measurement(record: Record, file: str = '', line: int = 1) -> Measurement:
-    case, seconds = record.case, record.seconds
+def measurement(
+    record: Record, seconds: float, file: str = '', line: int = 1, offset: int = 0
+) -> Measurement:
+    case = record.case
     verdict, reasons = _verdict(record)
     return Measurement(
         sys.intern(night_of(seconds)),
@@ -475,6 +599,7 @@ def measurement(record: Record, file: str = '', line: int = 1) -> Measurement:
         printable(record.why),
         file,
         line,
+        offset,
         record,
     )
 
@@ -503,52 +628,44 @@ def _reason(finding: Finding) -> str:
     return ' '.join(filter(None, (finding.reason, f'({finding.detail})' * bool(finding.detail))))
 
 
-_settings: dict[Setting, Setting] = {}
+_own = attrgetter(
+    'program', 'language', 'kernels_set', 'element_bytes', 'mode', 'precision', 'threads'
+)
+_more = attrgetter('array_size', 'array_size_from', 'ntimes', 'runtime')
+_settings: dict[tuple, tuple[Setting, Case, Build]] = {}
 
 
 def _setting(record: Record, place: str) -> Setting:
+    """Found by the objects that records share, where it was made before."""
+    if record.shapes:
+        return _made_setting(record, place)
+    case, build, pages = record.case, record.build, provenance.requested_pages(record)
+    key = id(case), id(build), record.facts.cpu_model, pages, _own(record), _more(record)
+    found = _settings.get(key)
+    if found is None:
+        if len(_settings) > KEPT:
+            _settings.clear()
+        found = _made_setting(record, place), case, build  # kept: their ids stay theirs
+        if not found[0].build.startswith(UNKNOWN):
+            _settings[key] = found
+    return found[0]
+
+
+def _made_setting(record: Record, place: str) -> Setting:
     """Without a preset the code stands for the build; where neither is known, `place` does: such a
     record is compared with no other."""
     case, build = record.case, record.build
-    preset = case.environ or build.preset or ''
+    preset = case.environ or build.preset
     is_known = preset or record.program == REFRAME  # by its name
-    code = '' if is_known else case.code_sha256 or build.code_sha256 or f'unknown, {place}'
-    size = record.array_size if record.array_size_from == 'option' else None
-    found = Setting(
-        case.system or '',
-        case.partition or '',
-        case.test or record.program,
-        case.parameters or '',
-        preset,
-        case.pinning or '',
-        code,
-        record.program,
-        record.language or '',
-        record.kernels_set or '',
-        _text(record.element_bytes),
-        record.mode or '',
-        record.precision or '',
-        _text(record.threads),
-        _text(size),
-        _text(record.ntimes or None),
-        (record.runtime.wait_policy or '') if record.runtime else '',
-        provenance.requested_pages(record),
-        provenance.shapes(record) if record.shapes else '',
-        record.facts.cpu_model or '',
-        build.compiler or '',
-        build.flags or '',
-    )
-    if len(_settings) > KEPT:
-        _settings.clear()
-    kept = _settings.get(found)
-    if kept is None:
-        kept = Setting(*map(printable, found))
-        _settings[found] = kept
-    return kept
-
-
-def _text(value: object) -> str:
-    return '' if value is None else str(value)
+    code = '' if is_known else case.code_sha256 or build.code_sha256 or f'{UNKNOWN}, {place}'
+    values = (
+        case.system, case.partition, case.test or record.program, case.parameters, preset,
+        case.pinning, code, *_own(record),
+        record.array_size if record.array_size_from == 'option' else None, record.ntimes or None,
+        record.runtime and record.runtime.wait_policy, provenance.requested_pages(record),
+        provenance.shapes(record), record.facts.cpu_model, build.compiler, build.flags,
+    )  # fmt: skip
+    return Setting(*('' if value is None else printable(value) for value in values))
 
 
 def _figure(of: Measurement, name: str, row: Metric, record: Record) -> Figure:
@@ -615,7 +732,7 @@ def _jobs(records: list[_Line]) -> Iterator[list[_Line]]:
 
 def _of_run(run: list[_Line], lacking: str) -> tuple[list[Figure], list[Lost]]:
     """Of the metrics that every rank measured: rates add up, of all else the mean counts."""
-    every = [measurement(one.record, one.file, one.line) for one in run]
+    every = [measurement(*one) for one in run]
     lost = [
         Lost(of, row.died, printable(row.text))
         for of in every

@@ -9,7 +9,8 @@ DRIFT: the median of the last 28 nights lies beyond the larger of 3 % and 2 robu
 the median of the first 28 nights since the last step.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from membw.statistics import MAD_TO_SIGMA
 NOW, MOST_OF_NOW, BEFORE = 7, 6, 28
 LEAST_BEFORE = 7  # nights, at the beginning of a series
 DRIFT_MARGIN = 0.03
+TOGETHER = 64  # series: their windows fit a cache
 STEP, DRIFT = 'STEP', 'DRIFT'
 
 
@@ -53,75 +55,126 @@ def changes(
         of_medians: `medians_apart` of the fleet.
         begins: places where a new sample begins.
     """
-    steps = _steps(values, margin, of_medians, begins)
-    starts = [0, *(step.first for step in steps)]
-    ends = [*starts[1:], len(values)]
-    drifts = [_drift(values, *part, margin) for part in zip(starts, ends, strict=True)]
-    return sorted([*steps, *filter(None, drifts)], key=lambda change: change.first)
+    return changes_of_many([values], margin, of_medians, [begins])[0]
 
 
-def medians_apart(every: list[NDArray]) -> float:
+def changes_of_many(
+    every: Sequence[NDArray], margin: float, of_medians: float, begins: Sequence[Sequence[int]]
+) -> list[list[Change]]:
+    """`changes` of each series; numpy takes alike ones together."""
+    found: list[list[Change]] = [[] for _ in every]
+    for places in _alike([(len(own), *at) for own, at in zip(every, begins, strict=True)]):
+        rows = np.stack([every[place] for place in places])
+        all_steps = _steps(rows, margin, of_medians, begins[places[0]])
+        may_drift = _may_drift(rows, margin)
+        for place, values, steps, may in zip(places, rows, all_steps, may_drift, strict=True):
+            starts = [0, *(step.first for step in steps)]
+            ends = [*starts[1:], len(values)]
+            parts = zip(starts, ends, strict=True) if steps or may else ()
+            drifts = [_drift(values, *part, margin) for part in parts]
+            both = [*steps, *filter(None, drifts)]
+            found[place] = sorted(both, key=lambda change: change.first)
+    return found
+
+
+def medians_apart(every: Sequence[NDArray]) -> float:
     """The robust deviation, as a fraction, of medians of 7 nights from those of the 28 before."""
     apart = []
-    for values in every:
-        if len(values) >= NOW + LEAST_BEFORE:
-            before = _medians(_before(values))
-            apart.append(np.median(_now(values), axis=1) / before - 1)
-    return float(MAD_TO_SIGMA * np.median(np.abs(np.concatenate(apart)))) if apart else 0.0
+    for places in _alike([(len(values),) for values in every]):
+        rows = np.stack([every[place] for place in places])
+        if rows.shape[1] >= NOW + LEAST_BEFORE:
+            medians = np.sort(_now(rows))[..., NOW // 2]
+            apart.append((medians / _medians(_before(rows)) - 1).ravel())
+    if not apart:
+        return 0.0
+    every_one = np.concatenate(apart)
+    np.abs(every_one, out=every_one)  # of a year of a large fleet no third copy
+    return float(MAD_TO_SIGMA * np.median(every_one, overwrite_input=True))
 
 
-def _now(values: NDArray) -> NDArray:
+def _alike(keys: Sequence[Hashable]) -> Iterator[list[int]]:
+    """Places of equal keys, not too many at a time."""
+    groups: dict[Hashable, list[int]] = defaultdict(list)
+    for place, key in enumerate(keys):
+        groups[key].append(place)
+    for group in groups.values():
+        yield from (group[i : i + TOGETHER] for i in range(0, len(group), TOGETHER))
+
+
+def _now(rows: NDArray) -> NDArray:
     """The 7 nights that end with each night that has enough nights before them."""
-    return sliding_window_view(values, NOW)[LEAST_BEFORE:]
+    return sliding_window_view(rows, NOW, axis=-1)[:, LEAST_BEFORE:]
 
 
-def _before(values: NDArray, begins: Sequence[int] = ()) -> NDArray:
-    """The 28 nights before each `_now`, a row each; NaN does not count."""
-    padding = np.full(BEFORE - LEAST_BEFORE, np.nan)
-    windows = sliding_window_view(np.concatenate([padding, values[:-NOW]]), BEFORE)
+def _before(rows: NDArray, begins: Sequence[int] = ()) -> NDArray:
+    """The 28 nights before each `_now`; NaN does not count."""
+    padding = np.full((len(rows), BEFORE - LEAST_BEFORE), np.nan)
+    padded = np.concatenate([padding, rows[:, :-NOW]], axis=1)
+    windows = sliding_window_view(padded, BEFORE, axis=-1)
     if not len(begins):
         return windows
-    number = np.searchsorted(begins, np.arange(len(values) - NOW), side='right')
-    number = sliding_window_view(np.concatenate([padding, number]), BEFORE)
+    number = np.searchsorted(begins, np.arange(rows.shape[1] - NOW), side='right')
+    number = sliding_window_view(np.concatenate([padding[0], number]), BEFORE)
     is_new, is_known = number == number[:, -1:], ~np.isnan(windows)
-    is_enough = is_new.sum(axis=1, keepdims=True) >= LEAST_BEFORE
+    is_enough = is_new.sum(axis=-1, keepdims=True) >= LEAST_BEFORE
     chosen = np.where(is_enough, is_new, ~is_new) & is_known
-    is_few = chosen.sum(axis=1, keepdims=True) < LEAST_BEFORE
+    is_few = chosen.sum(axis=-1, keepdims=True) < LEAST_BEFORE
     return np.where(chosen | is_few, windows, np.nan)
 
 
 def _medians(windows: NDArray) -> NDArray:
-    """Of rows; NaN are sorted to the end, and do not count."""
-    ordered, count = np.sort(windows, axis=1), (~np.isnan(windows)).sum(axis=1)
-    rows = np.arange(len(windows))
-    return (ordered[rows, (count - 1) // 2] + ordered[rows, count // 2]) / 2
+    """Of the last axis; NaN are sorted to the end, and do not count."""
+    ordered, count = np.sort(windows, axis=-1), (~np.isnan(windows)).sum(axis=-1, keepdims=True)
+    low, high = (np.take_along_axis(ordered, n, -1) for n in ((count - 1) // 2, count // 2))
+    return (low + high)[..., 0] / 2
 
 
 def _steps(
-    values: NDArray, margin: float, of_medians: float, begins: Sequence[int]
-) -> list[Change]:
+    rows: NDArray, margin: float, of_medians: float, begins: Sequence[int]
+) -> list[list[Change]]:
     """Nights in a row in which the rule holds are one change; so are such with a gap of 7."""
-    if len(values) < NOW + LEAST_BEFORE:
-        return []
-    now, windows = _now(values), _before(values, begins)
-    before = _medians(windows)
-    deviation = MAD_TO_SIGMA * _medians(np.abs(windows / before[:, None] - 1))
-    limit = np.maximum(margin, np.maximum(2 * deviation, 4 * of_medians))
-    far = now / before[:, None] - 1
-    found: list[Change] = []
-    last = {1: -NOW - 1, -1: -NOW - 1}
-    for sign in (1, -1):
-        beyond = sign * far > limit[:, None]
-        for i in np.flatnonzero(beyond.sum(axis=1) >= MOST_OF_NOW).tolist():
-            is_new, last[sign] = i - last[sign] > NOW, i
-            if is_new:
-                start = LEAST_BEFORE + i
-                first, after = start + int(np.argmax(beyond[i])), float(np.median(now[i]))
-                earlier = (np.flatnonzero(~np.isnan(windows[i])) + start - BEFORE).tolist()
-                own = range(start, start + NOW)
-                found.append(Change(STEP, first, own[-1], earlier, own, before[i], after,
-                                    limit[i], deviation[i]))  # fmt: skip
-    return sorted(found, key=lambda change: change.first)
+    found: list[list[Change]] = [[] for _ in rows]
+    if rows.shape[1] < NOW + LEAST_BEFORE:
+        return found
+    least = max(margin, 4 * of_medians)
+    every_now, every_windows = _now(rows), _before(rows, begins)
+    every_before = _medians(every_windows)
+    far = every_now / every_before[..., None] - 1
+    beyond = [(sign * far > least).sum(axis=-1) >= MOST_OF_NOW for sign in (1, -1)]
+    for row in np.flatnonzero(np.any(beyond, axis=(0, 2))).tolist():
+        now, windows, before = every_now[row], every_windows[row], every_before[row]
+        deviation = MAD_TO_SIGMA * _medians(np.abs(windows / before[:, None] - 1))
+        limit = np.maximum(least, 2 * deviation)
+        for sign in (1, -1):
+            found[row] += _of_sign(sign * far[row] > limit[:, None], now, windows, before,
+                                   limit, deviation)  # fmt: skip
+        found[row].sort(key=lambda change: change.first)
+    return found
+
+
+def _of_sign(
+    beyond: NDArray, now: NDArray, windows: NDArray, before: NDArray, limit: NDArray,
+    deviation: NDArray,
+) -> Iterator[Change]:  # fmt: skip
+    last = -NOW - 1
+    for i in np.flatnonzero(beyond.sum(axis=1) >= MOST_OF_NOW).tolist():
+        is_new, last = i - last > NOW, i
+        if is_new:
+            start = LEAST_BEFORE + i
+            first, after = start + int(np.argmax(beyond[i])), float(np.median(now[i]))
+            earlier = (np.flatnonzero(~np.isnan(windows[i])) + start - BEFORE).tolist()
+            own = range(start, start + NOW)
+            yield Change(STEP, first, own[-1], earlier, own, before[i], after, limit[i],
+                         deviation[i])  # fmt: skip
+
+
+def _may_drift(rows: NDArray, margin: float) -> NDArray:
+    """Whether each row has as many values beyond the least limit as a median of 28 needs."""
+    if rows.shape[1] < 2 * BEFORE:
+        return np.zeros(len(rows), dtype=bool)
+    before = np.median(rows[:, :BEFORE], axis=1, keepdims=True)
+    far = np.abs(rows / before - 1) > max(DRIFT_MARGIN, margin)
+    return far.sum(axis=1) >= BEFORE // 2
 
 
 def _drift(values: NDArray, begin: int, end: int, margin: float) -> Change | None:

@@ -39,8 +39,8 @@ def test_a_copy_of_a_record_counts_once_however_many_lie_between(tmp_path, monke
     monkeypatch.setattr(table, 'KEPT', 3)
     file = str(made.write(tmp_path / 'r.jsonl', made.fleet(NODES, range(-9, 0))))
     _, nights = read_nights([file, file])
-    (columns,) = nights.columns.values()
-    assert {len(column.node) for column in columns.values()} == {9 * NODES}
+    (runs,) = nights.runs.values()
+    assert len(runs.node) == 9 * NODES
 
 
 def test_the_numbers_are_those_of_the_records(tmp_path):

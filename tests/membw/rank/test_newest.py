@@ -1,15 +1,16 @@
 """Which runs are the newest measurement: no verdict depends on the hour, a node that did not
 answer is MISSING."""
 
+import random
 import time
 from datetime import datetime, timezone
 
 import made_up_records as made
 import pytest
 
-from membw import cli
+from membw import cli, moments
 from membw.moments import night_of
-from membw.rank.ranking import rank_files
+from membw.rank.ranking import rank_files, rank_table
 from membw.report.run import run_of_records
 from membw.results.table import read_table
 
@@ -23,10 +24,12 @@ def here(monkeypatch):
     def zone(name):
         monkeypatch.setenv('TZ', name)
         time.tzset()
+        moments._night_of.cache_clear()
 
     yield zone
     monkeypatch.undo()
     time.tzset()
+    moments._night_of.cache_clear()
 
 
 def seconds(text):
@@ -47,7 +50,9 @@ def fleet_and_retests(begin, share, later=(20, 25, 30), nodes=20):
 
 
 def verdicts(tmp_path, rows):
-    ranking = rank_files([str(made.write(tmp_path / 'r.jsonl', rows))])
+    file = str(made.write(tmp_path / 'r.jsonl', rows))
+    ranking = rank_files([file])  # it reads the newest measurement alone
+    assert ranking.nodes == rank_table(read_table([file])).nodes
     return {n.name: n.verdict for n in ranking.nodes if n.verdict != 'PASS'}
 
 
@@ -141,3 +146,22 @@ def test_nodes_that_are_measured_in_turn_are_compared_and_not_missing(tmp_path):
 def test_a_night_is_the_day_of_twelve_hours_before_at_this_site(here, zone, moment, night):
     here(zone)
     assert night_of(seconds(moment)) == night
+
+
+@pytest.mark.parametrize('seed', range(6))
+def test_what_is_not_read_changes_no_verdict(tmp_path, seed):
+    """Two tests, on other days, with retests, losses and nodes that are not there."""
+    chance, rows = random.Random(seed), []
+    for test in ('stream', 'dgemm'):
+        for day in sorted(chance.sample(range(30), 6)):
+            for n in (n for n in range(1, 9) if chance.random() < 0.9):
+                share = chance.gauss(1, 0.005) * (0.9 if n == 3 else 1)
+                rows += [
+                    made.record(made.name(n), day + more, made.stream(share=share), {'test': test})
+                    for more in ((0, 0.6, 1.2, 1.8) if n == 3 and chance.random() < 0.5 else (0,))
+                ]
+                if chance.random() < 0.05:
+                    lost = {'what': '', 'why': 'killed', 'died': True, 'node': made.name(n)}
+                    rows[-1] |= {'metrics': {}, 'missing': [lost]}
+    chance.shuffle(rows)
+    verdicts(tmp_path, rows)

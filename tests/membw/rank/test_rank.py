@@ -149,17 +149,6 @@ def test_json_has_the_numbers_of_each_verdict(fleet_file, tmp_path, capsys):
     assert fail['again'] == pytest.approx(0.06, abs=0.01)
 
 
-@pytest.mark.filterwarnings('error')
-def test_lower_bounds_alone_are_undecided(tmp_path, capsys):
-    rows = made.fleet(4)
-    for row in rows:
-        for metric in row['metrics'].values():
-            metric['bound'] = 'lower'
-    status, text = rank(capsys, made.write(tmp_path / 'r.jsonl', rows))
-    assert status == 1
-    assert '4 nodes: 0 PASS, 0 FAIL, 0 INVALID, 0 MISSING, 4 UNDECIDED' in text
-
-
 def test_the_slowest_links_are_named():
     def link(node, us):
         return {'node': node, 'reason': None, 'messages': [{'bytes': 4 << 20, 'median_us': us}]}

@@ -305,11 +305,12 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         reasons) as the check found them."""
         if not self.record:
             return
-        records = [json.loads(line) for line in open(self.record)]
+        records, taken = [json.loads(line) for line in open(self.record)], utc(time.time())
         for record in records:
             verdict, reasons = of_record(record)
             order = record.get('case') or self.order()
             order = {name: order[name] for name in ('measurement', 'submitted')}
+            order['taken'] = taken
             record['case'] = {**self.case_facts(), **order, 'verdict': verdict, 'reasons': reasons}
         self.rewrite(records)
 

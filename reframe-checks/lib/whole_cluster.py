@@ -255,7 +255,7 @@ class whole_cluster(measurement):
         passed = of_verdict(self.ranking.nodes, 'PASS')
         for line in [self.nodes, *(passed if len(self.ranking.nodes) <= LOGGED else ())]:
             self.say(line)
-        for line in of_verdict(self.ranking.nodes, *NOT_PASS):
+        for line in [*of_verdict(self.ranking.nodes, *NOT_PASS), *self.ranking.problems]:
             self.warn(line)
 
     @sanity_function

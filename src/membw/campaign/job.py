@@ -85,4 +85,5 @@ def records(job: dict, folder: Path, state: str | None) -> Iterator[dict]:
     for one in found:
         wrong = [f'{r["reason"]} ({r["detail"]})' for r in one['reasons'] if not r['allowed']]
         own = {'verdict': one['verdict'], 'reasons': wrong, 'session': f'{name}-{one["time"]}'}
-        yield {**one, 'case': {**job['case'], **own, 'submitted': utc(folder.stat().st_mtime)}}
+        when = {'submitted': utc(folder.stat().st_mtime), 'taken': utc(time.time())}
+        yield {**one, 'case': {**job['case'], **own, **when}}

@@ -111,10 +111,17 @@ def rank_table(
     still = {(v.node, v.setting) for v in verdicts if v.verdict not in (*GOOD, FAIL)}
     low = {s: kept for s, of in low.items() if (kept := [n for n in of if (n, s) in still])}
     controls = {setting: judged.controls[setting] for setting in low}
-    problems = list(table.problems)
+    problems = [*table.problems, *clocks_off([*first, *again])]
     ids = {id(f.of) for f in (*first, *again)}
     groups, notes = judged.groups, judged.notes
     return Ranking(verdicts, nodes, low, controls, groups, notes, problems, one, ids)
+
+
+def clocks_off(figures: Iterable[Figure]) -> list[str]:
+    """A line of each node whose clock is off."""
+    off = {f.node: f.of.record.clock_off_s / 60 for f in figures if f.of.record}
+    late = {node: 'ahead' if minutes > 0 else 'behind' for node, minutes in off.items() if minutes}
+    return [f'{n}: its clock is {abs(off[n]):.0f} minutes {late[n]}' for n in sorted(late)]
 
 
 def by_reference(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> list[NodeVerdict]:

@@ -9,9 +9,12 @@ import shutil
 import signal
 import subprocess
 import time
+from xml.etree import ElementTree
 
 import made_up_records as made
 import pytest
+import tiny_check
+from checkout_copy import copy_checkout
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
@@ -25,7 +28,7 @@ int main(int argc, char **argv)
 {
 	char path[4096], text[1 << 16], day[32], now[48];
 	struct timespec t;
-	FILE *in, *out = fopen(argv[argc - 1], "w"); /* --json FILE is last */
+	FILE *in, *out = fopen(argv[argc - 1], "a"); /* --json FILE is last */
 	snprintf(path, sizeof(path), MADE_UP "/%s", getenv("SLURMD_NODENAME"));
 	in = fopen(path, "r");
 	if (!in || !out)
@@ -34,7 +37,9 @@ int main(int argc, char **argv)
 	clock_gettime(CLOCK_REALTIME, &t);
 	strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", gmtime(&t.tv_sec));
 	snprintf(now, sizeof(now), "%s.%06ldZ", day, t.tv_nsec / 1000);
+	setvbuf(out, NULL, _IOFBF, sizeof(text)); /* a line in one go: all nodes have this file */
 	fprintf(out, text, now);
+	fputc('\n', out);
 	return fclose(out) != 0;
 }
 """
@@ -59,6 +64,7 @@ class Place:
         (folder / 'gcc').chmod(0o755)
         system = (self.root / 'systems/ulysses.yaml').read_text()
         system = system.replace('name: ulysses', 'name: emu').replace("'ulysses', ", '')
+        system = system.replace('references: references/ulysses.yaml\n', '')
         system = system.replace("'-p regular1'", "'-p regular1', '-C good'")
         (self.root / 'systems/emu.yaml').write_text(system)
         self.variables = {**slurm, **own, 'PATH': f'{folder}:{path}', 'MEMBW_BUILD': 'make'}
@@ -186,3 +192,47 @@ def test_what_slurm_refuses_is_said_in_its_words(place):
         place.slurm('scontrol', 'update', 'partition=regular1', 'State=UP')
     assert status == 2 and "membw: Slurm: 'sbatch':" in stderr, (lines, stderr)
     assert place.slurm('squeue', '-h') == '' and os.listdir(place.results / 'campaign')
+
+
+@pytest.fixture(scope='module')
+def nights(place):
+    """The same checkout with ci/nightly, and one row beside the campaign: it measures nothing."""
+    root = copy_checkout(place.root, ['ci', 'pyproject.toml'])
+    (root / '.spack').mkdir()
+    pins = re.findall(r'_COMMIT=(\w+)', (root / 'ci/versions.env').read_text())
+    (root / '.spack/ready').write_text(f'{pins[0]} {pins[1]}\n')
+    kept = [root / f'systems/{name}.yaml' for name in ('emu', 'local')]
+    kept.append(root / 'reframe-checks/cluster_stream.py')
+    for file in [*root.glob('reframe-checks/*.py'), *root.glob('systems/*.yaml')]:
+        if file not in kept:
+            file.unlink()
+    more = "tags = {'nightly'}\n    max_seconds = variable(float, value=1.0)"  # of `run --full`
+    row = tiny_check.text(more).replace('class tiny(', 'class stream(')
+    (root / 'reframe-checks/stream.py').write_text(row)
+    return place
+
+
+def night(place, *words):
+    """(exit status, mail, what JUnit has as an error or a failure, lines of nodecheck.txt)."""
+    call = ['bash', 'ci/nightly', '--system', 'emu', *words]
+    done = place.call(*call, cwd=place.root, **place.variables)
+    print(done.stdout, done.stderr)
+    folder = max((place.results / 'nights/emu').iterdir(), key=os.path.getmtime)
+    cases = ElementTree.parse(folder / 'junit.xml').getroot()
+    bad = [c.get('name') for c in cases for kind in ('error', 'failure') if c.find(kind) is not None]
+    check = (folder / 'nodecheck.txt').read_text().splitlines()
+    return done.returncode, (folder / 'summary.txt').read_text(), bad, check
+
+
+def test_a_night_measures_what_is_idle_at_once_and_waits_for_what_is_overdue(nights):
+    """n3 dies, n4 is slow, n5 is busy and becomes free, n6 is drained, n7 is of another kind."""
+    place = nights
+    shutil.rmtree(place.results, ignore_errors=True)
+    for name in ('n1', 'n2', 'n5'):
+        place.plant(name)
+    place.plant('n4', 0.85)
+    (place.folder / 'n3').unlink(missing_ok=True)
+    place.slurm('scontrol', 'update', 'nodename=n6', 'state=drain', 'reason=DIMM A3')
+    place.slurm('sbatch', '--exclusive', '-w', 'n5', '-D', place.folder, '--wrap=sleep 25')
+    status, mail, bad, check = night(place)
+    assert status == 2

@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('-p', '--preset', help=f'of cluster_stream ({USUAL}, or what the partition has)')
     add('--at-most', type=count, default=10, metavar='N', help='jobs in the queue (10)')
     add('--dry-run', action='store_true', help='print what would be submitted')
-    text = 'until all is done; look every SECONDS (60)'
+    text = 'until all is done; look every SECONDS (60), at first more often'
     add('--wait', nargs='?', type=count, const=60, metavar='SECONDS', help=text)
     text = 'with --wait: what then waits in the queue is cancelled'
     add('--minutes', type=count, default=math.inf, metavar='N', help=text)
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
         print(shlex.join(['membw', *first]))
         return 2
     home.mkdir(parents=True, exist_ok=True)
-    folder, least = made[-1].parent if made else home, 0
+    folder, least, pause = made[-1].parent if made else home, 0, 1
     if is_new:
         try:
             folder = job.first(home, first)
@@ -106,7 +106,8 @@ def run(args: argparse.Namespace) -> int:
                 hint = 'a later call goes on where this one was'
                 raise MembwError(f'Slurm: {err}', hint) from err
             print(f'Slurm: {err}', flush=True)
-        time.sleep(args.wait)
+        time.sleep(pause)
+        pause = min(2 * pause, args.wait)
 
 
 def usual(partitions: list[dict]) -> str:

@@ -131,10 +131,10 @@ def opened(system: pathlib.Path, date: str, options: list[str], fleets: list[str
     if attempts:
         try:
             state = msgspec.json.decode((attempts[-1] / STATE).read_bytes(), type=State)
-            if [*state.steps] != steps:
-                said = f'cannot be read ({STATE}: other steps)'
-            elif state.options != options:
+            if state.options != options:
                 said = f'was of another command: membw {shlex.join(state.options)}'
+            elif [*state.steps] != steps:
+                said = f'cannot be read ({STATE}: other steps)'
             elif all(step.is_ended for step in state.steps.values()):
                 said = 'is finished'
             else:

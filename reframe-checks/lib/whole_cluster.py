@@ -155,7 +155,8 @@ class whole_cluster(measurement):
             return
         self.judges_records = False
         self.note_build()
-        self.note_provenance(next((r for r in records if r['metrics']), records[0]))
+        if one := next((record for record in records if record['metrics']), None):
+            self.note_provenance(one)
         self.keep_records(records)
         self.rank()
         low = sorted({node for nodes in self.ranking.low.values() for node in nodes})

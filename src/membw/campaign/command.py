@@ -158,7 +158,8 @@ def advance(folder: Path, args: argparse.Namespace, queue: Queue) -> tuple[bool,
     out = [f'{n} {how}' for n, how in why.items() if n not in queue.nodes or queue.nodes[n].why]
     parts += [*at_most(out, NAMED), *[f'not for this job: {fold(refused)}'] * bool(refused)]
     lines = [f'{node.name} {node.verdict} {node.reason}'.rstrip() for node in bad]
-    lines = [*at_most(lines, LISTED), *ranking.problems, f'Verdict: {ranking.counts()}']
+    lines = at_most(lines, LISTED) + [f'membw: {text}' for text in ranking.problems]
+    lines.append(f'Verdict: {ranking.counts()}')
     print('\n'.join(['; '.join(parts), *([] if queue.jobs else lines)]), flush=True)
     if not args.dry_run:
         write(args.output, ranking, table, [host[n] for n in host if n not in refused])

@@ -201,10 +201,10 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
             self.skip_if(reason, reason)
             return
         reason = reason or prerequisites.no_scheduler(self.current_partition)
-        if reason:
+        if reason and reason.startswith(prerequisites.NOT_NOW):
             self.not_now(reason)
-        reason = prerequisites.lacking_library(self.current_partition, self.current_environ)
-        self.skip_if(reason, reason)
+        library = prerequisites.lacking_library(self.current_partition, self.current_environ)
+        self.skip_if(reason or library, reason or library)
 
     @run_after('setup')
     def take_reference(self) -> None:

@@ -220,7 +220,8 @@ def night(place, *words):
     folder = max((place.results / 'nights/emu').iterdir(), key=os.path.getmtime)
     cases = ElementTree.parse(folder / 'junit.xml').getroot()
     bad = [c.get('name') for c in cases for kind in ('error', 'failure') if c.find(kind) is not None]
-    check = (folder / 'nodecheck.txt').read_text().splitlines()
+    check = (folder / 'nodecheck.txt')
+    check = check.read_text().splitlines() if check.exists() else []
     return done.returncode, (folder / 'summary.txt').read_text(), bad, check
 
 

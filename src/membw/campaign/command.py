@@ -13,7 +13,7 @@ from zlib import crc32
 
 from membw.arguments import begin, count
 from membw.campaign import job
-from membw.campaign.slurm_queue import Queue
+from membw.campaign.slurm_queue import ONE_NODE, Queue
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import one_at_a_time, write_whole
@@ -29,7 +29,7 @@ from membw.results.table import Figure, Lost, Table, read_table
 from membw.results.verdict import MISSING, PASS
 from membw.run.quick import chosen
 from membw.run.session import partitions_of
-from membw.site.slurm import NoAnswer
+from membw.site.slurm import NoAnswer, starts_now
 
 TESTS, USUAL = ('cluster_stream', 'cluster_node'), 'gcc-o3'  # preset of the former
 NAMED, LISTED = 5, 100  # nodes in the line; verdicts that are not PASS
@@ -84,15 +84,7 @@ def run(args: argparse.Namespace) -> int:
         print(shlex.join(['membw', *first]))
         return 2
     home.mkdir(parents=True, exist_ok=True)
-    folder, least, pause = made[-1].parent if made else home, 0, 1
-    if is_new:
-        try:
-            folder = job.first(home, first)
-        except MembwError as err:  # no node is idle: those without a record are waited for
-            if not made or not args.idle:
-                raise
-            print(f'idle nodes are not measured: {err}', flush=True)
-            least = 2
+    (folder, least), pause = newest_job(home, first, made, args, is_new), 1
     while True:
         is_over = time.monotonic() > until
         try:
@@ -108,6 +100,25 @@ def run(args: argparse.Namespace) -> int:
             print(f'Slurm: {err}', flush=True)
         time.sleep(pause)
         pause = min(2 * pause, args.wait)
+
+
+def newest_job(
+    home: Path, words: list[str], made: list[Path], args: argparse.Namespace, is_new: bool
+) -> tuple[Path, int]:
+    """(folder of the job, exit status: 2 where it is an older one, as no node is idle)."""
+    if not is_new:
+        return made[-1].parent, 0
+    if not made or not args.idle:
+        return job.first(home, words), 0
+    script = next(made[-1].parent.glob('*.sh'))
+    now, said = starts_now(*ONE_NODE, str(script))  # else its build would wait
+    if now:
+        try:
+            return job.first(home, words), 0
+        except MembwError as err:
+            said = str(err)
+    print(f'idle nodes are not measured: {said}', flush=True)
+    return made[-1].parent, 2
 
 
 def usual(partitions: list[dict]) -> str:

@@ -14,6 +14,7 @@ from membw.site import slurm
 
 NICE = 10_000  # behind all users
 OLD_S = 14 * 86_400  # who is drained for so long is known to be missing
+ONE_NODE = '--nodes=1', '--ntasks=1'  # in place of those of the first job
 QUEUE, NODES = ('-p', '--partition'), ('-w', '--nodelist')
 # sbatch of a node that has not what the job asks for: a smaller one, or without the feature
 NOT_FOR = 'Requested node configuration is not available'
@@ -90,9 +91,8 @@ class Queue:
             if is_late or len(self.jobs) >= self.most or self.nodes[name].kind in self.refused:
                 continue
             folder = self.script.parent / 'nodes' / name
-            tasks = slurm.option(self.options, '--ntasks-per-node') or 1
             how = [f'--job-name={self.name}', f'--nice={NICE}', f'--nodelist={name}']
-            how += ['--nodes=1', f'--ntasks={tasks}', f'--chdir={folder}']
+            how += [*ONE_NODE, f'--chdir={folder}']
             words = ['sbatch', '--parsable', *how, str(self.script)]
             if dry_run:
                 print(shlex.join(words))

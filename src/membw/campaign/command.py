@@ -29,7 +29,7 @@ from membw.results.table import Figure, Lost, Table, read_table
 from membw.results.verdict import MISSING, PASS
 from membw.run.quick import chosen
 from membw.run.session import partitions_of
-from membw.site.slurm import NoAnswer, starts_now
+from membw.site.slurm import NoAnswer, query, starts_now
 
 TESTS, USUAL = ('cluster_stream', 'cluster_node'), 'gcc-o3'  # preset of the former
 NAMED, LISTED = 5, 100  # nodes in the line; verdicts that are not PASS
@@ -84,10 +84,13 @@ def run(args: argparse.Namespace) -> int:
         print(shlex.join(['membw', *first]))
         return 2
     home.mkdir(parents=True, exist_ok=True)
-    (folder, least), pause = newest_job(home, first, made, args, is_new), 1
+    folder, least, pause = None if is_new else made[-1].parent, 0, 1
     while True:
         is_over = time.monotonic() > until
         try:
+            if not folder:
+                query('squeue', '-h', '-n', name)  # the controller answers
+                folder, least = newest_job(home, first, made, args)
             with one_at_a_time(home):
                 is_done, status = advance(folder, args, Queue(
                     next(folder.glob('*.sh')), name, 0 if is_over else args.at_most))  # fmt: skip
@@ -103,11 +106,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def newest_job(
-    home: Path, words: list[str], made: list[Path], args: argparse.Namespace, is_new: bool
+    home: Path, words: list[str], made: list[Path], args: argparse.Namespace
 ) -> tuple[Path, int]:
     """(folder of the job, exit status: 2 where it is an older one, as no node is idle)."""
-    if not is_new:
-        return made[-1].parent, 0
     if not made or not args.idle:
         return job.first(home, words), 0
     script = next(made[-1].parent.glob('*.sh'))

@@ -162,7 +162,7 @@ def advance(folder: Path, args: argparse.Namespace, queue: Queue) -> tuple[bool,
     number = len(host) - len(refused) + len(why.keys() - host)
     done = number - len(why) - len(lost) - len(others)
     parts = [f'{done} of {plural(number, "node")} measured']
-    parts += [f'{len(others)} others since {night_of(args.within)}'] * bool(others)
+    parts += [f'{plural(len(others), "other")} since {night_of(args.within)}'] * bool(others)
     parts += [f'no figure: {fold(lost)}'] * bool(lost)
     known = [(node, how) for node, how in queue.jobs.items() if node in queue.nodes]
     jobs = [f'{node} ({queue.nodes[node].state}, {how})' for node, how in known]

@@ -155,8 +155,7 @@ def advance(folder: Path, args: argparse.Namespace, queue: Queue) -> tuple[bool,
     for node in why:
         when = last.get(host.get(node, node))
         why[node] += f'; last measured in the night {night_of(when)}' if when else ''
-    for node, how in why.items():
-        ranking.nodes.append(Node(node, MISSING, how, is_known=how.startswith(KNOWN)))
+    ranking.nodes += [Node(node, MISSING, how) for node, how in why.items()]
     bad = sorted(node for node in ranking.nodes if node.verdict != PASS)
     lost = {x.node for x in table.lost} - {f.node for f in table.figures}
     number = len(host) - len(refused) + len(why.keys() - host)
@@ -175,7 +174,7 @@ def advance(folder: Path, args: argparse.Namespace, queue: Queue) -> tuple[bool,
     print('\n'.join(['; '.join(parts), *([] if queue.jobs else lines)]), flush=True)
     if not args.dry_run:
         write(args.output, ranking, table, [host[n] for n in host if n not in refused])
-    wrong = [node for node in bad if not node.is_known]
+    wrong = [node for node in bad if not node.reason.startswith(KNOWN)]
     is_lacking = any(node.verdict == MISSING for node in wrong)
     return not queue.jobs, 2 if is_lacking else 1 if wrong or ranking.problems else 0
 

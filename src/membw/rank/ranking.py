@@ -8,7 +8,7 @@ from membw.printable import plural
 from membw.rank.judge import MARGIN, Group, NodeVerdict, judge
 from membw.rank.newest import OLD_S, newest
 from membw.rank.units import units
-from membw.results.hostlist import KNOWN, match_expected
+from membw.results.hostlist import match_expected
 from membw.results.rows import Row, best
 from membw.results.table import Figure, Lost, Measurement, Setting, Table, read_table
 from membw.results.verdict import (
@@ -24,7 +24,6 @@ from membw.results.verdict import (
     worst,
 )  # fmt: skip
 
-NO_REASONS: Mapping[str, str] = {}
 Beside = Mapping[tuple[str, Setting], NodeVerdict]
 SHOWN = ('PASS', FAIL, INVALID, MISSING)  # counted, even where there is none
 
@@ -36,7 +35,6 @@ class Node(NamedTuple):
     verdict: str
     reason: str
     figures: dict[str, float] = {}
-    is_known: bool = False  # to be missing, by a comment in the list of expected nodes
 
 
 @dataclass
@@ -78,33 +76,21 @@ class Ranking:
 
 
 def rank_files(
-    paths: Sequence[str],
-    expected: Sequence[str] = (),
-    margin: float = MARGIN,
-    because: Mapping[str, str] = NO_REASONS,
+    paths: Sequence[str], expected: Sequence[str] = (), margin: float = MARGIN
 ) -> Ranking:
     """The ranking of what the files and folders hold; MembwError where one cannot be read."""
-    return rank_table(read_table(paths, OLD_S), expected, margin, because)
+    return rank_table(read_table(paths, OLD_S), expected, margin)
 
 
-def rank_table(
-    table: Table,
-    expected: Sequence[str] = (),
-    margin: float = MARGIN,
-    because: Mapping[str, str] = NO_REASONS,
-) -> Ranking:
-    """The verdict on every node of the table, and on every expected one without a record;
-    `because`: {node: why it may be missing}."""
+def rank_table(table: Table, expected: Sequence[str] = (), margin: float = MARGIN) -> Ranking:
+    """The verdict on every node of the table, and on every expected one without a record."""
     first, again, missed = newest(table.figures, table.seen, table.together_s)
     judged = judge(first, again, margin, units)
     verdicts = by_own_word(by_reference(judged.verdicts, [*first, *again]), [*first, *again])
     measured = {v.node for v in verdicts}
     names = match_expected(measured | set(missed), expected)
-    without = {node: because.get(node, 'no record') for node in set(names) - measured} | missed
-    lost = {
-        node: Node(node, MISSING, why, is_known=because.get(node, '').startswith(KNOWN))
-        for node, why in without.items()
-    }
+    without = dict.fromkeys(set(names) - measured, 'no record') | missed
+    lost = {node: Node(node, MISSING, why) for node, why in without.items()}
     nodes = _worst(verdicts, lost | died(table))
     one = {f.setting: f for f in first}
     low = {setting: nodes for setting, nodes in judged.low.items() if nodes}

@@ -72,7 +72,8 @@ def test_the_hour_changes_no_verdict(tmp_path, here, zone, begin, share, word):
 # minutes that the clock of n004 is ahead, what is said of it
 CLOCKS = [
     (0, None), (1, None), (10, '8 minutes ahead'), (-10, '10 minutes behind'),
-    (20 * 60, '1198 minutes ahead'), (2 * 1440, '2878 minutes ahead'), (-1440, '1440 minutes behind'),
+    (20 * 60, '1198 minutes ahead'), (2 * 1440, '2878 minutes ahead'),
+    (-1440, '1440 minutes behind'),
 ]  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import math
 import os
 import re
 import shlex
+import shutil
 import time
 from collections import Counter
 from pathlib import Path
@@ -83,6 +84,9 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run and is_new:
         print(shlex.join(['membw', *first]))
         return 2
+    if not shutil.which('sbatch'):  # else it is waited for
+        hint = 'call it where jobs are submitted'
+        raise MembwError(f"'{args.system}' needs Slurm: no 'sbatch' on this host", hint)
     home.mkdir(parents=True, exist_ok=True)
     folder, least, pause = None if is_new else made[-1].parent, 0, 1
     while True:

@@ -11,6 +11,7 @@ from places import ROOT
 from membw.campaign import command
 from membw.campaign.slurm_queue import Queue
 from membw.cli import build_parser
+from membw.errors import MembwError
 
 NOW = (time.time() - made.START) / made.DAY
 CASE = {'test': 'cluster_stream', 'partition': 'thin', 'environ': 'gcc-o3'}
@@ -39,6 +40,15 @@ def place(tmp_path, monkeypatch):
         (tmp_path / 'bin' / name).write_text(f'#!/bin/sh\ncd {tmp_path}\n{does}\n')
         (tmp_path / 'bin' / name).chmod(0o755)
     return tmp_path
+
+
+def test_without_slurm_nothing_is_waited_for(place, monkeypatch):
+    monkeypatch.setattr(command, 'partitions_of', lambda system: [])
+    monkeypatch.setattr(command.shutil, 'which', lambda name: None)
+    args = build_parser('campaign').parse_args([*WORDS, since(1), '--wait'])
+    args.rest = []
+    with pytest.raises(MembwError, match="no 'sbatch' on this host"):
+        command.run(args)
 
 
 # node n9: in Slurm, measured, its line of nodecheck.txt, exit status, in the first line

@@ -50,7 +50,7 @@ class cluster_stream(stream_options, whole_cluster):
     """Copy, Scale, Add and Triad of the median node, the slowest node, and who is slow."""
 
     descr = 'STREAM memory bandwidth of every idle node, in one job'
-    tags = {'production', 'nightly', 'maintenance', 'acceptance', 'flexible'}
+    tags = {'production', 'maintenance', 'acceptance', 'flexible'}
     slowest_of = 'triad'
     binary = fixture(cluster_binary, scope='environment')
     valid_prog_environs = ['+preset -offload']

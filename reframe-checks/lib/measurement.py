@@ -202,10 +202,10 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
             self.skip_if(reason, reason)
             return
         reason = reason or prerequisites.no_scheduler(self.current_partition)
-        if reason:
+        if reason and reason.startswith(prerequisites.NOT_NOW):
             self.not_now(reason)
-        reason = prerequisites.lacking_library(self.current_partition, self.current_environ)
-        self.skip_if(reason, reason)
+        library = prerequisites.lacking_library(self.current_partition, self.current_environ)
+        self.skip_if(reason or library, reason or library)
 
     @run_after('setup')
     def take_reference(self) -> None:
@@ -306,11 +306,12 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         reasons) as the check found them."""
         if not self.record:
             return
-        records = [json.loads(line) for line in open(self.record)]
+        records, taken = [json.loads(line) for line in open(self.record)], utc(time.time())
         for record in records:
             verdict, reasons = of_record(record)
             order = record.get('case') or self.order()
             order = {name: order[name] for name in ('measurement', 'submitted')}
+            order['taken'] = taken
             record['case'] = {**self.case_facts(), **order, 'verdict': verdict, 'reasons': reasons}
         self.rewrite(records)
 

@@ -53,7 +53,9 @@ def no_scheduler(partition: SystemPartition) -> str | None:
         elif answer('sinfo -h') is None:
             reason = f"{partition.fullname} needs Slurm: no controller answers 'sinfo'"
     elif is_card(partition):
-        reason = unreachable(partition) or another(partition)
+        reason = unreachable(partition)
+        if not reason:  # of the moment is what does not answer, not which card is there
+            return another(partition)
     return f'{NOT_NOW}{reason}' if reason else None
 
 

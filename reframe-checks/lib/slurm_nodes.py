@@ -16,7 +16,6 @@ from membw.printable import plural
 from membw.site import slurm
 from membw.site.slurm import NoAnswer
 
-SOON_S = 300  # a job that Slurm would start so soon starts now: clocks may differ as much
 PATIENCE_S = 1800
 ENDING_S = 60  # a node of a job that has just ended; some never come to an end
 LIMIT_S = 1800  # for a further measurement to begin and end
@@ -89,16 +88,8 @@ def starts(job: Job, nodes: int) -> tuple[bool, str]:
     """(Whether a job of so many nodes would start now, what `sbatch --test-only` said)."""
     job.num_tasks = nodes * (job.num_tasks_per_node or 1)
     lines = ['#!/bin/sh', *job.scheduler.emit_preamble(job), 'true', '']
-    words = ['sbatch', '--test-only', f'--nodes={nodes}', *in_submit(job)]
-    try:
-        said = slurm.query(*words, text='\n'.join(lines), stream='stderr')
-    except NoAnswer as err:
-        return False, str(err)
-    when = re.search(r' to start at (\S+)', said)
-    if not when:
-        return False, ' '.join(said.split())
-    start = time.mktime(time.strptime(when[1], '%Y-%m-%dT%H:%M:%S'))
-    return start < time.time() + SOON_S, f'{plural(nodes, "node")} not before {when[1]}'
+    now, said = slurm.starts_now(f'--nodes={nodes}', *in_submit(job), text='\n'.join(lines))
+    return now, said.replace('not before', f'{plural(nodes, "node")} not before')
 
 
 def in_submit(job: Job) -> list[str]:

@@ -147,9 +147,7 @@ class whole_cluster(measurement):
         self.nodes_of_job = requested.read_text().split() if requested.is_file() else []
         records = self.records_of(stage, self.nodes_of_job, self.order())
         if not records:
-            of_all = {RECORDS: '' if self.notes_ends else 'the MPI job'}
-            each = {node: node for node in self.nodes_of_job}
-            self.expected = each if self.notes_ends and each else of_all
+            self.expected = {RECORDS: '' if self.notes_ends else 'the MPI job'}
             self.gather()
             if not self.notes_ends:  # the node of the launcher is not to blame
                 self.missing = [one._replace(node='') for one in self.missing]
@@ -157,7 +155,8 @@ class whole_cluster(measurement):
             return
         self.judges_records = False
         self.note_build()
-        self.note_provenance(next((r for r in records if r['metrics']), records[0]))
+        if one := next((record for record in records if record['metrics']), None):
+            self.note_provenance(one)
         self.keep_records(records)
         self.rank()
         low = sorted({node for nodes in self.ranking.low.values() for node in nodes})
@@ -174,9 +173,9 @@ class whole_cluster(measurement):
 
     def records_of(self, stage: pathlib.Path, nodes: list[str], order: dict) -> list[dict]:
         """The records of a measurement, and one without a figure of each node that left none:
-        how the program ended there. [] where there is none at all."""
+        how the program ended there."""
         records = self.gathered(stage)
-        if records and self.notes_ends:
+        if self.notes_ends:
             records += self.of_the_lost(stage, records, nodes)
         return [{**record, 'case': order} for record in records]
 
@@ -255,7 +254,7 @@ class whole_cluster(measurement):
         passed = of_verdict(self.ranking.nodes, 'PASS')
         for line in [self.nodes, *(passed if len(self.ranking.nodes) <= LOGGED else ())]:
             self.say(line)
-        for line in of_verdict(self.ranking.nodes, *NOT_PASS):
+        for line in [*of_verdict(self.ranking.nodes, *NOT_PASS), *self.ranking.problems]:
             self.warn(line)
 
     @sanity_function

@@ -57,11 +57,12 @@ def count(text: str) -> int:
 
 
 def begin(text: str) -> float:
-    """Seconds since 1970, from '2026-11-21' (its midnight here) or '14d' (so many days ago)."""
+    """Seconds since 1970, from '2026-11-21' (its midnight here; 2026-11-21T22:00 is a moment) or
+    '14d' (so many days ago)."""
     try:
         if text.endswith('d'):
             return time.time() - 86_400 * count(text[:-1])
-        return datetime.strptime(text, '%Y-%m-%d').timestamp()
+        return datetime.fromisoformat(text).timestamp()
     except ValueError as err:
         raise argparse.ArgumentTypeError(f"'{text}' is neither 2026-11-21 nor 14d") from err
 

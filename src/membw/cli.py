@@ -34,7 +34,7 @@ COMMANDS = {
     'diff': ('diff.command', 'name what differs between two results'),
     'reproduce': ('reproduce.command', 'build and run a stored result again'),
     'campaign': ('campaign.command', 'measure each node of a cluster once, as it becomes idle'),
-    'nightly': ('nightly.command', 'one night: run, rank, history, report'),
+    'nightly': ('nightly.command', 'one night: run, campaign, history, report'),
     'accept': ('accept.command', 'accept or refuse a machine by a signed protocol'),
     'export': ('export.command', 'figures for Prometheus, a spreadsheet, a script'),
     'published': ('possible.command', 'what other machines reach, with conditions and source'),

@@ -9,9 +9,13 @@ import shutil
 import signal
 import subprocess
 import time
+from xml.etree import ElementTree
 
 import made_up_records as made
 import pytest
+import tiny_check
+from checkout_copy import copy_checkout
+from places import ROOT
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
@@ -25,7 +29,7 @@ int main(int argc, char **argv)
 {
 	char path[4096], text[1 << 16], day[32], now[48];
 	struct timespec t;
-	FILE *in, *out = fopen(argv[argc - 1], "w"); /* --json FILE is last */
+	FILE *in, *out = fopen(argv[argc - 1], "a"); /* --json FILE is last */
 	snprintf(path, sizeof(path), MADE_UP "/%s", getenv("SLURMD_NODENAME"));
 	in = fopen(path, "r");
 	if (!in || !out)
@@ -34,7 +38,9 @@ int main(int argc, char **argv)
 	clock_gettime(CLOCK_REALTIME, &t);
 	strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", gmtime(&t.tv_sec));
 	snprintf(now, sizeof(now), "%s.%06ldZ", day, t.tv_nsec / 1000);
+	setvbuf(out, NULL, _IOFBF, sizeof(text)); /* a line in one go: all nodes have this file */
 	fprintf(out, text, now);
+	fputc('\n', out);
 	return fclose(out) != 0;
 }
 """
@@ -59,6 +65,7 @@ class Place:
         (folder / 'gcc').chmod(0o755)
         system = (self.root / 'systems/ulysses.yaml').read_text()
         system = system.replace('name: ulysses', 'name: emu').replace("'ulysses', ", '')
+        system = system.replace('references: references/ulysses.yaml\n', '')
         system = system.replace("'-p regular1'", "'-p regular1', '-C good'")
         (self.root / 'systems/emu.yaml').write_text(system)
         self.variables = {**slurm, **own, 'PATH': f'{folder}:{path}', 'MEMBW_BUILD': 'make'}
@@ -186,3 +193,89 @@ def test_what_slurm_refuses_is_said_in_its_words(place):
         place.slurm('scontrol', 'update', 'partition=regular1', 'State=UP')
     assert status == 2 and "membw: Slurm: 'sbatch':" in stderr, (lines, stderr)
     assert place.slurm('squeue', '-h') == '' and os.listdir(place.results / 'campaign')
+
+
+@pytest.fixture(scope='module')
+def nights(place):
+    """The same checkout with ci/nightly, and one row beside the campaign: it measures nothing."""
+    root = copy_checkout(place.root, ['ci', 'pyproject.toml'])
+    (root / '.spack').mkdir()
+    pins = re.findall(r'_COMMIT=(\w+)', (root / 'ci/versions.env').read_text())
+    (root / '.spack/ready').write_text(f'{pins[0]} {pins[1]}\n')
+    kept = [root / f'systems/{name}.yaml' for name in ('emu', 'local')]
+    kept.append(root / 'reframe-checks/cluster_stream.py')
+    for file in [*root.glob('reframe-checks/*.py'), *root.glob('systems/*.yaml')]:
+        if file not in kept:
+            file.unlink()
+    more = "tags = {'nightly'}\n    max_seconds = variable(float, value=1.0)"  # of `run --full`
+    row = tiny_check.text(more).replace('class tiny(', 'class stream(')
+    (root / 'reframe-checks/stream.py').write_text(row)
+    return place
+
+
+def night(place, *words):
+    """(exit status, mail, what JUnit has as an error or a failure, lines of nodecheck.txt)."""
+    call = ['bash', 'ci/nightly', '--system', 'emu', *words]
+    done = place.call(*call, cwd=place.root, **place.variables)
+    folder = max((place.results / 'nights/emu').iterdir(), key=os.path.getmtime)
+    cases = ElementTree.parse(folder / 'junit.xml').getroot()
+    bad = [case.get('name') for case in cases if case.findall('error') + case.findall('failure')]
+    check = folder / 'nodecheck.txt'
+    lines = check.read_text().splitlines() if check.exists() else []
+    mail = (folder / 'summary.txt').read_text()
+    print(mail, bad, lines, done.stderr)
+    return done.returncode, mail, bad, lines
+
+
+def test_a_night_measures_what_is_idle_at_once_and_waits_for_what_is_overdue(nights):
+    """n3 dies, n4 is slow, n5 is busy and becomes free, n6 is drained, n7 is of another kind."""
+    place = nights
+    shutil.rmtree(place.results, ignore_errors=True)
+    for name, share in {'n1': 1.0, 'n2': 1.0, 'n4': 0.85, 'n5': 1.0}.items():
+        place.plant(name, share)
+    (place.folder / 'n3').unlink(missing_ok=True)
+    place.slurm('scontrol', 'update', 'nodename=n6', 'state=drain', 'reason=DIMM A3')
+    busy = ['sbatch', '--parsable', '--exclusive', '-w', 'n5', '-D', place.folder]
+    place.slurm(*busy, '--wrap=sleep 25')
+    status, mail, bad, check = night(place)
+    assert status == 2 and bad == ['gcc-o3', 'campaign-regular', 'n3', 'n4', 'n6']
+    words = [line.split()[1] for line in check]
+    assert words == ['PASS', 'PASS', 'DIED', 'FAIL', 'PASS', 'MISSING']  # n1 to n6
+    page = (ROOT / 'docs/nightly.md').read_text()
+    for line in mail.splitlines():  # with the name of a system that the page knows
+        if re.match(r'Subject|campaign|n\d ', line):
+            known = re.sub(r'\d{4}-\d\d-\d\d', '2026-05-28', re.sub('emu|regular', 'thin', line))
+            pattern = re.sub(r'\d+\\\.\d\\ s|\d\d:\d\d:\d\d', '.*', re.escape(known))
+            assert re.search(pattern.replace('\\ ', ' +'), page), line
+    (folder,) = place.results.glob('nights/emu/*')
+    assert 'n4' in (folder / 'campaign-regular/report.html').read_text()
+    assert 'n5' in (folder / 'figures.csv').read_text()
+
+    for name in ('n3', 'n4'):
+        place.plant(name)
+    place.slurm('scontrol', 'update', 'nodename=n6', 'state=resume')
+    place.plant('n6')
+    place.slurm(*busy, '--wrap=sleep 600')  # it was measured last night
+    outer = {'SLURM_JOB_ID': 77, 'SLURM_RESTART_COUNT': 1, 'SLURM_MEM_PER_CPU': 1}
+    place.variables |= outer  # of Slurm's cron, which requeues its job
+    try:
+        status, mail, bad, check = night(place)
+    finally:
+        place.variables = {k: v for k, v in place.variables.items() if k not in outer}
+    assert (status, bad) == (0, []) and ': all is well' in mail
+    assert [line.split()[0] for line in check] == ['n1', 'n2', 'n3', 'n4', 'n6']
+
+
+def test_a_night_of_a_full_cluster_is_not_complete_and_uses_the_job_of_last_night(nights):
+    place = nights
+    place.slurm('scancel', '--partition=regular1')
+    place.slurm(
+        'sbatch', '--exclusive', '-N', '6', '-C', 'good', '-D', place.folder, '--wrap=sleep 600'
+    )
+    words = shlex.split('membw campaign --system emu:regular --wait 1 --minutes 1 --idle')
+    done = place.call(
+        *words, time.strftime('%Y-%m-%dT%H:%M:%S'), cwd=place.root, **place.variables
+    )
+    first, last = done.stdout.splitlines()[0], done.stdout.splitlines()[-2]
+    assert done.returncode == 2 and first.startswith('idle nodes are not measured: not before 20')
+    assert last.startswith('0 of 6 nodes measured; 6 others since 20')

@@ -10,13 +10,11 @@ import signal
 import threading
 import time
 
-import made_up_records as made
 import pytest
 from checkout_copy import copy_checkout, variables
 from record_schema import check
 
-from membw.nightly import expected
-from membw.nightly.night import opened
+from membw.campaign.slurm_queue import Queue
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
@@ -111,8 +109,7 @@ def test_slurm_itself_drains_the_node_that_is_below_its_floor(
     root, call, slurm_emu, tmp_path_factory, tmp_path, monkeypatch
 ):
     """HealthCheckProgram on two nodes. They share this host, so that neither is quiet: a stand-in
-    for `stream --at-least` says PASS on n1 and FAIL on n2. The night, which measured n1 alone,
-    names n2."""
+    for `stream --at-least` says PASS on n1 and FAIL on n2. A campaign says so of n2."""
     folder = tmp_path_factory.mktemp('health')
     stream, program = folder / 'stream', folder / 'check'
     stream.write_text(
@@ -134,19 +131,14 @@ def test_slurm_itself_drains_the_node_that_is_below_its_floor(
             time.sleep(0.5)
             states = call('sinfo', '-h', '-N', '-o', '%N %T %E', **place).stdout
         monkeypatch.setenv('SLURM_CONF', str(place['SLURM_CONF']))
-        night = opened(tmp_path / 'nights', '2026-05-28', [])
-        (night.folder / 'cluster.records').mkdir()
-        made.write(night.folder / 'cluster.records/1.json', [made.record('n1', case=ULYSSES)])
-        expected.write(night, [{**ULYSSES, 'node_check': ''}])
-        nodes = (night.folder / 'nodes.txt').read_text()
-    since = r'^n2  # drained since 20\d\d-.*T.*: membw: FAIL triad 140 .*; never measured'
-    assert re.search(since, nodes, re.M), nodes
-    assert nodes.startswith('n1\n')
+        (tmp_path / 'job.sh').write_text('#SBATCH -p regular1\n')
+        nodes = Queue(tmp_path / 'job.sh', 'campaign', 1).nodes
+    assert re.match(r"drained since 20\d\d-.*T.*: 'membw: FAIL triad 140 ", nodes['n2'].why)
+    assert nodes['n1'].why == ''
     assert 'n2 drained membw: FAIL triad 140 GB/s' in states, states
     assert 'n1 idle none' in states
 
 
-ULYSSES = {'test': 'cluster_stream', 'system': 'ulysses', 'partition': 'regular'}
 POSED = """name: emu
 descr: nodes whose cores the file does not say
 hostnames: ['emu']

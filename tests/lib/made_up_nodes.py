@@ -33,10 +33,10 @@ MODULES = [{'size_mib': 32_768, 'configured_mts': 3200}] * 8
 
 
 def node(host='n1', day=0.0, shares=None, facts=None, counted=None, traces=None, noise=None,
-         stopped=(), facts_own=None, dies='', **fields):  # fmt: skip
+         stopped=(), facts_own=None, dies='', verdicts=(), **fields):  # fmt: skip
     """`shares`: {quantity: of the healthy one, below 1 is worse}, 'late' of the last Triad;
     `noise()`: a factor of each figure; `traces`: {part: what differs from QUIET}; `dies`: a
-    part that left no record."""
+    part that left no record; `verdicts`: {part: (verdict, reason)} of those that are not VALID."""
     shares, noise = shares or {}, noise or (lambda: 1.0)
     parts = []
     for name, metrics in METRICS.items():
@@ -61,6 +61,9 @@ def node(host='n1', day=0.0, shares=None, facts=None, counted=None, traces=None,
             'name': name, 'command': name, 'record': record, 'why': '', 'died': False,
             'stopped': 9 * (name in stopped), 'trace': {**QUIET, **(traces or {}).get(name, {})},
         })  # fmt: skip
+        if name in verdicts:
+            record['verdict'], why = verdicts[name]
+            record['reasons'] = [{'reason': why, 'detail': '', 'allowed': False}]
         if name == dies:
             parts[-1] |= {'record': None, 'died': True, 'why': 'ended by SIGBUS (signal 7)'}
     own = {

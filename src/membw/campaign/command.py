@@ -2,9 +2,11 @@
 
 import argparse
 import json
+import math
 import os
 import re
 import shlex
+import shutil
 import time
 from collections import Counter
 from pathlib import Path
@@ -12,23 +14,25 @@ from zlib import crc32
 
 from membw.arguments import begin, count
 from membw.campaign import job
-from membw.campaign.slurm_queue import Queue
+from membw.campaign.slurm_queue import ONE_NODE, Queue
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import one_at_a_time, write_whole
+from membw.moments import night_of
 from membw.printable import at_most, plural
 from membw.rank.judge import AGAIN, CONTROLS
 from membw.rank.ranking import Node, Ranking, rank_table
 from membw.report.page import page_of
 from membw.report.run import run_of_records
 from membw.report.template import render
-from membw.results.hostlist import fold, match_expected, write_node_check
+from membw.results.hostlist import KNOWN, fold, match_expected, write_node_check
 from membw.results.table import Figure, Lost, Table, read_table
 from membw.results.verdict import MISSING, PASS
+from membw.run.quick import chosen
 from membw.run.session import partitions_of
-from membw.site.slurm import NoAnswer
+from membw.site.slurm import NoAnswer, query, starts_now
 
-PRESETS = {'cluster_stream': 'gcc-o3', 'cluster_node': ''}  # {test: usual preset; '': its own}
+TESTS, USUAL = ('cluster_stream', 'cluster_node'), 'gcc-o3'  # preset of the former
 NAMED, LISTED = 5, 100  # nodes in the line; verdicts that are not PASS
 EPILOG = """\
 ReFrame measures the first idle node; each other node gets the same job: exclusive, of low
@@ -44,83 +48,147 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add, parser.allow_abbrev = parser.add_argument, False
     add('--system', required=True, metavar='NAME[:PARTITION]', help='a file of systems/')
     add('--within', type=begin, default='7d', metavar='WHEN', help='7d, or since 2026-11-21 (7d)')
-    add('--test', choices=PRESETS, default='cluster_stream', help='(cluster_stream)')
-    add('-p', '--preset', help='of cluster_stream (gcc-o3)')
+    text = 'first all idle nodes at once, if not done since WHEN; judged is what is measured since'
+    add('--idle', type=begin, metavar='WHEN', help=text)
+    add('--test', choices=TESTS, default=TESTS[0], help=f'({TESTS[0]})')
+    add('-p', '--preset', help=f'of cluster_stream ({USUAL}, or what the partition has)')
     add('--at-most', type=count, default=10, metavar='N', help='jobs in the queue (10)')
     add('--dry-run', action='store_true', help='print what would be submitted')
-    text = 'until all is done; look every SECONDS (60)'
+    text = 'until all is done; look every SECONDS (60), at first more often'
     add('--wait', nargs='?', type=count, const=60, metavar='SECONDS', help=text)
+    text = 'with --wait: what then waits in the queue is cancelled'
+    add('--minutes', type=count, default=math.inf, metavar='N', help=text)
+    text = 'of nodecheck.txt and report.html (results/campaign/NAME)'
+    add('--output', type=Path, metavar='FOLDER', help=text)
     parser.set_defaults(takes_rest=True)
 
 
 def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
-    partitions_of(args.system)  # refuses one that is not there
+    until = time.monotonic() + 60 * args.minutes
+    partitions = partitions_of(args.system)  # refuses one that is not there
     if 'SLURM_JOB_ID' in os.environ:  # Slurm's cron is a job: of ours, nothing is set by it
         for name in [n for n in os.environ if n.startswith('SLURM_') and 'CONF' not in n]:
             del os.environ[name]
-    preset = args.preset or PRESETS[args.test]
-    first = ['run', '--system', args.system, '-n', args.test, '-S', 'max_nodes=1', *args.rest]
+    preset = args.preset or (usual(partitions) if args.test == TESTS[0] else '')
+    most = ['-S', f'max_nodes={0 if args.idle else 1}']
+    first = ['run', '--system', args.system, '-n', args.test, *most, *args.rest]
     first += ['-p', f'^{preset}$'] * bool(preset)
     # of this checkout and these options
-    number = crc32(repr([root(), first]).encode())
+    number = crc32(repr([root(), args.system, args.test, preset, args.rest]).encode())
     name = re.sub(r'\W+', '-', f'membw-{args.system}-{args.test}-{preset}-{number:08x}')
     home = Path(root(), 'results', 'campaign', name)
-    made = [f.parent for f in home.glob(f'job-*/{job.FILE}') if f.stat().st_mtime >= args.within]
-    if args.dry_run and not made:
+    args.output = args.output or home
+    made = sorted(home.glob(f'job-*/{job.FILE}'), key=lambda f: f.stat().st_mtime)
+    is_new = not made or made[-1].stat().st_mtime < (args.idle or args.within)
+    if args.dry_run and is_new:
         print(shlex.join(['membw', *first]))
         return 2
+    if not shutil.which('sbatch'):  # else it is waited for
+        hint = 'call it where jobs are submitted'
+        raise MembwError(f"'{args.system}' needs Slurm: no 'sbatch' on this host", hint)
     home.mkdir(parents=True, exist_ok=True)
-    folder = made[0] if made else job.first(home, first)
-    try:
-        while True:
+    folder, least, pause = None if is_new else made[-1].parent, 0, 1
+    while True:
+        is_over = time.monotonic() > until
+        try:
+            if not folder:
+                query('squeue', '-h', '-n', name)  # the controller answers
+                folder, least = newest_job(home, first, made, args)
             with one_at_a_time(home):
-                is_done, status = advance(folder, home, args)
+                is_done, status = advance(folder, args, Queue(
+                    next(folder.glob('*.sh')), name, 0 if is_over else args.at_most))  # fmt: skip
             if is_done or args.dry_run or not args.wait:
-                return status
-            time.sleep(args.wait)
-    except NoAnswer as err:
-        raise MembwError(f'Slurm: {err}', 'a later call goes on where this one was') from err
+                return max(status, least)
+        except NoAnswer as err:
+            if is_over or not args.wait:
+                hint = 'a later call goes on where this one was'
+                raise MembwError(f'Slurm: {err}', hint) from err
+            print(f'Slurm: {err}', flush=True)
+        time.sleep(pause)
+        pause = min(2 * pause, args.wait)
 
 
-def advance(folder: Path, home: Path, args: argparse.Namespace) -> tuple[bool, int]:
+def newest_job(
+    home: Path, words: list[str], made: list[Path], args: argparse.Namespace
+) -> tuple[Path, int]:
+    """(folder of the job, exit status: 2 where it is an older one, as no node is idle)."""
+    if not made or not args.idle:
+        return job.first(home, words), 0
+    script = next(made[-1].parent.glob('*.sh'))
+    now, said = starts_now(*ONE_NODE, str(script))  # else its build would wait
+    if now:
+        try:
+            return job.first(home, words), 0
+        except MembwError as err:
+            said = str(err)
+    print(f'idle nodes are not measured: {said}', flush=True)
+    return made[-1].parent, 2
+
+
+def usual(partitions: list[dict]) -> str:
+    """The preset of a campaign that names none."""
+    names = [e if isinstance(e, str) else e['name'] for p in partitions for e in p['environs']]
+    return USUAL if USUAL in names else next(iter(chosen(names)), USUAL)
+
+
+def advance(folder: Path, args: argparse.Namespace, queue: Queue) -> tuple[bool, int]:
     """Gathers what has ended, submits what is missing, says what is there: (done, status)."""
-    queue = Queue(next(folder.glob('*.sh')), home.name, args.at_most)
     if not args.dry_run:
-        job.gather(home, queue.jobs, queue.states('-t', 'all'))
+        job.gather(folder.parent, queue.jobs, queue.states('-t', 'all'))
     table = measured(folder, args.within)
+    last = table.seen
+    host = dict(zip(queue.nodes, match_expected(last, queue.nodes), strict=True))
+    if args.idle:
+        judge_since(table, args.idle)
     ranking = rank_table(table)
     every: list[Figure | Lost] = [*table.figures, *table.lost]
     have = Counter(node for node, _ in {(x.node, id(x.of)) for x in every})
-    host = dict(zip(queue.nodes, match_expected(have, queue.nodes), strict=True))
-    queue.submit((node for node in host if not have[host[node]]), args.dry_run)
+    queue.submit((node for node in host if host[node] not in last), args.dry_run)
     again = to_measure_again(ranking, have, bool(queue.jobs))
     node_of = {name: node for node, name in host.items()}
     few = [node_of[name] for name in again if name in node_of and have[name] <= AGAIN]
     queue.submit(few, args.dry_run)
-    missing = {node: one for node, one in queue.nodes.items() if not have[host[node]]}
-    refused = {node for node, one in missing.items() if one.kind in queue.refused}
-    why = {n: one.why or queue.jobs.get(n, '') for n, one in missing.items() if n not in refused}
-    ranking.nodes += [Node(node, MISSING, why[node]) for node in why]
+
+    without = [node for node in host if not have[host[node]]]
+    refused = {node for node in without if queue.nodes[node].kind in queue.refused}
+    # they take jobs, and have an older record: of --idle
+    others = {n for n in without if host[n] in last and not queue.nodes[n].why}
+    why = {n: queue.why(n) for n in without if n not in refused | others}
+    why |= queue.unknown(last.keys() - host.values() - have.keys())
+    for node in why:
+        when = last.get(host.get(node, node))
+        why[node] += f'; last measured in the night {night_of(when)}' if when else ''
+    ranking.nodes += [Node(node, MISSING, how) for node, how in why.items()]
     bad = sorted(node for node in ranking.nodes if node.verdict != PASS)
     lost = {x.node for x in table.lost} - {f.node for f in table.figures}
-    number = len(host) - len(refused)
-    parts = [f'{number - len(why) - len(lost)} of {plural(number, "node")} measured']
+    number = len(host) - len(refused) + len(why.keys() - host)
+    done = number - len(why) - len(lost) - len(others)
+    parts = [f'{done} of {plural(number, "node")} measured']
+    parts += [f'{plural(len(others), "other")} since {night_of(args.within)}'] * bool(others)
     parts += [f'no figure: {fold(lost)}'] * bool(lost)
     known = [(node, how) for node, how in queue.jobs.items() if node in queue.nodes]
     jobs = [f'{node} ({queue.nodes[node].state}, {how})' for node, how in known]
     parts += [f'{len(jobs)} queued: {", ".join(at_most(jobs, NAMED))}'] * bool(jobs)
-    parts += at_most([f'{node} {why[node]}' for node in why if missing[node].why], NAMED)
-    parts += [f'not for this job: {fold(refused)}'] * bool(refused)
+    out = [f'{n} {how}' for n, how in why.items() if n not in queue.nodes or queue.nodes[n].why]
+    parts += [*at_most(out, NAMED), *[f'not for this job: {fold(refused)}'] * bool(refused)]
     lines = [f'{node.name} {node.verdict} {node.reason}'.rstrip() for node in bad]
-    lines = [] if queue.jobs else [*at_most(lines, LISTED), f'Verdict: {ranking.counts()}']
-    print('\n'.join(['; '.join(parts), *lines]), flush=True)
-    if table.figures and not args.dry_run:
-        write_node_check(home / 'nodecheck.txt', ranking.nodes)
-        page = page_of(run_of_records(table), [host[n] for n in host if n not in refused])
-        write_whole(home / 'report.html', render(page))
-    is_lacking = any(node.verdict == MISSING for node in bad)
-    return not queue.jobs, 2 if is_lacking else 1 if bad or table.problems else 0
+    lines = at_most(lines, LISTED) + [f'membw: {text}' for text in ranking.problems]
+    lines.append(f'Verdict: {ranking.counts()}')
+    print('\n'.join(['; '.join(parts), *([] if queue.jobs else lines)]), flush=True)
+    if not args.dry_run:
+        write(args.output, ranking, table, [host[n] for n in host if n not in refused])
+    wrong = [node for node in bad if not node.reason.startswith(KNOWN)]
+    is_lacking = any(node.verdict == MISSING for node in wrong)
+    return not queue.jobs, 2 if is_lacking else 1 if wrong or ranking.problems else 0
+
+
+def write(folder: Path, ranking: Ranking, table: Table, expected: list[str]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    write_node_check(folder / 'nodecheck.txt', ranking.nodes)
+    if table.figures:
+        page = page_of(run_of_records(table), expected)
+        write_whole(folder / 'report.html', render(page))
 
 
 def to_measure_again(ranking: Ranking, have: Counter[str], more_come: bool) -> list[str]:
@@ -141,7 +209,16 @@ def measured(folder: Path, since: float) -> Table:
     )
     files = Path(root(), 'results', 'records').glob(f'{case["test"]}-*.json*')
     table = read_table(sorted(str(file) for file in files if file.stat().st_mtime >= since))
-    table.figures = [f for f in table.figures if f.time >= since and f.setting[:6] == key]
-    table.lost = [x for x in table.lost if x.time >= since and x.setting[:6] == key]
-    table.seen, table.together_s = {f.node: f.time for f in table.figures}, time.time() - since
+    table.figures = [f for f in table.figures if f.setting[:6] == key]
+    table.lost = [x for x in table.lost if x.setting[:6] == key]
+    judge_since(table, since)
     return table
+
+
+def judge_since(table: Table, since: float) -> None:
+    """What was measured since then is one measurement of the fleet, all else goes."""
+    table.figures = [f for f in table.figures if f.time >= since]
+    table.lost = [x for x in table.lost if x.time >= since]
+    every: list[Figure | Lost] = [*table.figures, *table.lost]
+    table.seen = {node: when for when, node in sorted((x.time, x.node) for x in every)}
+    table.together_s = time.time() - since

@@ -47,9 +47,10 @@ def first(home: Path, words: list[str]) -> Path:
 
 
 def gather(home: Path, running: dict[str, str], states: dict[str, str]) -> None:
-    """Keeps the records of jobs that have ended, and removes their folders; `states`: of the
-    nodes' jobs, where Slurm still knows them."""
-    for kept in home.glob(f'job-*/{FILE}'):
+    """Keeps the records of jobs that have ended, and removes their folders, and older jobs that
+    nobody has any more; `states`: of the nodes' jobs, where Slurm still knows them."""
+    *older, newest = sorted(home.glob(f'job-*/{FILE}'), key=lambda file: file.stat().st_mtime)
+    for kept in (*older, newest):
         job, results = json.loads(kept.read_text()), Path(root(), 'results')
         folders = [f for f in kept.parent.glob('nodes/*') if f.name not in running]
         made = [one for folder in folders for one in records(job, folder, states.get(folder.name))]
@@ -60,6 +61,8 @@ def gather(home: Path, running: dict[str, str], states: dict[str, str]) -> None:
             archive.keep_job(results, path.stem, kept.parent, job)
         for folder in folders:
             shutil.rmtree(folder)
+        if kept != newest and not [*kept.parent.glob('nodes/*')]:
+            shutil.rmtree(kept.parent)
 
 
 def records(job: dict, folder: Path, state: str | None) -> Iterator[dict]:
@@ -85,4 +88,5 @@ def records(job: dict, folder: Path, state: str | None) -> Iterator[dict]:
     for one in found:
         wrong = [f'{r["reason"]} ({r["detail"]})' for r in one['reasons'] if not r['allowed']]
         own = {'verdict': one['verdict'], 'reasons': wrong, 'session': f'{name}-{one["time"]}'}
-        yield {**one, 'case': {**job['case'], **own, 'submitted': utc(folder.stat().st_mtime)}}
+        when = {'submitted': utc(folder.stat().st_mtime), 'taken': utc(time.time())}
+        yield {**one, 'case': {**job['case'], **own, **when}}

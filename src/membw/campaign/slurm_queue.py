@@ -1,15 +1,20 @@
 """Slurm's part of a campaign: the nodes that its job could have, those that have one, one more."""
 
+import contextlib
+import os
 import shlex
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from membw.printable import printable
-from membw.results.hostlist import expected_nodes
+from membw.results.hostlist import KNOWN, expected_nodes
 from membw.site import slurm
 
 NICE = 10_000  # behind all users
+OLD_S = 14 * 86_400  # who is drained for so long is known to be missing
+ONE_NODE = '--nodes=1', '--ntasks=1'  # in place of those of the first job
 QUEUE, NODES = ('-p', '--partition'), ('-w', '--nodelist')
 # sbatch of a node that has not what the job asks for: a smaller one, or without the feature
 NOT_FOR = 'Requested node configuration is not available'
@@ -28,11 +33,17 @@ class Queue:
         lines = script.read_text().splitlines()
         self.options = [x.removeprefix('#SBATCH ') for x in lines if x.startswith('#SBATCH ')]
         self.script, self.name, self.most = script, name, most
+        if not most:  # the time is over
+            user = ('-u', str(os.getuid()))
+            slurm.query('scancel', *user, '-n', name, '-t', 'PENDING', cluster=self.cluster)
         self.jobs, self.nodes, self.refused = self.states(), self.find_nodes(), set[str]()
 
+    @property
+    def cluster(self) -> str:
+        return slurm.option(self.options, '-M', '--clusters')
+
     def ask(self, *words: str) -> list[str]:
-        cluster = slurm.option(self.options, '-M', '--clusters')
-        return slurm.query(*words, cluster=cluster).splitlines()
+        return slurm.query(*words, cluster=self.cluster).splitlines()
 
     def states(self, *words: str) -> dict[str, str]:
         """'-t', 'all': of all jobs that Slurm has not forgotten."""
@@ -53,9 +64,21 @@ class Queue:
         for row in self.ask(*words, '-o', '%P|%N|%T|%f %c %m|%H|%E'):
             queue, name, state, kind, since, why = row.split('|', 5)
             if (where or queue.endswith('*')) and name not in left_out:
-                why = f"{state} since {since}: '{printable(why)}'" if name in out else ''
+                old = f'{KNOWN}: ' if is_old(since) else ''
+                why = f"{old}{state} since {since}: '{printable(why)}'" if name in out else ''
                 found[name] = Node(state, kind, why)
         return found
+
+    def why(self, name: str) -> str:
+        """It is not measured."""
+        return self.nodes[name].why or self.jobs.get(name) or self.nodes[name].state
+
+    def unknown(self, nodes: Iterable[str]) -> dict[str, str]:
+        """{node: why} of those that are no longer in Slurm."""
+        if not (names := sorted(nodes)):
+            return {}
+        known = self.ask('sinfo', '-h', '-N', '-n', ','.join(names), '-o', '%N')
+        return dict.fromkeys(sorted({*names} - {*known}), 'Slurm does not know it')
 
     def submit(self, nodes: Iterable[str], dry_run: bool) -> None:
         """Jobs for these nodes, idle ones first, as far as there is room; at most half of it is
@@ -69,7 +92,8 @@ class Queue:
                 continue
             folder = self.script.parent / 'nodes' / name
             how = [f'--job-name={self.name}', f'--nice={NICE}', f'--nodelist={name}']
-            words = ['sbatch', '--parsable', *how, f'--chdir={folder}', str(self.script)]
+            how += [*ONE_NODE, f'--chdir={folder}']
+            words = ['sbatch', '--parsable', *how, str(self.script)]
             if dry_run:
                 print(shlex.join(words))
             elif not self.is_taken(words, folder):
@@ -87,3 +111,10 @@ class Queue:
                 raise
             return False
         return True
+
+
+def is_old(since: str) -> bool:
+    """Of a time as sinfo has it; 'Unknown' is none."""
+    with contextlib.suppress(ValueError):
+        return time.mktime(time.strptime(since, '%Y-%m-%dT%H:%M:%S')) < time.time() - OLD_S
+    return False

@@ -8,22 +8,21 @@ import shlex
 import shutil
 import sys
 import time
-import types
 
-from membw.arguments import count
+from membw.arguments import begin, count
 from membw.checkout import root
+from membw.files import write_whole
 from membw.moments import night_of
-from membw.nightly import expected, measured, summary
-from membw.nightly.night import NOT_DONE, WELL, Night, opened
-from membw.results.hostlist import KNOWN, write_node_check
-from membw.results.verdict import MISSING
+from membw.nightly import measured, summary
+from membw.nightly.night import Night, opened
+from membw.run.session import partitions_of
 from membw.site import systems
 
 EPILOG = """\
-Runs one night: all checks with the tag nightly, the whole cluster with a second measurement of low
-nodes, then ranking, history, report and export. results/nights/SYSTEM/DATE has the log of each
-step, nodecheck.txt, report.html, figures.csv (of this night), junit.xml, and summary.txt, which
-begins with a Subject for sendmail. Called again for the same night it continues where it was
+Runs one night: all checks with the tag nightly, on a cluster a campaign (all idle nodes, and those
+without a record --within), then history, report and export. results/nights/SYSTEM/DATE has the log
+of each step, nodecheck.txt, report.html, figures.csv (of this night), junit.xml, and summary.txt,
+which begins with a Subject for sendmail. Called again for the same night it continues where it was
 stopped; where it is finished, or was of other OPTIONS, DATE.2 is a night of its own.
 
 exit status: 0 all is well, 1 something is slow, invalid or changed, 2 the night is not complete: a
@@ -33,10 +32,12 @@ usage error, stopped, out of time, or a row or a node that was expected is missi
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('--system', help='a file of systems/ (found by host name)')
-    checks = "of ReFrame, in place of --tag=nightly: '-n stream -p gcc-o2'"
+    checks = "of ReFrame, in place of --tag=nightly and of the campaign: '-n stream -p gcc-o2'"
     add('--checks', type=shlex.split, metavar='OPTIONS', default=[], help=checks)
     add('--night', type=date, metavar='DATE', help='the night to continue: 2026-11-21 (this one)')
     add('--minutes', type=count, default=240, help='limit for the whole night (240)')
+    text = 'a node that is never idle gets a job that waits, after so long (7d)'
+    add('--within', type=moment, default='7d', metavar='WHEN', help=text)
     add('--mail-to', metavar='ADDRESS', help='written into summary.txt; nothing is sent')
 
 
@@ -47,46 +48,52 @@ def date(text: str) -> str:
         raise argparse.ArgumentTypeError(f"'{text}' is no date as 2026-11-21") from err
 
 
+def moment(text: str) -> str:
+    """As `begin` takes it."""
+    begin(text)
+    return text
+
+
 def run(args: argparse.Namespace) -> int:
     if not shutil.which('membw'):  # called by its path, without setup-env.sh
         os.environ['PATH'] = f'{pathlib.Path(sys.executable).parent}:{os.environ["PATH"]}'
     system = args.system or systems.name_here()
     nights = pathlib.Path(root(), 'results', 'nights', system)
     options = ['run', '--full', '--system', system, *(args.checks or ['--tag=nightly'])]
-    night = opened(nights, args.night or night_of(time.time()), options)
+    fleets = [] if args.checks else [p for p in partitions_of(system) if is_cluster(p)]
+    names = [part['name'] for part in fleets]
+    night = opened(nights, args.night or night_of(time.time()), options, names)
     print(f'nightly: {night.folder.name} {night.said}'.rstrip(), flush=True)
     try:
-        measure_and_judge(night, time.monotonic() + 60 * args.minutes)
+        measure_and_judge(night, args.within, time.monotonic() + 60 * args.minutes)
     finally:
         text = summary.write(night, system, args.mail_to)
     print(text)
     return night.status
 
 
-def measure_and_judge(night: Night, deadline: float) -> None:
-    """The steps; `membw run` measures low nodes again by itself, the rest judges and shows."""
+def is_cluster(partition: dict) -> bool:
+    """Slurm knows its nodes."""
+    return 'flexible' in partition['features']
+
+
+def measure_and_judge(night: Night, within: str, deadline: float) -> None:
+    """The steps; those that measure measure low nodes again by themselves."""
 
     def step(name: str, *words: object, share: float = 1.0) -> None:
-        seconds = share * (deadline - time.monotonic())
-        night.run(name, ['membw', name, *map(str, words)], seconds)
+        night.run(name, ['membw', *map(str, words)], share * (deadline - time.monotonic()))
 
-    folder = night.folder
-    step('run', *night.state.options[1:], share=0.9)
-    cases = measured.take(night)
-    missing = expected.write(night, cases)
-    records, node_check = folder / measured.CLUSTER, folder / 'nodecheck.txt'
-    if records.exists():
-        step('rank', records, '--nodes', folder / expected.FILE, '--node-check', node_check)
-    else:  # of no whole-cluster check, or none that measured
-        nodes = [
-            types.SimpleNamespace(name=name, verdict=MISSING, reason=why)
-            for name, why in missing.items()
-        ]
-        if nodes:
-            write_node_check(node_check, nodes)
-        is_known = all(why.startswith(KNOWN) for why in missing.values())
-        night.state.steps['rank'].status = WELL if is_known else NOT_DONE
-        night.write()
-    step('history', '--since', '14d')
-    step('report', *night.state.reports[-1:], '--output', folder / 'report.html')
-    step('export', folder, '--format', 'csv', '--output', folder / 'figures.csv')
+    folder, campaigns = night.folder, night.campaigns
+    step('run', *night.state.options, share=0.5 if campaigns else 0.9)
+    for left, (name, where) in zip(range(len(campaigns), 0, -1), campaigns.items(), strict=True):
+        minutes = int(0.7 / left * (deadline - time.monotonic()) / 60)  # then running jobs end
+        which = '--system', where, '--idle', night.state.begun, '--within', within
+        how = '--wait', '--minutes', max(minutes, 1), '--output', folder / name
+        step(name, 'campaign', *which, *how, share=0.9 / left)
+    measured.take(night)
+    files = (folder / name / 'nodecheck.txt' for name in campaigns)
+    if text := ''.join(file.read_text() for file in files if file.exists()):
+        write_whole(folder / 'nodecheck.txt', text)
+    step('history', 'history', '--since', '14d')
+    step('report', 'report', *night.state.reports[:1], '--output', folder / 'report.html')
+    step('export', 'export', folder, '--format', 'csv', '--output', folder / 'figures.csv')

@@ -8,10 +8,12 @@ writes its line to acknowledged.txt of the system.
 import contextlib
 import os
 import shutil
+from datetime import datetime
 from pathlib import Path
 
 import msgspec
 
+from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import read_text, write_whole
 from membw.nightly.night import Night
@@ -21,7 +23,7 @@ from membw.results.verdict import MISSING
 FILE, ACKNOWLEDGED = 'measured.json', 'acknowledged.txt'
 RECENT = 14  # nights
 # of this night alone, for those who read folders
-LINKED = REPORTS, RECORDS, CLUSTER = 'reports', 'records', 'cluster.records'
+LINKED = REPORTS, RECORDS = 'reports', 'records'
 
 
 class Last(msgspec.Struct):
@@ -38,14 +40,13 @@ class Record(msgspec.Struct):
     host: str = ''
 
 
-def take(night: Night) -> list[dict]:
-    """Reads the reports of the night, links them and their records to its folder, and notes what
-    is missing; the test cases."""
+def take(night: Night) -> None:
+    """Reads the reports of the night, links them and all records to its folder, and notes what is
+    missing."""
     for name in LINKED:  # of an earlier try
         shutil.rmtree(night.folder / name, ignore_errors=True)
     problems = night.state.problems = {}
     cases: list[dict] = []
-    hosts: set[str] = set()
     for report in night.state.reports:
         try:
             own = reframe.cases_of(reframe.load(report))
@@ -58,13 +59,21 @@ def take(night: Night) -> list[dict]:
         for case in (case for case in own if case.get('record')):
             if file := reframe.record_file(case, report):
                 link(file, night.folder / RECORDS)
-                if case.get('node_check'):
-                    link(file, night.folder / CLUSTER)
-                hosts |= hosts_of(file)
             else:
                 problems.setdefault('records', []).append(f"'{case['record']}' is gone")
-    compare(night, cases, hosts)
-    return cases
+    link_campaigns(night)
+    hosts = (hosts_of(file) for file in night.folder.glob(f'{RECORDS}/*'))
+    compare(night, cases, {host for of in hosts for host in of})
+
+
+def link_campaigns(night: Night) -> None:
+    """Of the jobs that no report of ReFrame has."""
+    begun = datetime.fromisoformat(night.state.begun).timestamp()
+    for where in night.campaigns.values():
+        of = f'*-{where.replace(":", "-")}-*'
+        for file in Path(root(), 'results', 'records').glob(of):
+            if file.stat().st_mtime >= begun:
+                link(file, night.folder / RECORDS)
 
 
 def link(file: str | Path, folder: Path) -> None:

@@ -6,6 +6,7 @@ import shlex
 import signal
 import subprocess
 import time
+from datetime import datetime
 from typing import NamedTuple
 
 import msgspec
@@ -13,7 +14,8 @@ import msgspec
 from membw.files import write_whole
 from membw.interruption import child
 
-STEPS = 'run', 'rank', 'history', 'report', 'export'
+FIRST, LAST = ('run',), ('history', 'report', 'export')
+CAMPAIGN = 'campaign-'  # and the partition: steps between them
 # exit statuses of a step; of STOPPED and more, or of a signal, it runs again when resumed
 WELL, WRONG, NOT_DONE = 0, 1, 2
 STOPPED = 124  # out of time, as timeout(1) has it
@@ -37,8 +39,9 @@ class State(msgspec.Struct):
     """Written before the first step begins: what is not there was not forgotten."""
 
     options: list[str]  # of `membw run`: another command is another night
+    begun: str  # by the clock of this host: 2026-11-21T22:00:01
     steps: dict[str, Step]
-    reports: list[str] = []  # of ReFrame, that step 'run' left
+    reports: list[str] = []  # of ReFrame, that the steps which measure left
     problems: dict[str, list[str]] = {}  # {what is not complete: lines}
 
 
@@ -46,6 +49,13 @@ class Night(NamedTuple):
     folder: pathlib.Path
     state: State
     said: str = ''  # why it does not continue the one before
+
+    @property
+    def campaigns(self) -> dict[str, str]:
+        """{step: 'thin:batch'}."""
+        system = self.folder.parent.name.partition(':')[0]
+        names = [name for name in self.state.steps if name.startswith(CAMPAIGN)]
+        return {name: f'{system}:{name.removeprefix(CAMPAIGN)}' for name in names}
 
     @property
     def incomplete(self) -> list[str]:
@@ -77,7 +87,8 @@ class Night(NamedTuple):
         comes behind it is to be done again."""
         if self.state.steps[name].is_ended:
             return
-        for later in STEPS[STEPS.index(name) :]:
+        steps = [*self.state.steps]
+        for later in steps[steps.index(name) :]:
             self.state.steps[later] = Step()
         begun, before = time.monotonic(), self.reports()
         step = self.state.steps[name] = Step(command=words)
@@ -87,8 +98,8 @@ class Night(NamedTuple):
             step.status = bounded(words, self.log(name), seconds)
         finally:
             step.seconds = round(time.monotonic() - begun, 1)
-            if name == 'run':
-                self.state.reports = sorted(self.reports() - before)
+            earlier = [] if name == 'run' else self.state.reports
+            self.state.reports = [*earlier, *sorted(self.reports() - before)]
             self.write()
             print(f'nightly: {name}: exit status {step.status}', flush=True)
 
@@ -110,18 +121,20 @@ class Night(NamedTuple):
         return {str(file.with_suffix('.json')) for file in files}
 
 
-def opened(system: pathlib.Path, date: str, options: list[str]) -> Night:
-    """The night of this date, in the folder of its system. One that was stopped is continued; one
-    that is finished, was of another command or cannot be read stays as it is: DATE.2 is new."""
+def opened(system: pathlib.Path, date: str, options: list[str], fleets: list[str]) -> Night:
+    """The night of this date, in the folder of its system, with a campaign of each fleet. One that
+    was stopped is continued; one that is finished, was of another command or cannot be read stays
+    as it is: DATE.2 is new."""
+    steps = [*FIRST, *(f'{CAMPAIGN}{name}' for name in fleets), *LAST]
     attempts = sorted(system.glob(f'{date}*'), key=lambda path: int(path.name[11:] or 1))
     said = ''
     if attempts:
         try:
             state = msgspec.json.decode((attempts[-1] / STATE).read_bytes(), type=State)
-            if tuple(state.steps) != STEPS:
-                said = f'cannot be read ({STATE}: other steps)'
-            elif state.options != options:
+            if state.options != options:
                 said = f'was of another command: membw {shlex.join(state.options)}'
+            elif [*state.steps] != steps:
+                said = f'cannot be read ({STATE}: other steps)'
             elif all(step.is_ended for step in state.steps.values()):
                 said = 'is finished'
             else:
@@ -131,7 +144,8 @@ def opened(system: pathlib.Path, date: str, options: list[str]) -> Night:
         said = f'{attempts[-1].name} {said}: measured anew'
     folder = system / (f'{date}.{len(attempts) + 1}' if attempts else date)
     folder.mkdir(parents=True)
-    night = Night(folder, State(options, {name: Step() for name in STEPS}), said)
+    begun = datetime.now().isoformat(timespec='seconds')
+    night = Night(folder, State(options, begun, {name: Step() for name in steps}), said)
     night.write()
     return night
 

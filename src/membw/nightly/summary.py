@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from membw.errors import MembwError
 from membw.files import write_whole
-from membw.nightly import expected
 from membw.nightly.measured import ACKNOWLEDGED
 from membw.nightly.night import NOT_DONE, STOPPED, WELL, WRONG, Night
 from membw.printable import at_most, printable
@@ -41,7 +40,7 @@ def write(night: Night, system: str, to: str | None) -> str:
         if name not in night.incomplete + night.wrong:
             continue
         last = night.printed(name)[-TAIL:]
-        if nodes and name == 'rank':  # its verdicts stand above
+        if nodes and name in night.campaigns:  # its verdicts stand above
             last = [line for line in last if BESIDES.match(line)]
         lines += ['', f'--- {name}, the last lines of {name}.log', *last] if last else []
     text = '\n'.join([*lines, '', f'All files are in {night.folder}', ''])
@@ -60,12 +59,12 @@ def word_of(night: Night, name: str) -> str:
 
 
 def table(night: Night) -> Iterator[str]:
+    width = max(len(name) for name in night.state.steps)
     for name, step in night.state.steps.items():
-        if step.status == WELL and not step.command:  # no check of a whole cluster
-            continue
         lines = [line for line in night.printed(name) if line.strip()] if step.command else []
         last = ([line for line in lines if VERDICT.match(line)] or lines or [''])[-1]
-        yield f'{name:<8}  {word_of(night, name):<11}  {step.seconds:7.1f} s  {last}'.rstrip()
+        how = f'{word_of(night, name):<11}  {step.seconds:7.1f} s'
+        yield f'{name:<{width}}  {how}  {last}'.rstrip()
 
 
 def problems(night: Night) -> Iterator[str]:
@@ -76,21 +75,20 @@ def problems(night: Night) -> Iterator[str]:
 
 
 def slow_nodes(night: Night) -> list[str]:
-    """The lines of the node-check file that are not PASS, and which nodes were not measured."""
+    """The lines of the node-check file that are not PASS."""
     nodes = read_node_check(night.folder / 'nodecheck.txt')
     known = [node for node, _, line in nodes if f' {MISSING} {KNOWN}' in line]
     lines = [printable(line) for n, word, line in nodes if word != PASS and n not in known]
-    lines += [f'MISSING for {expected.RECENT} nights and more: {fold(known)}'] * bool(known)
-    lines += expected.comments(night.folder)
+    lines += [f'{MISSING}, drained for 14 days and more: {fold(known)}'] * bool(known)
     return ['', '--- nodes to look at', *at_most(lines, MOST)] if lines else []
 
 
 def write_junit(night: Night) -> None:
-    """Of the last run's rows, each step, node and row that is not well."""
+    """Of the runs' rows, each step, node and row that is not well."""
     suite = ET.Element('testsuite', name='membw nightly')
     for report in night.state.reports:
         with contextlib.suppress(MembwError):  # a problem of the night
-            suite = junit.suite_of(read(report))
+            suite.extend(junit.suite_of(read(report)))
     for name in night.state.steps:
         word = MISSING if name in night.incomplete else FAIL if name in night.wrong else PASS
         junit.add(suite, 'night', name, word, word_of(night, name))

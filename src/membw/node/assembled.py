@@ -59,8 +59,7 @@ def _lacks(part: Part, host: str) -> dict[str, Any]:
     """Of a part that was not measured to a valid end; {} of one that was."""
     why, record = part.why, part.record
     if not why and record and record.verdict != VALID:
-        reasons = (r.reason for r in record.reasons if not r.allowed)
-        why = ' '.join([record.verdict, *reasons])
+        why = ' '.join(r.reason for r in record.reasons if not r.allowed) or record.verdict
     return {'what': part.name, 'why': why, 'died': part.died, 'node': host} if why else {}
 
 

@@ -19,7 +19,7 @@ from membw.rank.ranking import Ranking, rank_table
 from membw.results import verdict
 from membw.results.record import Record
 from membw.results.table import Figure, Setting, Table
-from membw.results.verdict import DIED, FAIL, PASS, UNDECIDED
+from membw.results.verdict import DIED, FAIL, INVALID, PASS, UNDECIDED
 from membw.site.cpu_peak import facts_of as table_of
 
 FIRST = 7  # runs of a node since a fact changed: what it is compared with, where it has no peers
@@ -58,7 +58,7 @@ def word_of(node: str, table: Table) -> Word:
     every = [one for v in verdicts if (one := _by_peers(v, ranking) or _by_past(v, own))]
     words = [pair for one in every for pair in _words(one)]
     whole = next((n for n in ranking.nodes if n.name == node), None)
-    if whole and (not every or whole.verdict in verdict.NO_FIGURE):
+    if whole and (not every or whole.verdict in (*verdict.NO_FIGURE, INVALID)):
         words.append((whole.verdict, whole.reason))
     word = verdict.worst(w for w, _ in words)
     why = '; '.join(dict.fromkeys(why for w, why in words if w == word and why))

@@ -27,8 +27,8 @@ examples:
   membw rank ~/.reframe/reports/results.db -n hpl --since 14d    # a site's own test
   membw rank run.jsonl again.jsonl --drain | less    # read them, then run what you agree with
 
-exit status: 0 all PASS, or known to be missing (a comment in the file of --nodes); 1 a node is
-anything else, or a record could not be read; 2 usage error or nothing to rank
+exit status: 0 all PASS; 1 a node is anything else, or a record could not be read; 2 usage error or
+nothing to rank
 """
 
 
@@ -71,13 +71,11 @@ def run(args: argparse.Namespace) -> int:
         chosen_nodes,
         drain_commands,
         expected_nodes,
-        missing_because,
         write_node_check,
     )
 
     expected = expected_nodes(args.nodes) if args.nodes else []
-    because = missing_because(args.nodes) if args.nodes else {}
-    ranking = rank_files(args.results, expected, args.margin / 100, because, wanted_of(args))
+    ranking = rank_files(args.results, expected, args.margin / 100, wanted_of(args))
     for problem in ranking.problems:
         print(f'membw: {problem}', file=sys.stderr)
     if not ranking.verdicts:
@@ -98,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         blocks = text.as_blocks(ranking, args.margin / 100, args.limit)
         print(tables.as_text(blocks, args.json))
-    is_well = all(n.verdict == 'PASS' or n.is_known for n in ranking.nodes)
+    is_well = all(n.verdict == 'PASS' for n in ranking.nodes)
     return 0 if is_well and not ranking.problems else 1
 
 

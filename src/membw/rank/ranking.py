@@ -8,7 +8,7 @@ from membw.printable import plural
 from membw.rank.judge import MARGIN, Group, NodeVerdict, judge
 from membw.rank.newest import OLD_S, newest
 from membw.rank.units import units
-from membw.results.hostlist import KNOWN, match_expected
+from membw.results.hostlist import match_expected
 from membw.results.others import Wanted
 from membw.results.record import is_set
 from membw.results.rows import Row, best
@@ -27,7 +27,6 @@ from membw.results.verdict import (
     worst,
 )  # fmt: skip
 
-NO_REASONS: Mapping[str, str] = {}
 Beside = Mapping[tuple[str, Setting], NodeVerdict]
 SHOWN = ('PASS', FAIL, INVALID, MISSING)  # counted, even where there is none
 
@@ -39,7 +38,6 @@ class Node(NamedTuple):
     verdict: str
     reason: str
     figures: dict[str, float] = {}
-    is_known: bool = False  # to be missing, by a comment in the list of expected nodes
 
 
 @dataclass
@@ -84,24 +82,17 @@ def rank_files(
     paths: Sequence[str],
     expected: Sequence[str] = (),
     margin: float = MARGIN,
-    because: Mapping[str, str] = NO_REASONS,
     wanted: Wanted = Wanted(),
 ) -> Ranking:
     """The ranking of what the files and folders hold; MembwError where one cannot be read."""
     table = read_table(paths, OLD_S, wanted=wanted)
-    ranking = rank_table(table, expected, margin, because)
+    ranking = rank_table(table, expected, margin)
     ranking.notes[:0] = table.notes
     return ranking
 
 
-def rank_table(
-    table: Table,
-    expected: Sequence[str] = (),
-    margin: float = MARGIN,
-    because: Mapping[str, str] = NO_REASONS,
-) -> Ranking:
-    """The verdict on every node of the table, and on every expected one without a record;
-    `because`: {node: why it may be missing}."""
+def rank_table(table: Table, expected: Sequence[str] = (), margin: float = MARGIN) -> Ranking:
+    """The verdict on every node of the table, and on every expected one without a record."""
     first, again, missed = newest(table.figures, table.seen, table.together_s)
     judged = judge(first, again, margin, units)
     verdicts = by_own_word(by_reference(judged.verdicts, [*first, *again]), [*first, *again])
@@ -109,21 +100,25 @@ def rank_table(
     missed = {node: why for node, why in missed.items() if not is_set(node)}
     measured = {v.node for v in verdicts}
     names = match_expected(measured | set(missed), expected)
-    without = {node: because.get(node, 'no record') for node in set(names) - measured} | missed
-    lost = {
-        node: Node(node, MISSING, why, is_known=because.get(node, '').startswith(KNOWN))
-        for node, why in without.items()
-    }
+    without = dict.fromkeys(set(names) - measured, 'no record') | missed
+    lost = {node: Node(node, MISSING, why) for node, why in without.items()}
     nodes = _worst(verdicts, lost | died(table))
     one = {f.setting: f for f in first}
     low = {setting: nodes for setting, nodes in judged.low.items() if nodes}
     still = {(v.node, v.setting) for v in verdicts if v.verdict not in (*GOOD, FAIL)}
     low = {s: kept for s, of in low.items() if (kept := [n for n in of if (n, s) in still])}
     controls = {setting: judged.controls[setting] for setting in low}
-    problems = list(table.problems)
+    problems = [*table.problems, *clocks_off([*first, *again])]
     ids = {id(f.of) for f in (*first, *again)}
     groups, notes = judged.groups, judged.notes
     return Ranking(verdicts, nodes, low, controls, groups, notes, problems, one, ids)
+
+
+def clocks_off(figures: Iterable[Figure]) -> list[str]:
+    """A line of each node whose clock is off."""
+    off = {f.node: f.of.record.clock_off_s / 60 for f in figures if f.of.record}
+    late = {node: 'ahead' if minutes > 0 else 'behind' for node, minutes in off.items() if minutes}
+    return [f'{n}: its clock is {abs(off[n]):.0f} minutes {late[n]}' for n in sorted(late)]
 
 
 def by_reference(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> list[NodeVerdict]:

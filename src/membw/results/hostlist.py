@@ -11,7 +11,7 @@ from membw.files import read_text, write_whole
 from membw.printable import printable
 from membw.results.record import is_set
 
-KNOWN = 'known to be missing'  # so begins the comment of a node whose absence is no alarm
+KNOWN = 'known to be missing'  # so begins the reason of a node whose absence is no alarm
 
 
 class Judged(Protocol):
@@ -55,14 +55,6 @@ def chosen_nodes(text: str, known: Iterable[str]) -> set[str]:
     if unknown:
         raise MembwError(f"no node '{unknown[0]}' in the results", 'give names as in the records')
     return set(names)
-
-
-def missing_because(text: str) -> dict[str, str]:
-    """{name: the comment behind it} of a file of expected nodes: why a node may be missing."""
-    path = Path(text)
-    lines = read_text(path).splitlines() if path.is_file() else []
-    pairs = (line.partition('#') for line in lines)
-    return {name.strip(): why.strip() for name, _, why in pairs if name.strip() and why.strip()}
 
 
 def fold(names: Iterable[str]) -> str:

@@ -23,6 +23,7 @@ HIGHER: Literal['higher'] = 'higher'
 LOWER: Literal['lower'] = 'lower'
 VALID, INVALID, UNDECIDED = 'VALID', 'INVALID', 'UNDECIDED'
 AHEAD_S = 86_400  # a clock may be so much ahead of this machine's
+CLOCK_S = 120  # by less no clock is off
 # RFC 1123, and the underscore of some sites: a name that a scheduler, a shell and a node-check
 # file read as one name
 HOST = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]*')
@@ -190,6 +191,9 @@ class Case(Build, frozen=True):
     known_issues: dict[str, str] | None = None
     session: Text = ''
     measurement: int = 0  # of a run of a whole cluster: 0 first, from 1 on the further ones
+    # when its job was submitted and its record read: by one clock, where those of nodes differ
+    submitted: Text = None
+    taken: Text = None
     stores: Text = ''
 
     def __post_init__(self) -> None:
@@ -301,9 +305,22 @@ class Record(Struct):
         return self.threads_on  # type: ignore[return-value]
 
     @property
+    def clock_off_s(self) -> float:
+        """How far ahead its node's clock is at least; 0: it may be right."""
+        off = seconds_of(self.time) - self.seconds
+        return off if abs(off) > CLOCK_S else 0.0
+
+    @property
     def seconds(self) -> float:
         """Since 1970."""
-        return seconds_of(self.time)
+        seconds = seconds_of(self.time)
+        if self.case.submitted:
+            seconds = max(seconds, seconds_of(self.case.submitted))
+        if self.case.taken:
+            seconds = min(seconds, seconds_of(self.case.taken))
+        if not 0 <= seconds < time.time() + AHEAD_S:
+            raise BadRecord(f"'time' is later than today: {printable(self.time)[:40]}")
+        return seconds
 
     @property
     def allowed(self) -> str:
@@ -389,15 +406,11 @@ def in_common(unit: str) -> tuple[str, float]:
 
 @lru_cache(100_000)
 def seconds_of(text: str) -> float:
-    """Since 1970; BadRecord of a time in the future: a node's wrong clock would make all other
-    results old."""
+    """Since 1970."""
     try:
-        seconds = datetime.fromisoformat(text.replace('Z', '+00:00')).timestamp()
+        return datetime.fromisoformat(text.replace('Z', '+00:00')).timestamp()
     except (ValueError, OverflowError) as err:
         raise BadRecord(f"'time' is {printable(text)[:40]}") from err
-    if not 0 <= seconds < time.time() + AHEAD_S:
-        raise BadRecord(f"'time' is later than today: {printable(text)[:40]}")
-    return seconds
 
 
 # --- reading -------------------------------------------------------------------------------

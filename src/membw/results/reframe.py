@@ -22,8 +22,8 @@ from membw.results.run_ledger import Event, Key
 from membw.results.run_lock import is_held
 from membw.results.verdict import DIED, FAIL, INVALID, KNOWN, MISSING, PASS, WORST_FIRST
 
-# of a skip's reason, by the check: it was to be measured here, and cannot be for now (reservation,
-# no answer, licence, module or tool gone). Any other skip is of what this system has not.
+# of a reason, by the check: it was to be measured here, and cannot be for now (no answer, licence,
+# module or tool gone). A skip is of what this system has not.
 NOT_NOW = 'not now: '
 # `result` of a case that is in the ledger alone; ReFrame's, where it stopped before the end
 NOT_THERE, UNKNOWN = 'missing', '<unknown>'
@@ -122,6 +122,8 @@ def add_ledger(report: dict, events: list[Event]) -> None:
         if 'why' in event and case['result'] not in ('pass', 'abort'):
             case['fail_reason'], case['job_state'] = event['why'], event.get('state')
             case['fail_phase'] = case.get('fail_phase') or event.get('phase')
+        is_not_now(case)
+    for case in every:
         if case['result'] in ('skip', 'fail_deps') and case.get('fail_phase') == 'startup':
             # not begun: what it depends on failed, or was skipped for this reason
             for need in map(tuple, case.get('dependencies_actual') or ()):
@@ -130,9 +132,15 @@ def add_ledger(report: dict, events: list[Event]) -> None:
                     case['fail_reason'] = cases[need].get('fail_reason')
                 elif result not in ('pass', 'xfail', 'xpass'):
                     case['result'] = 'fail_deps'
-        if case['result'] == 'skip' and (case.get('fail_reason') or '').startswith(NOT_NOW):
-            case['result'] = NOT_THERE
+            is_not_now(case)
     report['runs'] = [{'testcases': every}]
+
+
+def is_not_now(case: dict) -> None:
+    """Makes it missing, a build, too, where its reason says so."""
+    is_open = case['result'] in ('skip', 'fail', 'fail_deps')
+    if is_open and (case.get('fail_reason') or '').startswith(NOT_NOW):
+        case['result'] = NOT_THERE
 
 
 def of_ledger(expected: Mapping, last: Mapping, stopped: str) -> dict:

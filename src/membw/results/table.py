@@ -214,6 +214,7 @@ class Lost:
     of: Measurement
     died: bool
     text: str  # 'remote memory, 1 thread: ended by SIGBUS (signal 7) on n2'
+    verdict: str = ''  # of a part of `membw node`, where it has one: it is not VALID
 
     time, node, night = map(_of_measurement, ('time', 'node', 'night'))
     file, setting = map(_of_measurement, ('file', 'setting'))
@@ -223,7 +224,7 @@ class Lost:
     @property
     def word(self) -> str:
         """Of results/verdict.py."""
-        return 'DIED' if self.died else 'MISSING'
+        return 'DIED' if self.died else self.verdict or 'MISSING'
 
 
 class Table:
@@ -730,12 +731,18 @@ def _jobs(records: list[_Line]) -> Iterator[list[_Line]]:
         yield job
 
 
+def _of_parts(record: Record | None) -> dict[str, str]:
+    """{part of `membw node`: its verdict}."""
+    parts = record.parts if record else ()
+    return {part.name: part.record.verdict for part in parts if part.record}
+
+
 def _of_run(run: list[_Line], lacking: str) -> tuple[list[Figure], list[Lost]]:
     """Of the metrics that every rank measured: rates add up, of all else the mean counts."""
     every = [measurement(*one) for one in run]
     lost = [
-        Lost(of, row.died, printable(row.text))
-        for of in every
+        Lost(of, row.died, printable(row.text), verdicts.get(row.what, ''))
+        for of, verdicts in ((of, _of_parts(of.record)) for of in every)
         for row in (of.record.missing if of.record else ())
     ]
     of, first = every[0], run[0].record

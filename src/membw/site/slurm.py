@@ -3,14 +3,17 @@
 import argparse
 import functools
 import os
+import re
 import shlex
 import shutil
 import subprocess
+import time
 from collections.abc import Iterable
 
 # with and without accounting; as `scheduler` of a partition
 SCHEDULERS = ('slurm', 'squeue')
 ANSWER_S = 60
+SOON_S = 300  # a job that Slurm would start so soon starts now: clocks may differ as much
 
 
 class NoAnswer(Exception):
@@ -31,6 +34,19 @@ def query(*words: str, cluster: str = '', text: str | None = None, stream: str =
         said = ' '.join(f'{done.stderr} {done.stdout}'.split())
         raise NoAnswer(f"'{words[0]}': {said or f'exit status {done.returncode}'}")
     return getattr(done, stream)
+
+
+def starts_now(*words: str, text: str | None = None) -> tuple[bool, str]:
+    """(Whether a job with these words of sbatch would start now, what Slurm says of it)."""
+    try:
+        said = query('sbatch', '--test-only', *words, text=text, stream='stderr')
+    except NoAnswer as err:
+        return False, str(err)
+    when = re.search(r' to start at (\S+)', said)
+    if not when:
+        return False, ' '.join(said.split())
+    start = time.mktime(time.strptime(when[1], '%Y-%m-%dT%H:%M:%S'))
+    return start < time.time() + SOON_S, f'not before {when[1]}'
 
 
 @functools.cache

@@ -5,6 +5,7 @@ leave: they prove how a night is kept, not what is measured.
 """
 
 import fcntl
+import json
 import os
 import signal
 import subprocess
@@ -19,7 +20,10 @@ from places import ROOT
 
 from membw.cli import build_parser
 from membw.nightly import command as nightly
-from membw.nightly.night import STEPS, Night
+from membw.nightly.night import Night
+
+STEPS = 'run', 'campaign-thin', 'history', 'report', 'export'
+CALLS = [name.partition('-')[0] for name in STEPS]
 
 # notes its words, leaves a report and its ledger, does what STEP.does says, in shell
 MEMBW = """#!/bin/sh
@@ -30,26 +34,30 @@ run) for kind in json ledger; do
 		cp "$MEMBW_ROOT/made/reports/run.$kind" "$MEMBW_ROOT/results/reports/run-$$.$kind"
      done
      echo 'Verdict: PASS: 1 PASS' ;;
+campaign) while [ "$1" != --output ]; do shift; done
+     mkdir -p "$2" && cd "$2" || exit
+     echo 'n001 PASS' >nodecheck.txt
+     set campaign ;;
 history) echo 'Verdict: UNDECIDED: 1 night' ;;
 esac
 [ ! -e "$MEMBW_ROOT/$1.does" ] || . "$MEMBW_ROOT/$1.does"
 """
 DATE = '2026-05-28'
-DRAINED = 'THIN*|n004|0/0/1/1|drained|2026-05-27T09:12:00|DIMM A3'
 
 
 class Place:
-    """A checkout with a run to be made and a Slurm."""
+    """A checkout with a run to be made."""
 
     def __init__(self, folder, monkeypatch):
         self.folder, self.nights = folder, folder / 'results/nights'
-        for name in ('reframe-checks', 'bin', 'results/reports', 'made'):
+        for name in ('bin', 'results/reports', 'made'):
             (folder / name).mkdir(parents=True)
-        (folder / 'systems').symlink_to(ROOT / 'systems')
+        for name in ('reframe-checks', 'systems', 'configs'):
+            (folder / name).symlink_to(ROOT / name)
         self.script('membw', MEMBW)
-        self.slurm(DRAINED, 'THIN*|n001|0/1/0/1|idle|Unknown|none')
         monkeypatch.setenv('MEMBW_ROOT', str(folder))
         monkeypatch.setenv('PATH', f'{folder}/bin:/usr/bin:/bin')
+        monkeypatch.delenv('RFM_CONFIG_PATH', raising=False)
         self.fresh()
 
     def fresh(self):
@@ -64,10 +72,6 @@ class Place:
         (self.folder / 'bin' / name).chmod(0o755)
         return self
 
-    def slurm(self, *lines):
-        self.script('sinfo', '#!/bin/sh\n' + ''.join(f"echo '{line}'\n" for line in lines))
-        return self
-
     def does(self, step, shell):
         (self.folder / f'{step}.does').write_text(shell)
         return self
@@ -78,12 +82,8 @@ class Place:
         self.made.add(figures, preset, **where, record={'host': host, 'headline': 'triad'}, **more)
         return self
 
-    def cluster(self):
-        return self.row().row(test='cluster_stream', pinning='', node_check='x.nodecheck')
-
     def skip(self, why, **more):
-        where = {'system': 'thin', 'partition': 'thin', 'test': 'cluster_stream', 'pinning': ''}
-        self.made.skip(why, **where, **more)
+        self.made.skip(why, system='thin', partition='thin', **more)
         return self
 
     def night(self, *words, date=DATE, system='thin'):
@@ -127,26 +127,26 @@ def place(tmp_path, monkeypatch):
 # --- one night -----------------------------------------------------------------------------------
 
 
-AWAY = '#!/bin/sh\necho "slurm_load_node: Socket timed out" >&2; exit 1\n'
-FULL = 'THIN*|n001|1/0/0/1|allocated|Unknown|none', 'THIN*|n002|1/0/0/1|mixed|Unknown|none'
-SLOW = 'printf "n001 FAIL -9 %%\\nn002 PASS\\n" >"$6"; exit 1'
 REPORT = '"$MEMBW_ROOT/results/reports/run-$$.json"'
 CUT = f'head -c 100 "$MEMBW_ROOT/made/reports/run.json" >{REPORT}'
-NOT_NOW = 'not now: 1 idle node needed, 0 found'
-IN_USE = 'not now: in the reservation maint: n001'
-OUT = 'n004 MISSING drained since 2026-05-27T09:12:00: DIMM A3; never measured'
+NO_MODULE = "not now: gcc-o2 needs module 'gcc/12': not available here"
+OUT = "n004 MISSING drained since 2026-05-27T09:12:00: 'DIMM A3'"
+KNOWN = 'n004 MISSING known to be missing: drained since 2026-05-01T09:12:00'
+AWAY = "echo 'membw: Slurm: slurm_load_node: Socket timed out'; exit 2"
 # what is planted, subject, status, a word of JUnit, of the node-check file
 NIGHTS = [
-    (lambda p: p.cluster(), 'all is well', 0, None, None),
+    (lambda p: p.row(), 'all is well', 0, None, 'n001 PASS'),
     (lambda p: p.row().skip('no card on this system'), 'all is well', 0, None, None),
-    (lambda p: p.cluster().does('rank', SLOW),
-     'look at rank', 1, ('night.nodes n001', 'n001 FAIL -9 %'), 'n001 FAIL'),
-    (lambda p: p.row().skip(IN_USE, node_check='').does('run', 'exit 2'),
-     'not complete: run, rank', 2, ('thin:thin.cluster_stream gcc-o2', 'MISSING: in'), OUT),
-    (lambda p: p.row().skip(NOT_NOW, node_check='').slurm(*FULL).does('run', 'exit 2'),
-     'not complete: run', 2, ('thin:thin.cluster_stream', '1 idle node needed'), None),
-    (lambda p: p.cluster().script('sinfo', AWAY),
-     'not complete: sinfo', 2, ('night.sinfo ', 'Socket timed out'), None),
+    (lambda p: p.row().does('campaign', 'echo "n001 FAIL -9 %" >nodecheck.txt; exit 1'),
+     'look at campaign-thin', 1, ('night.nodes n001', 'n001 FAIL -9 %'), 'n001 FAIL'),
+    (lambda p: p.row().does('campaign', f'echo "{OUT}" >>nodecheck.txt; exit 2'),
+     'not complete: campaign-thin', 2, ('night.nodes n004', "drained since"), OUT),
+    (lambda p: p.row().does('campaign', f'echo "{KNOWN}" >>nodecheck.txt'),
+     'all is well', 0, None, KNOWN),
+    (lambda p: p.row().does('campaign', f'rm nodecheck.txt; {AWAY}'),
+     'not complete: campaign-thin', 2, ('night campaign-thin', 'MISSING: incomplete'), None),
+    (lambda p: p.row().skip(NO_MODULE).does('run', 'exit 2'),
+     'not complete: run', 2, ('thin:thin.stream gcc-o2', "module 'gcc/12'"), None),
     (lambda p: p.row().does('run', CUT),
      'not complete: reports', 2, ('night.reports ', 'no report'), None),
     # ReFrame was killed: its ledger is there, the report is not
@@ -158,9 +158,7 @@ NIGHTS = [
 
 
 @pytest.mark.parametrize(
-    'plant, subject, status, junit, node',
-    NIGHTS,
-    ids=[' '.join(map(str, (n[1], n[3]))) for n in NIGHTS],
+    'plant, subject, status, junit, node', NIGHTS, ids=[f'{n[1]} {n[3] or n[4]}' for n in NIGHTS]
 )
 def test_a_night_says_what_is_missing_in_its_mail_status_junit_and_node_check(
     place, plant, subject, status, junit, node
@@ -173,14 +171,15 @@ def test_a_night_says_what_is_missing_in_its_mail_status_junit_and_node_check(
         assert any(name in case and text in said for case, said in done.junit.items()), done.junit
     assert bool(done.junit) == (status > 0)
     assert (node or '') in done.nodecheck
-    assert not node or node in done.mail
+    named = 'MISSING, drained for 14 days and more: n004' if node == KNOWN else node
+    assert not node or 'PASS' in node or named in done.mail
 
 
 @pytest.mark.parametrize('step', STEPS)
 @pytest.mark.parametrize('before', [True, False])
 def test_a_night_that_is_stopped_anywhere_is_not_complete(place, monkeypatch, step, before):
     """By SIGTERM, or by a fault of ours: within no step, directly before or after this one."""
-    place.cluster()
+    place.row()
     run = Night.run
 
     def stopped(night, name, words, seconds):
@@ -190,29 +189,27 @@ def test_a_night_that_is_stopped_anywhere_is_not_complete(place, monkeypatch, st
         if name == step:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(Night, 'run', stopped)
-    done = place.night()
+    with monkeypatch.context() as changed:
+        changed.setattr(Night, 'run', stopped)
+        done = place.night()
     missing = STEPS[STEPS.index(step) + (not before) :]
     if missing:
         assert done.subject == f'not complete: {", ".join(missing)}' and done.status == 143
         assert {f'night {name}' for name in missing} == {*done.junit}
-    monkeypatch.undo()
-    monkeypatch.setenv('MEMBW_ROOT', str(place.folder))
-    monkeypatch.setenv('PATH', f'{place.folder}/bin:/usr/bin:/bin')
     again = place.night()  # it goes on where it was
     assert (again.subject, again.status) == ('all is well', 0)
-    assert place.calls() == [*STEPS] if missing else [*STEPS] * 2
+    assert place.calls() == CALLS if missing else CALLS * 2
 
 
 @pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGKILL])
 def test_a_night_that_is_killed_within_a_step_goes_on_there(place, number):
-    place.cluster()
+    place.row()
     place.made.write()
-    place.does('rank', '[ -e "$MEMBW_ROOT/go" ] || exec sleep 20')
+    place.does('campaign', '[ -e "$MEMBW_ROOT/go" ] || exec sleep 20')
     words = [sys.executable, '-m', 'membw', 'nightly', '--system', 'thin', '--night', DATE]
     env = {**os.environ, 'PYTHONPATH': f'{ROOT}/src'}
     process = subprocess.Popen(words, env=env, stdout=subprocess.DEVNULL)
-    while 'rank' not in place.calls():
+    while 'campaign' not in place.calls():
         time.sleep(0.05)
         assert process.poll() is None
     process.send_signal(number)
@@ -220,40 +217,45 @@ def test_a_night_that_is_killed_within_a_step_goes_on_there(place, number):
     if number == signal.SIGTERM:
         mail = (place.nights / 'thin' / DATE / 'summary.txt').read_text()
         assert (
-            'not complete: rank, history, report, export' in mail and 'rank      stopped' in mail
+            'not complete: campaign-thin, history, report, export' in mail
+            and 'campaign-thin  stopped' in mail
         )
     (place.folder / 'go').touch()
-    assert place.night().status == 0 and place.calls() == ['run', 'rank', *STEPS[1:]]
+    assert place.night().status == 0 and place.calls() == ['run', *CALLS[1:2], *CALLS[1:]]
 
 
 def test_a_step_that_hangs_is_bounded(place, monkeypatch):
-    place.cluster()
+    place.row()
     place.does('run', 'exec sleep 60')
     monkeypatch.setattr(nightly, 'count', lambda text: 0.02)
     done = place.night('--minutes', '1')
-    assert done.status == 2 and 'run       out of time' in done.mail
+    assert done.status == 2 and 'run            out of time' in done.mail
 
 
 # --- several -------------------------------------------------------------------------------------
 
 
 def test_two_systems_of_a_checkout_never_meet(place):
-    place.cluster()
+    place.row()
     assert place.night(system='thin').subject == 'all is well'
     place.fresh().does('run', 'exit 2')
     other = place.night(system='ulysses')
     assert other.status == 2 and 'not complete: run' in other.subject
-    assert place.calls() == ['run', 'rank', *STEPS[2:], 'run', *STEPS[2:]]
+    assert place.calls() == CALLS * 2
     mail = (place.nights / 'thin' / DATE / 'summary.txt').read_text()
     assert mail.startswith(f'Subject: membw thin {DATE}: all is well')
 
 
+FULL = 'run --full --system thin --tag=nightly'.split()
 OTHER = ['--checks', '-n ladder']
 AGAIN = {
     'is finished': ([], None),
     'was of another command: membw run --full --system thin --t': (OTHER, None),
     'cannot be read': ([], ''),
-    'cannot be read (state.json: other steps': ([], '{"options": [], "steps": {}}'),
+    'cannot be read (state.json: other steps': (
+        [],
+        json.dumps({'options': FULL, 'begun': '', 'steps': {}}),
+    ),
     'cannot be read (state.json: ': ([], '[' * 100_000),
 }
 
@@ -261,21 +263,21 @@ AGAIN = {
 @pytest.mark.parametrize('said', AGAIN)
 def test_a_night_that_cannot_be_continued_is_measured_anew_and_says_so(place, said):
     words, state = AGAIN[said]
-    place.cluster()
+    place.row()
     first = place.night()
     if state is not None:
         (first.folder / 'state.json').write_text(state)
     kept = {file: file.read_bytes() for file in first.folder.glob('*.*') if file.is_file()}
     again = place.night(*words)
     assert again.folder.name == f'{DATE}.2' and f'{DATE} {said}' in again.mail
-    assert place.calls() == [*STEPS] * 2
+    assert place.calls() == CALLS + [call for call in CALLS if not words or call != 'campaign']
     assert kept == {file: file.read_bytes() for file in kept}
 
 
 def test_a_night_with_something_missing_is_measured_again_where_it_is_called_again(place):
-    place.row().skip('not now: x', node_check='').does('run', 'exit 2')
+    place.row().skip('not now: x').does('run', 'exit 2')
     assert place.night().status == 2
-    place.fresh().does('run', '').cluster()
+    place.fresh().does('run', '').row()
     done = place.night()
     assert (done.folder.name, done.subject) == (f'{DATE}.2', 'all is well')
 
@@ -300,6 +302,7 @@ def test_a_row_that_ended_is_named_every_night_until_it_is_acknowledged(place):
     assert 'since 2026-05-21' in dated(22, 'gcc-o2').mail  # it ended a second time
     done = place.fresh().row(test='ladder').night('--checks', '-n ladder', date='2026-05-23')
     assert done.subject == 'all is well'  # of other tests, which were not to measure it
+    assert [*CALLS[:1], *CALLS[2:]] == place.calls()[-4:]  # nor all nodes
 
 
 def test_machines_of_a_new_name_each_night_are_compared_with_nothing(place):
@@ -316,7 +319,7 @@ def test_machines_of_a_new_name_each_night_are_compared_with_nothing(place):
 def test_a_history_is_early_by_its_reason(place, nights, shell, status):
     for day in range(1, nights):
         (place.nights / f'thin/2026-04-{day:02}').mkdir(parents=True)
-    place.cluster()
+    place.row()
     if 'bug' in shell:
         place.script('membw', MEMBW.replace('Verdict: UND', 'UND'))
     place.does('history', shell)
@@ -328,7 +331,13 @@ def test_a_history_is_early_by_its_reason(place, nights, shell, status):
 
 @pytest.mark.parametrize(
     'words',
-    [('--night', 'soon'), ('--minutes', '0'), ('--checks', "-n 'x"), ('--system', 'ulyses')],
+    [
+        ('--night', 'soon'),
+        ('--minutes', '0'),
+        ('--checks', "-n 'x"),
+        ('--system', 'ulyses'),
+        ('--within', 'soon'),
+    ],
 )
 def test_nonsense_is_refused(place, call, words):
     done = call('membw', 'nightly', *words, MEMBW_ROOT=str(place.folder))

@@ -26,6 +26,10 @@ LOW = 'low once: measure again'
         ({'shares': {'rate': 0.8}, 'counted': {'quota_throttles': 9}}, 'UNDECIDED', 'a quota of'),
         ({'shares': {'rate': 1.3}}, 'UNDECIDED', 'too good: a cache, another size?'),
         ({'dies': 'ladder'}, 'DIED', 'ladder: ended by SIGBUS (signal 7)'),
+        ({'verdicts': {'stream': ('INVALID', 'placement')}}, 'INVALID', 'stream: placement on n1'),
+        ({'verdicts': {'ladder': ('INVALID', 'no-level')}}, 'INVALID', 'ladder: no-level on n1'),
+        ({'verdicts': {'tiers': ('UNDECIDED', 'noise')}}, 'UNDECIDED', 'no read_gbs_across'),
+        ({'verdicts': {'stream': ('INVALID', 'x')}, 'dies': 'ladder'}, 'DIED', 'ladder: ended'),
     ],
 )
 def test_the_word_of_one_measurement(planted, word, said):

@@ -74,18 +74,34 @@ def test_the_hour_changes_no_verdict(tmp_path, here, zone, begin, share, word):
     assert verdicts(tmp_path, fleet_and_retests(begin, share)) == word
 
 
-def test_clocks_ten_minutes_apart_change_no_verdict(tmp_path):
-    """Each node's own clock: n004 is ten minutes behind."""
-    begin = '2026-06-10 11:55'
-    rows = made.fleet(20, days=(at(begin),))
-    for row in rows:
-        minutes = -10 if row['host'] == 'n004' else 10 * (row['host'] < 'n010')
-        row['time'] = made.when(at(begin, minutes))
-    rows[3]['metrics'] = made.stream(share=0.9)
-    rows += [
-        made.record('n004', at(begin, more - 10), made.stream(share=0.9)) for more in (5, 6, 7)
-    ]
-    assert verdicts(tmp_path, rows) == {'n004': 'FAIL'}
+# minutes that the clock of n004 is ahead, what is said of it
+CLOCKS = [
+    (0, None), (1, None), (10, '8 minutes ahead'), (-10, '10 minutes behind'),
+    (20 * 60, '1198 minutes ahead'), (2 * 1440, '2878 minutes ahead'),
+    (-1440, '1440 minutes behind'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize('ahead, said', CLOCKS)
+@pytest.mark.parametrize('share, word', [(0.9, {'n004': 'FAIL'}), (1.0, {})])
+def test_a_clock_that_is_off_changes_no_verdict_and_is_said(tmp_path, ahead, said, share, word):
+    """By the clock of who submits, each job takes two minutes."""
+    begin, rows = '2026-06-10 11:55', []
+    for row, start in zip(fleet_and_retests(begin, share), [0] * 20 + [5, 10, 15], strict=True):
+        own = ahead * (row['host'] == 'n004')
+        between = {
+            'submitted': made.when(at(begin, start)),
+            'taken': made.when(at(begin, start + 2)),
+        }
+        number = {'measurement': start // 5}
+        row |= {
+            'time': made.when(at(begin, start + own)),
+            'case': {**row['case'], **between, **number},
+        }
+        rows.append(row)
+    assert verdicts(tmp_path, rows) == word
+    problems = rank_files([str(tmp_path / 'r.jsonl')]).problems
+    assert problems == ([f'n004: its clock is {said}'] if said else [])
 
 
 def test_retests_of_the_next_day_belong_to_the_measurement(tmp_path):

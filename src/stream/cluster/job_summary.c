@@ -175,15 +175,13 @@ static void print_statistics(const char *kernel, int k, const struct statistics 
 static void print_slowest(const struct statistics *s, int by_rank)
 {
 	const char *what = by_rank ? "rank" : "node";
-	char title[KERNEL_TITLE_MAX];
 	const double mbs = s->smallest->mbs[KERNEL_triad];
 
 	printf("Slowest %s: ", what);
 	if (by_rank)
 		printf("%d on ", s->smallest->rank);
 	printf("%s, %s %.1f MB/s, %.1f %% below the median of %d %ss\n", s->smallest->name,
-	       kernels_title(&kernels[KERNEL_triad], title), mbs, 100 * (1 - mbs / s->median),
-	       s->count, what);
+	       kernels[KERNEL_triad].name, mbs, 100 * (1 - mbs / s->median), s->count, what);
 }
 
 static void print_summary(const struct unit *units, int count, double *scratch, int by_rank)
@@ -266,15 +264,24 @@ void summary_print(const struct summary *summaries, int count)
 	free(scratch);
 }
 
+unsigned summary_found(const struct summary *summaries, int count)
+{
+	unsigned found = 0;
+	int i;
+
+	for (i = 0; i < count; i++)
+		found |= summaries[i].reasons[FOUND];
+	return found;
+}
+
 int summary_verdict(const struct summary *summaries, int count)
 {
+	const unsigned invalid = summary_found(summaries, count);
 	int i, bad = 0, first = 0;
-	unsigned invalid = 0;
 
 	for (i = count - 1; i >= 0; i--) {
 		if (!summaries[i].reasons[FOUND])
 			continue;
-		invalid |= summaries[i].reasons[FOUND];
 		first = i;
 		bad++;
 	}

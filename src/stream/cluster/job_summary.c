@@ -175,13 +175,15 @@ static void print_statistics(const char *kernel, int k, const struct statistics 
 static void print_slowest(const struct statistics *s, int by_rank)
 {
 	const char *what = by_rank ? "rank" : "node";
+	char title[KERNEL_TITLE_MAX];
 	const double mbs = s->smallest->mbs[KERNEL_triad];
 
 	printf("Slowest %s: ", what);
 	if (by_rank)
 		printf("%d on ", s->smallest->rank);
 	printf("%s, %s %.1f MB/s, %.1f %% below the median of %d %ss\n", s->smallest->name,
-	       kernels[KERNEL_triad].name, mbs, 100 * (1 - mbs / s->median), s->count, what);
+	       kernels_title(&kernels[KERNEL_triad], title), mbs, 100 * (1 - mbs / s->median),
+	       s->count, what);
 }
 
 static void print_summary(const struct unit *units, int count, double *scratch, int by_rank)

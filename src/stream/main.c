@@ -110,7 +110,7 @@ int main(int argc, char **argv)
 	if (!run.options.ntimes) /* of a rank that gave up, another one is missing */
 		run.options.ntimes =
 			run.measurement.complete + (run.measurement.ended > ENDED_TIME);
-	if (!is_positive(floors_seconds()) || floors_want_read())
+	if (floors_leave_time_for(LOOK_read))
 		looks_take(&run.looks, &run.measurement, &run.arrays, run.options.explain);
 	began = clock_now();
 	arrays_place(&run.after, &run.arrays, "after the runs");
@@ -120,5 +120,7 @@ int main(int argc, char **argv)
 	pinning_judge();
 	cluster_measured(&run);
 	validate_arrays(&run.validation, &run.arrays, run.measurement.passed);
+	if (floors_leave_time_for(LOOK_write))
+		looks_take_write(&run.looks, &run.measurement, &run.arrays);
 	leave(cluster_report(&run, clock_now() - began));
 }

@@ -77,7 +77,8 @@ static const struct option_row OWN[] = {
 #ifndef MEMBW_MPI
 	{ 0, "at-least", "FLOORS",
 	  "health check: print one line, PASS, FAIL, UNDECIDED or INVALID;\n"
-	  "FLOORS: GB/s per kernel, as in triad=150,read=180, or a file",
+	  "FLOORS: GB/s per kernel, read or write, as in triad=150,read=180,\n"
+	  "or a file",
 	  .set = floors_set },
 	{ 0, "seconds", "S", "end after S seconds, measured or not (exit status 1)",
 	  .set = floors_set_seconds },

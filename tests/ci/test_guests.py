@@ -66,9 +66,7 @@ def test_a_valid_run_has_figures_and_an_invalid_one_has_none(application, build_
 
 
 def test_a_lower_bound_has_a_name_of_its_own(application):
-    said = (
-        'Valid: GB/s (± of a rerun, ≥ at least): copy 40.1 ±2.0, scale ≥ 30.2, add 1.0, triad 2.5'
-    )
+    said = 'In GB/s (± of a rerun, ≥ at least): copy 40.1 ±2.0, scale ≥ 30.2, add 1.0, triad 2.5'
     found = figures(application, said)
     assert found == {'copy': '40.1', 'scale, at least': '30.2', 'add': '1.0', 'triad': '2.5'}
 

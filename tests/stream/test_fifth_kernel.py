@@ -9,7 +9,8 @@ from arithmetic_flips import flips
 from fifth_kernel import BYTES, NAME, TITLE, copy_with_fifth_kernel, copy_with_striad
 from record_schema import check
 
-OPTIONS = ['-n', '100003', '-t', '7']
+ALLOWED = ['--allow', 'array-too-small,too-short,oversubscribed,wrong-pinning']
+OPTIONS = ['-n', '100003', '-t', '7', *ALLOWED]
 
 
 def built(folder, source, *flags):
@@ -53,7 +54,7 @@ def test_membw_codegen_finds_it(program, call):
 @pytest.mark.parametrize('ntimes', ['2', '3', '7'])
 def test_it_stands_in_table_and_record_and_validates(program, tmp_path, ntimes):
     path = tmp_path / 'record.json'
-    done = run(program, '-n', '100003', '-t', ntimes, '--json', path)
+    done = run(program, '-n', '100003', '-t', ntimes, *ALLOWED, '--json', path)
     record = check(json.loads(path.read_text()))
     assert record['validation'] == {'ok': True, 'wrong_elements': 0, 'first': []}, done.stdout
     row = next(line.split() for line in done.stdout.splitlines() if line.startswith(f'{TITLE}:'))
@@ -108,6 +109,6 @@ def test_a_fourth_array_is_one_name_more(tmp_path):
     program = built(tmp_path, copy_with_striad(tmp_path))
     done = run(program, *OPTIONS, '--json', path)
     assert done.stdout.splitlines()[1].startswith('4 arrays of ')
-    assert 'Solution Validates: all 4 x ' in done.stdout
+    assert 'Validated: all 4 x ' in done.stdout
     record = check(json.loads(path.read_text()))
     assert record['kernels']['striad']['bytes_per_element'] == 32

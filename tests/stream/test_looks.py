@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 
@@ -22,6 +23,9 @@ OPTIONS = [
     'array-too-small,too-short,oversubscribed,wrong-pinning',
 ]
 READ = 'sum = wide_part ? wide_read(at, wide_part, 1) : 0;'
+WRITE = 'at[i] = value;'
+# seven repetitions, the last of which writes more than 0
+SEVEN = ('stream/looks/looks.c', 'LASTS = 0.12', 'LASTS = 0')
 
 
 @pytest.fixture(scope='module', params=['double', 'float'])
@@ -43,18 +47,15 @@ def measured(program, folder, *options, threads=2, **variables):
     return check(json.loads(path.read_text())), done
 
 
-def test_read_is_a_metric_beside_the_four_and_streams_table_stays(program, tmp_path):
+def test_read_and_write_are_metrics_beside_the_four_and_streams_table_stays(program, tmp_path):
     record, done = measured(program, tmp_path)
-    assert list(record['metrics']) == ['read', 'copy', 'scale', 'add', 'triad']
-    assert record['headline'] == 'triad' and set(record['looks']) == {
-        'read',
-        'half_threads',
-        'domains',
-    }
+    assert list(record['metrics']) == ['read', 'write', 'copy', 'scale', 'add', 'triad']
+    looks = {'read', 'write', 'half_threads', 'domains'}
+    assert record['headline'] == 'triad' and set(record['looks']) == looks
     assert record['verdict'] == 'VALID', done.stdout
     table = [line for line in done.stdout.splitlines() if line.endswith(':') or '0.0' in line]
-    assert not any(line.startswith('Read:') for line in table)
-    assert ', read ' in done.stdout
+    assert not any(line.startswith(('Read:', 'Write:')) for line in table)
+    assert re.search(', read .*, write .*', done.stdout)
 
 
 @pytest.mark.parametrize('threads, looks', [
@@ -68,21 +69,26 @@ def test_explain_looks_at_triad_by_fewer_threads_and_leaves_the_arrays_right(
     record, done = measured(program, tmp_path, '--explain', threads=threads)
     both = platform.machine() in ('x86_64', 'aarch64')
     expected = looks if both else looks - {'nontemporal'}
-    assert (
-        expected
-        <= set(record['looks'])
-        <= looks | {'half_threads', 'domains', 'write_allocate_avoided'}
-    )
+    further = {'write', 'half_threads', 'domains', 'write_allocate_avoided'}
+    assert expected <= set(record['looks']) <= looks | further
     assert record['looks']['half_threads'] == ((threads + 1) // 2 if threads > 1 else None)
     assert record['validation']['ok'] and record['verdict'] == 'VALID', done.stdout
-    assert 'Triad by ordinary stores ' in done.stdout
+    assert 'triad by ordinary stores ' in done.stdout
 
 
-def test_a_sum_that_is_off_by_one_bit_makes_the_run_invalid(build_program, tmp_path):
-    changes = (('stream/looks/looks.c', READ, READ + ' sum ^= at == NULL || 1;'),)
+@pytest.mark.parametrize('line, planted, said', [
+    (READ, ' sum ^= at == NULL || 1;', "read: .* are not those of its elements"),
+    (WRITE, ' if (value > 0) at[n / 2] = -value;', "write: 6 elements are not what was written"),
+])  # fmt: skip
+def test_a_sum_or_an_element_that_is_wrong_makes_the_run_invalid(
+    line, planted, said, build_program, tmp_path
+):
+    """Each repetition writes another value: what the last one left out shows."""
+    changes = (('stream/looks/looks.c', line, line + planted), SEVEN)
     record, done = measured(build_program('stream', changes=changes), tmp_path)
     assert done.returncode == 1 and record['verdict'] == 'INVALID'
-    assert 'read: ' in done.stdout and 'are not those of its elements' in done.stdout
+    assert re.search(said, done.stdout)
+    assert record['validation']['ok']  # of the four kernels
 
 
 @pytest.mark.parametrize('ordinary, nontemporal, half, avoided', [
@@ -92,9 +98,9 @@ def test_what_a_store_costs_is_told_on_a_saturated_memory_alone(
     ordinary, nontemporal, half, avoided, build_program, tmp_path
 ):
     """Planted rates: reads avoided as far as non-temporal stores gain less than 4/3."""
-    rates = f'(double[]){{ 0, {ordinary}, {nontemporal}, {half}, 0 }}[look]'
+    rates = f'(double[]){{ 0, 0, {ordinary}, {nontemporal}, {half}, 0 }}[look]'
     whole = 'return l->complete[look] > 1 ? 1e-9 * l->of[look].rate.value : 0;'
-    changed = f'return l->complete[look] > 1 && look != LOOK_read ? {rates} : 0;'
+    changed = f'return l->complete[look] > 1 ? {rates} : 0;'
     planted = build_program('stream', changes=(('stream/looks/looks.c', whole, changed),))
     record, _ = measured(planted, tmp_path, '--explain')
     told = record['looks'].get('write_allocate_avoided')

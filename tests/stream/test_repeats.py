@@ -224,7 +224,7 @@ def test_a_busy_cpu_leaves_a_lower_bound_and_who_was_busy(stream, tmp_path, decl
     assert (record['verdict'], triad['bound'], kernel['best_of']) == ('VALID', 'lower', 4)
     assert 'low' not in triad and 'high' not in triad
     assert record['busy']['other_share'] > 0.05 and record['busy']['processes']
-    assert f'Triad ≥ {triad["value"]:.1f} GB/s, a lower bound: the best of 4' in done.stdout
+    assert f'triad ≥ {triad["value"]:.1f} GB/s, a lower bound: the best of 4' in done.stdout
     assert 'other processes used' in done.stdout and 'busiest meanwhile: ' in done.stdout
     assert f'Triad:      {1000 * triad["value"]:11.1f}' in done.stdout  # as STREAM prints it
 

@@ -33,6 +33,6 @@ def test_its_loops_are_read_as_those_of_any_other_program(program):
         ['membw', 'codegen', '--json', program], capture_output=True, text=True, check=True
     )
     kernels = json.loads(done.stdout)['kernels']
-    assert list(kernels) == ['copy', 'scale', 'add', 'triad']
+    assert list(kernels) == ['copy', 'scale', 'add', 'triad', 'write']
     assert kernels['copy']['calls'][0] in ('memcpy', 'memmove')
     assert all(kernels[name]['stores'] == 'ordinary' for name in ('scale', 'add', 'triad'))

@@ -346,7 +346,7 @@ void triads_judge(const struct residency_found *found, const struct residency_re
 
 	if (found->known == RESIDENCY_CONTRADICTED)
 		verdict_invalid(ARRAY_TOO_SMALL,
-				"%s lie in a cache: Triad reads %.1f GB/s, but %.1f with three "
+				"%s lie in a cache: triad reads %.1f GB/s, but %.1f with three "
 				"arrays of %.0f MiB together",
 				what, found->gbs, found->largest_gbs, largest);
 	else if (found->known == RESIDENCY_NOT_PROVEN)
@@ -361,7 +361,7 @@ void triads_judge(const struct residency_found *found, const struct residency_re
 				what);
 	else if (found->known == RESIDENCY_UNKNOWN && found->largest && !found->begins)
 		verdict_invalid(unknown,
-				"%s are not proven to lie in memory: Triad still falls at three "
+				"%s are not proven to lie in memory: triad still falls at three "
 				"arrays of %.0f MiB together",
 				what, largest);
 	else if (found->known == RESIDENCY_UNKNOWN)

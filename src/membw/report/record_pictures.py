@@ -36,6 +36,7 @@ LOOKS = {
     'half': 'Triad, half of the threads ({half_threads})',
     'one': 'Triad, one thread',
     'read': 'read',
+    'write': 'write',
 }
 TIERS = {'ns': 'Latency, ns', 'read_gbs': 'Read, GB/s', 'triad_gbs': 'Triad, GB/s'}
 READ_TIERS = 'The row is the NUMA domain of the CPUs, the column that of the memory.'

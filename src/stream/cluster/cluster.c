@@ -81,15 +81,15 @@ static void summarize_rank(struct summary *s, const struct run *run)
 		snprintf(s->detail, sizeof(s->detail), "%s", verdict_detail(s->detail_of));
 }
 
-static void print_job(const struct run *run)
+static void print_job(const struct run *run, unsigned found)
 {
 	printf("All %d ranks together; the slowest rank decides each iteration\n", ranks_count());
-	table_print(&run->job);
+	table_print(&run->job, found);
 	if (options_peak() > 0) {
 		printf("Node %s: ", ranks_node());
 		table_peak(&run->node);
 	}
-	table_validation(&run->validation, &run->arrays);
+	table_validation(&run->validation, &run->arrays, found);
 }
 
 static int put_record(const struct run *run)
@@ -128,7 +128,7 @@ static int print_summary_of(const struct run *run, struct summary *summaries, in
 		summaries[rank].rank = rank;
 		summaries[rank].node = ranks_node_of(rank);
 	}
-	print_job(run);
+	print_job(run, summary_found(summaries, ranks_count()));
 	summary_print(summaries, ranks_count());
 	if (!kept)
 		printf("Records: one of each rank, %s.rank-N\n", run->options.json);
@@ -139,9 +139,11 @@ static int print_summary_of(const struct run *run, struct summary *summaries, in
 static int report_alone(const struct run *run)
 {
 	printf("Rank %d alone, %d iterations\n", ranks_me(), run->measurement.complete);
-	if (run->measurement.complete > 1)
-		table_print(&run->measurement);
-	table_validation(&run->validation, &run->arrays);
+	if (run->measurement.complete > 1) {
+		table_rates(&run->measurement, "INVALID");
+		putchar('\n');
+	}
+	table_validation(&run->validation, &run->arrays, 1U << INCOMPLETE);
 	if (run->options.json)
 		printf("Records: one of each rank that answered, %s.rank-N\n", run->options.json);
 	printf("invalid: incomplete: %s\nVerdict: INVALID (incomplete)\n", ranks_gave_up());

@@ -266,15 +266,24 @@ void summary_print(const struct summary *summaries, int count)
 	free(scratch);
 }
 
+unsigned summary_found(const struct summary *summaries, int count)
+{
+	unsigned found = 0;
+	int i;
+
+	for (i = 0; i < count; i++)
+		found |= summaries[i].reasons[FOUND];
+	return found;
+}
+
 int summary_verdict(const struct summary *summaries, int count)
 {
+	const unsigned invalid = summary_found(summaries, count);
 	int i, bad = 0, first = 0;
-	unsigned invalid = 0;
 
 	for (i = count - 1; i >= 0; i--) {
 		if (!summaries[i].reasons[FOUND])
 			continue;
-		invalid |= summaries[i].reasons[FOUND];
 		first = i;
 		bad++;
 	}

@@ -27,5 +27,8 @@ struct summary {
 /* Node by node; rank by rank where there is but one node. */
 void summary_print(const struct summary *summaries, int count);
 
+/* What was found on any rank: a bit per reason. */
+unsigned summary_found(const struct summary *summaries, int count);
+
 /* The last line; 1 if every rank is valid. */
 int summary_verdict(const struct summary *summaries, int count);

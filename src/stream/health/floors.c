@@ -15,8 +15,8 @@ static const char HINT[] =
 	"give GB/s of kernels, as in triad=150,copy=140, or a file of such lines";
 static const char BETWEEN[] = ", \t\r\n";
 
-/* The kernels, and read (looks/looks.h). */
-enum { FLOOR_read = KERNELS, FLOORS };
+/* The kernels, then read and write (looks/looks.h). */
+enum { FLOORS = KERNELS + LOOK_write + 1 };
 
 static double floors[FLOORS];
 static FILE *line; /* where the one line goes; NULL: no floors were given */
@@ -57,14 +57,14 @@ double floors_seconds(void)
 	return seconds_given;
 }
 
-int floors_want_read(void)
+int floors_leave_time_for(enum look look)
 {
-	return floors[FLOOR_read] > 0;
+	return !is_positive(seconds_given) || floors[KERNELS + look] > 0;
 }
 
 static const char *floor_name(int k)
 {
-	return k == FLOOR_read ? "read" : kernels[k].name;
+	return k < KERNELS ? kernels[k].name : k == KERNELS + LOOK_read ? "read" : "write";
 }
 
 /* ENTRY is "triad=150". */
@@ -197,7 +197,7 @@ static int tell_findings(void)
 	return EXIT_INVALID;
 }
 
-int floors_judge(const struct measurement *m, const struct rate *read, int status)
+int floors_judge(const struct measurement *m, const struct looks *looks, int status)
 {
 	const struct rate *rates[FLOORS];
 	int k, judged;
@@ -205,7 +205,7 @@ int floors_judge(const struct measurement *m, const struct rate *read, int statu
 	if (!line)
 		return status;
 	for (k = 0; k < FLOORS; k++)
-		rates[k] = k < KERNELS ? &m->kernel[k].rate : read;
+		rates[k] = k < KERNELS ? &m->kernel[k].rate : &looks->of[k - KERNELS].rate;
 	judged = verdict_is_valid() ? tell_figures(rates) : tell_findings();
 	if (fclose(line) != 0)
 		judged = EXIT_INVALID; /* the line could not be written */

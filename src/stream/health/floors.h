@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "../measure.h"
+#include "../looks/looks.h"
 
 /* --at-least: "triad=150,copy=140" in GB/s, or a file of such entries; from here on nothing but
  * the one line is printed. */
@@ -21,11 +21,11 @@ void floors_set(const char *option, const char *text);
 /* --seconds: then the program ends, measured or not. */
 void floors_set_seconds(const char *option, const char *text);
 
-/* Whether there is a floor for read, which a check takes no time for otherwise. */
-int floors_want_read(void);
+/* Whether the look has a floor, or the time is not limited by --seconds. */
+int floors_leave_time_for(enum look look);
 
 /* The exit status of a run that would end with STATUS; prints the line, if floors were given. */
-int floors_judge(const struct measurement *measurement, const struct rate *read, int status);
+int floors_judge(const struct measurement *measurement, const struct looks *looks, int status);
 
 /* As given by --seconds, 0: it was not. */
 double floors_seconds(void);

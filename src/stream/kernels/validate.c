@@ -77,16 +77,33 @@ static void check_share(struct validation *v, const struct arrays *arrays, int a
 	}
 }
 
-NOINLINE void validate_arrays(struct validation *v, const struct arrays *arrays, int iterations)
+static void check_arrays(struct validation *v, const struct arrays *arrays)
 {
 	int k;
 
-	memset(v, 0, sizeof(*v));
-	expect_after(v->expected, iterations);
 	for (k = 0; k < ARRAYS; k++) {
 #pragma omp parallel
 		check_share(v, arrays, k);
 	}
+}
+
+size_t validate_filled(const struct arrays *arrays, element value)
+{
+	struct validation v;
+	int k;
+
+	memset(&v, 0, sizeof(v));
+	for (k = 0; k < ARRAYS; k++)
+		v.expected[k] = value;
+	check_arrays(&v, arrays);
+	return v.wrong;
+}
+
+NOINLINE void validate_arrays(struct validation *v, const struct arrays *arrays, int iterations)
+{
+	memset(v, 0, sizeof(*v));
+	expect_after(v->expected, iterations);
+	check_arrays(v, arrays);
 	if (v->wrong)
 		verdict_invalid(NOT_VALIDATED, "%zu elements differ from the expected value",
 				v->wrong);

@@ -24,5 +24,8 @@ struct validation {
 /* Compares; finds not-validated. */
 void validate_arrays(struct validation *validation, const struct arrays *arrays, int iterations);
 
+/* Compares with one value in all of them; how many elements differ. */
+size_t validate_filled(const struct arrays *arrays, element value);
+
 /* An element's bits as a number. */
 unsigned long long bits_of(element value);

@@ -15,6 +15,7 @@
 #include "../../harness/verdict.h"
 #include "../kernels/expect.h"
 #include "../kernels/thread_range.h"
+#include "../kernels/validate.h"
 #include "stores.h"
 
 enum { REPETITIONS_MOST = 4096, REPETITIONS_FEW = REPETITIONS_OF_INTERVAL };
@@ -22,7 +23,9 @@ enum { REPETITIONS_MOST = 4096, REPETITIONS_FEW = REPETITIONS_OF_INTERVAL };
 /* Seconds of each look; twice the threads give no more than that on a saturated memory. */
 static const double LASTS = 0.12, SATURATED_GAIN = 1.3, APART = 0.03;
 
-static const char *const look_names[] = { "read", "ordinary", "nontemporal", "half", "one" };
+static const char *const look_names[] = {
+	"read", "write", "ordinary", "nontemporal", "half", "one"
+};
 
 /* --- read --- */
 
@@ -73,6 +76,37 @@ static unsigned long long read_arrays(const struct arrays *arrays, const element
 		done[omp_get_thread_num()] = clock_now();
 	}
 	return wrong;
+}
+
+/* --- write --- */
+
+/* Another one each time, so that the last repetition shows; none that a kernel leaves. */
+static element value_written(int repetition)
+{
+	element start[ARRAYS];
+
+	expect_start(start);
+	return repetition % 2 ? -start[ARRAY_a] : start[ARRAY_a];
+}
+
+static void write_share(element *__restrict at, element value, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		at[i] = value;
+}
+
+static NOINLINE void kernel_write(const struct arrays *arrays, element value)
+{
+#pragma omp parallel
+	{
+		const struct share mine = share_of_thread(arrays->size);
+		int k;
+
+		for (k = 0; k < ARRAYS; k++)
+			write_share(arrays->of[k] + mine.first, value, mine.size);
+	}
 }
 
 /* --- Triad --- */
@@ -143,6 +177,8 @@ static void look_once(struct looks *l, const struct plan *p, enum look look)
 
 	if (look == LOOK_read)
 		l->wrong_sums += read_arrays(arrays, p->expected, p->done);
+	else if (look == LOOK_write)
+		kernel_write(arrays, value_written(l->complete[LOOK_write]));
 	else if (look == LOOK_one)
 		triad_by(STORE_ordinary, arrays, p->part, 1, 1);
 	else
@@ -268,6 +304,26 @@ void looks_take(struct looks *l, const struct measurement *m, const struct array
 		measure_timing(&l->of[k], l->complete[k], l->bytes[k], m->caches);
 }
 
+void looks_take_write(struct looks *l, const struct measurement *m, const struct arrays *arrays)
+{
+	const struct plan plan = { arrays, { 0 }, 0, NULL };
+	size_t wrong;
+
+	if (ranks_together() || !m->passed)
+		return;
+	l->bytes[LOOK_write] = (double)(ARRAYS * sizeof(element)) * (double)arrays->size;
+	give_room(&l->of[LOOK_write]);
+	take_turns(l, &plan);
+	measure_timing(&l->of[LOOK_write], l->complete[LOOK_write], l->bytes[LOOK_write],
+		       m->caches);
+	if (!l->complete[LOOK_write])
+		return;
+	wrong = validate_filled(arrays, value_written(l->complete[LOOK_write] - 1));
+	if (wrong)
+		verdict_invalid(NOT_VALIDATED, "write: %zu elements are not what was written",
+				wrong);
+}
+
 void looks_judge(const struct looks *l)
 {
 	if (l->wrong_sums)
@@ -330,8 +386,11 @@ double looks_apart(const struct looks *l, int at)
 
 void looks_metric(const struct looks *l)
 {
-	if (gbs(l, LOOK_read) > 0)
-		metric_rate("read", &l->of[LOOK_read].rate, 1e9, "GB/s");
+	int k;
+
+	for (k = LOOK_read; k <= LOOK_write; k++)
+		if (gbs(l, k) > 0)
+			metric_rate(look_names[k], &l->of[k].rate, 1e9, "GB/s");
 }
 
 void looks_write(const struct looks *l)
@@ -376,12 +435,22 @@ static void print_domains(const struct looks *l)
 			       -100 * looks_apart(l, d));
 }
 
+void looks_print_rates(const struct looks *l)
+{
+	int k;
+
+	for (k = LOOK_read; k <= LOOK_write; k++)
+		if (gbs(l, k) > 0)
+			printf(", %s %s", look_names[k], rate_text(&l->of[k].rate, 1e9));
+	printf("\n");
+}
+
 void looks_print(const struct looks *l)
 {
 	print_domains(l);
 	if (!is_positive(gbs(l, LOOK_ordinary)))
 		return;
-	printf("Triad by ordinary stores %.1f", gbs(l, LOOK_ordinary));
+	printf("triad by ordinary stores %.1f", gbs(l, LOOK_ordinary));
 	if (gbs(l, LOOK_nt) > 0)
 		printf(", by non-temporal ones %.1f", gbs(l, LOOK_nt));
 	if (gbs(l, LOOK_half) > 0)

@@ -11,12 +11,20 @@ void table_banner(const struct options *options, const struct residency_found *r
 
 /* Kernels that Fortran has no loop of. */
 void table_kernels(void);
-void table_print(const struct measurement *measurement);
+
+/* STREAM's table, without a finding; else that there is none, and why. */
+void table_print(const struct measurement *measurement, unsigned found);
+
+/* The rates with their signs, as no parser of STREAM's table takes them; WORD: the verdict, NULL
+ * where it is VALID. */
+void table_rates(const struct measurement *measurement, const char *word);
 
 /* How near the best kernel comes to the theoretical peak, where one is known. */
 void table_peak(const struct measurement *measurement);
 
-void table_validation(const struct validation *validation, const struct arrays *arrays);
+/* STREAM's sentence where nothing is found; then ours, which says more. */
+void table_validation(const struct validation *validation, const struct arrays *arrays,
+		      unsigned found);
 
 /* Of a run of one process: its table, its record, its verdict; the exit status. */
 int report(const struct run *run);

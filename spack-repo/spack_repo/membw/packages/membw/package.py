@@ -12,7 +12,7 @@ from spack_repo.membw.clone import COMPILERS, ELSEWHERE, FORTRAN, HUGE_PAGES, Wo
 TINY = "--allow too-short,too-good,wrong-pinning,oversubscribed,disturbed,unstable"
 # program, a folder of src: options of a run that takes seconds anywhere, what it prints
 PROGRAMS = {
-    "stream": (f"-n 200000 -t 3 {TINY},array-too-small,wrong-placement", ["Solution Validates"]),
+    "stream": (f"-n 200000 -t 3 {TINY},array-too-small,wrong-placement", ["the expected bits"]),
     "ladder": ("--help", ["--quick"]),
     "loaded": ("--help", ["--mixes"]),
     "tiers": ("--help", ["--rounds"]),

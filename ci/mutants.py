@@ -68,7 +68,9 @@ def main(words):
         folder = copy(pathlib.Path(name))
         for room in yaml.safe_load((ROOT / 'ci/mutants.yaml').read_text()):
             tests = room.pop('tests')
-            files = {f: rows for f, rows in room.items() if not words or any(w in f for w in words)}
+            files = {
+                f: rows for f, rows in room.items() if not words or any(w in f for w in words)
+            }
             if files and (bad := failing(folder, tests)):
                 raise SystemExit(f'mutants: without any fault: {bad}')
             for file, rows in files.items():

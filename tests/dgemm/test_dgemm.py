@@ -1,6 +1,5 @@
 """dgemm: figures, denominators, validation, who worked, whose library it was, bad input."""
 
-import json
 import os
 import re
 import subprocess
@@ -41,22 +40,13 @@ def plain(build_program):
 
 
 @pytest.fixture
-def run(tmp_path):
+def run(run_program):
     """run(program, options, variant='openblas-serial', OMP_NUM_THREADS=1): (status, output,
     record); `variant` is the library that the loader takes."""
 
-    def start(program, *options, variant=None, before=(), **variables):
-        path = tmp_path / 'record.json'
-        path.unlink(missing_ok=True)
-        theirs = re.compile('OMP_|GOMP_|KMP_|BLIS_NUM|OPENBLAS_NUM|LD_')
-        env = {k: v for k, v in os.environ.items() if not theirs.match(k)}
-        env |= {k: str(v) for k, v in variables.items()}
-        if variant:
-            env['LD_LIBRARY_PATH'] = blas_here.folder(variant)
-        words = [*before, program, '--json', path, *options]
-        done = subprocess.run(words, capture_output=True, text=True, env=env, timeout=300)
-        text = path.read_text() if path.exists() else ''
-        return done.returncode, done.stdout + done.stderr, json.loads(text) if text else None
+    def start(program, *options, variant=None, **variables):
+        library = {'LD_LIBRARY_PATH': blas_here.folder(variant)} if variant else {}
+        return run_program(program, *options, **library | variables)
 
     return start
 

@@ -63,6 +63,15 @@ def test_the_smallest_loss_that_peers_tell_from_chance(peers, deviation, loss):
 
 
 @pytest.mark.parametrize(
+    'apart, word, least', [(0.004, 'PASS', 0.076), (0.006, 'UNDECIDED', 0.114)]
+)
+def test_a_pass_would_have_noticed_the_loss_of_a_channel_of_twelve(tmp_path, apart, word, least):
+    rows = [made.record(f'n{i}', rows=made.stream(share=1 + apart * i)) for i in range(4)]
+    verdicts = judge(figures(tmp_path, rows)).verdicts
+    assert {(v.verdict, round(v.noticed, 3)) for v in verdicts} == {(word, least)}
+
+
+@pytest.mark.parametrize(
     'shares, word, said',
     [
         ((0.95, 0.96, 0.965), 'FAIL', 'all three -3.5'),
@@ -183,10 +192,10 @@ def test_of_a_time_more_is_worse(tmp_path):
     assert 'lat 99 ns, median of its 19 peers 90: +10.00%' in verdict.reason
 
 
-def bound(node, share, day=0.0):
+def bound(node, share, day=0.0, side='lower'):
     rows = made.stream(share=share)
     for row in rows.values():
-        row['bound'] = 'lower'
+        row['bound'] = side
     return made.record(node, day=day, rows=rows)
 
 
@@ -202,6 +211,11 @@ def test_a_low_bound_is_measured_again_and_never_fails(tmp_path):
     for runs in (more, [more[0], *again('n099', 0.5)[1:]]):
         assert words(judge(first, figures(tmp_path, runs)).verdicts) == {'n099': 'UNDECIDED'}
     assert words(judge(first, figures(tmp_path, again('n099', 1.0))).verdicts) == {}
+
+
+def test_a_figure_that_may_be_worse_clears_no_node(tmp_path):
+    first = figures(tmp_path, [*made.fleet(20), bound('n099', 1.0, side='upper')])
+    assert words(judge(first).verdicts) == {'n099': 'UNDECIDED'}
 
 
 def test_bounds_do_not_move_the_median_of_the_peers(tmp_path):
@@ -258,11 +272,13 @@ def test_one_group_is_not_taken_for_two(tmp_path, noise):
         assert judge(first).notes == []
 
 
-def test_a_fact_that_the_slow_node_alone_has_is_named(tmp_path):
-    slow = made.record('n099', rows=made.stream(share=0.87), facts={'memory_channels': 7})
+@pytest.mark.parametrize('channels', [7, None])
+def test_a_fact_that_the_slow_node_alone_has_is_named_if_it_is_known(tmp_path, channels):
+    slow = made.record('n099', rows=made.stream(share=0.87), facts={'memory_channels': channels})
     table = table_of(tmp_path, [*made.fleet(20), slow])
     (verdict,) = [v for v in judge(table.figures).verdicts if v.reason]
-    assert verdict.reason.endswith("memory_channels '7', not '8'")
+    assert verdict.reason.endswith("memory_channels '7', not '8'") == (channels == 7)
+    assert channels or 'memory_channels' not in verdict.reason
 
 
 def test_settings_are_not_compared_with_each_other(tmp_path):

@@ -29,7 +29,7 @@ static void output_rest(const struct sweep *sweep, int mix)
 	struct mix_figures f;
 
 	sweep_figures(sweep, mix, &f);
-	if (!(f.max_gbs.median > 0)) { /* a signal came before its first window */
+	if (!is_positive(f.max_gbs.median)) { /* a signal came before its first window */
 		printf("%8s  no curve\n", "-");
 		return;
 	}

@@ -105,6 +105,7 @@ def test_a_step_may_be_as_short_as_the_compiler_makes_it(run):
     assert status == 0, said
 
 
+@pytest.mark.shared
 def test_a_team_smaller_than_requested_is_invalid(run):
     status, said, record = run('--pairs', '6', '--constructs', 'barrier', OMP_THREAD_LIMIT='1')
     assert status == 1

@@ -121,6 +121,7 @@ def stream(build_program: Callable[..., Path]) -> Callable[..., Any]:
     return run
 
 
+@pytest.mark.shared
 @pytest.mark.parametrize('machine, known, least, most', MACHINES.values(), ids=MACHINES)
 def test_no_cache_is_taken_for_memory(stream, machine, known, least, most) -> None:
     word, size = stream(machine).stdout.rsplit(maxsplit=1)
@@ -131,6 +132,7 @@ def test_no_cache_is_taken_for_memory(stream, machine, known, least, most) -> No
         assert not (in_cache and word == PROVEN)
 
 
+@pytest.mark.shared
 def test_a_figure_that_is_not_proven_is_an_upper_bound_and_undecided(stream, tmp_path) -> None:
     small = Machine(480, 30, 200)
     done = stream(small, '-t', '8', '--json', tmp_path / 'r.json', GO_ON='1')
@@ -144,6 +146,7 @@ def test_a_figure_that_is_not_proven_is_an_upper_bound_and_undecided(stream, tmp
     assert 'Verdict: UNDECIDED (not-proven)' in done.stdout and done.returncode == 1
 
 
+@pytest.mark.shared
 def test_one_that_is_allowed_is_valid_and_says_so(stream, tmp_path) -> None:
     options = ('-t', '4', '--json', tmp_path / 'r.json', '--allow', 'not-proven')
     done = stream(Machine(480, 30, 200), *options, GO_ON='1')

@@ -4,8 +4,6 @@ import subprocess
 
 import pytest
 
-pytestmark = pytest.mark.alone
-
 
 @pytest.mark.parametrize(
     'words, elements',

@@ -66,7 +66,7 @@ def test_two_causes_at_a_time_are_both_named():
         ({'shares': {'rate': 0.75, 'latency': 0.9}}, 'triad 135 GB/s'),
         ({'shares': {'l1': 0.7}}, 'l1_latency'),
         # the clock of the cores moves L1 and L2 alike, that of the uncore neither of them
-        ({'shares': {'l1': 0.75, 'l2': 0.9}}, 'l1_latency'),
+        ({'shares': {'l1': 0.83, 'l2': 0.9}}, 'l1_latency'),
         # a pattern that any low node may have: prefetchers, a busy sibling
         ({'shares': {'one': 0.5}}, 'triad_one_thread'),
     ],

@@ -103,7 +103,7 @@ MACHINES = {
     'given: STREAM of one million elements': (Machine(32, 32, 16000, 24), UNKNOWN, 24, 24),
     'given: below the rule': (Machine(64, 20, 16000, 192), PROVEN, 192, 192),
     'given: a part of what a proof takes': (Machine(64, 20, 16000, 128), PROVEN, 128, 128),
-    'given: where the memory begins': (Machine(8, 100, 16000, 192), UNKNOWN, 192, 192),
+    'given: where the memory begins': (Machine(24, 100, 16000, 192), UNKNOWN, 192, 192),
     'given: of the rule, in a cache of 1 GiB of 2 GiB':
         (Machine(32, 1024, 1600, 384), NOT_PROVEN, 384, 384),
     'given: larger than what a proof takes': (Machine(32, 32, 16000, 6000), PROVEN, 6000, 6000),

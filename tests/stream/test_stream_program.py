@@ -151,6 +151,7 @@ BAD_INPUT = [
     ('--ntimes=many', "invalid value for '-t': 'many'"),
     ('--json /no/such/folder/x.json', "cannot write '/no/such/folder/x.json'"),
     ('--allow everything', "invalid value for '--allow': 'everything'"),
+    ('--allow array-too', "invalid value for '--allow': 'array-too'"),
     ('--allow=', "invalid value for '--allow': '', which names nothing"),
     ('--peak x', "invalid value for '--peak': 'x'"),
     ('--peak nan', "invalid value for '--peak': 'nan'"),

@@ -57,6 +57,17 @@ def test_later_runs_that_are_invalid_neither_clear_it_nor_condemn_it(fleet_file,
     assert 'n007 UNDECIDED (' in rank(capsys, fleet_file, invalid)[1]
 
 
+@pytest.mark.parametrize('day, word', [(0, 'DIED'), (-7, 'PASS')])
+def test_a_launch_of_another_test_that_died_counts_in_its_own_measurement_alone(
+    tmp_path, day, word
+):
+    end = {'what': '', 'why': 'ended by SIGBUS (signal 7)', 'died': True, 'node': 'n003'}
+    dead = {**made.record('n003', day, case={'test': 'dgemm'}, missing=[end]), 'metrics': {}}
+    path = made.write(tmp_path / 'r.jsonl', [*made.fleet(20), dead])
+    ranking = rank_files([str(path)])
+    assert [n.verdict for n in ranking.nodes if n.name == 'n003'] == [word]
+
+
 def test_an_expected_node_without_a_record_is_missing_by_name(fleet_file, capsys):
     status, text = rank(capsys, fleet_file, '--nodes', 'n[001-023]')
     assert status == 1

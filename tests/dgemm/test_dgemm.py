@@ -46,7 +46,7 @@ def run(run_program):
 
     def start(program, *options, variant=None, **variables):
         library = {'LD_LIBRARY_PATH': blas_here.folder(variant)} if variant else {}
-        return run_program(program, *options, **library | variables)
+        return run_program(program, *options, **{'OMP_NUM_THREADS': None} | library | variables)
 
     return start
 

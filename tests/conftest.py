@@ -5,6 +5,7 @@ import fcntl
 import json
 import math
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -21,6 +22,7 @@ os.environ['LC_ALL'] = 'C.UTF-8'
 os.environ.pop('COLUMNS', None)
 # a job of a test lasts seconds; ReFrame looks less and less often, at last each 10 s
 os.environ['RFM_POLL_RATE_MIN'] = '4'
+OF_A_SHELL = re.compile('OMP_|GOMP_|KMP_|BLIS_NUM|OPENBLAS_NUM|LD_')
 DURATIONS = ROOT / 'tests/durations.json'  # written by ci/count.py --durations
 
 
@@ -130,6 +132,25 @@ def build_program():
     """build_program('stream', '-D...'): that program of src, built once per line."""
     program_build.remove_old()
     return program_build.build
+
+
+@pytest.fixture
+def run_program(tmp_path):
+    """run_program(PROGRAM, OPTIONS, before=('taskset', ...), OMP_...=): (exit status, what it
+    printed, its record or None), whatever the shell has set for OpenMP or a BLAS."""
+
+    def run(program, *options, before=(), **variables):
+        path = tmp_path / 'record.json'
+        path.unlink(missing_ok=True)
+        env = {k: v for k, v in os.environ.items() if not OF_A_SHELL.match(k)}
+        given = {'OMP_NUM_THREADS': 2, **variables}
+        env |= {k: str(v) for k, v in given.items() if v is not None}
+        words = [*before, program, '--json', path, *options]
+        done = subprocess.run(words, capture_output=True, text=True, env=env, timeout=300)
+        text = path.read_text() if path.exists() else ''
+        return done.returncode, done.stdout + done.stderr, json.loads(text) if text else None
+
+    return run
 
 
 @pytest.fixture(scope='session')

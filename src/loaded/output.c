@@ -29,6 +29,10 @@ static void output_rest(const struct sweep *sweep, int mix)
 	struct mix_figures f;
 
 	sweep_figures(sweep, mix, &f);
+	if (!is_positive(f.max_gbs.median)) { /* a signal came before its first window */
+		printf("%8s  no curve\n", "-");
+		return;
+	}
 	if (f.max_gbs.is_bound) {
 		printf("  %s %.1f  no curve\n", sign_at_least(), f.max_gbs.median);
 		return;

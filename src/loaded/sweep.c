@@ -115,7 +115,7 @@ static int sweep_try(struct sweep *sweep, struct measured *measured, int *window
 		if (rate_counts(1 - measured->least_cpu))
 			return 1;
 		if (*windows == WINDOWS_MOST || sweep->again == sweep->count ||
-		    (sweep->until > 0 && clock_now() > sweep->until))
+		    watchdog_signalled() || (sweep->until > 0 && clock_now() > sweep->until))
 			return 0;
 		sweep->again++;
 	}
@@ -158,7 +158,7 @@ static void sweep_find_highest(struct sweep *sweep, struct chase *chase, int gen
 	int i, turn, windows;
 
 	for (i = 0; i < sweep->mix_count; i++)
-		for (turn = 0; turn < 5; turn++) {
+		for (turn = 0; turn < 5 && !watchdog_signalled(); turn++) {
 			double *const highest = &sweep->highest_gbs[sweep->mixes[i]];
 
 			sweep_try(sweep, &m, &windows, chase, &mixes[sweep->mixes[i]], 0,

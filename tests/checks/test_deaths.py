@@ -11,7 +11,6 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-import standin_gcc
 
 from membw.results.rows import rows_of_records
 from membw.results.table import read_table
@@ -69,7 +68,7 @@ class Ended:
 
 
 @pytest.fixture
-def run(call, own_checkout):
+def run(call, own_checkout, quick_gcc):
     def measure(tests, variables, *words, settings=()):
         names = (
             '^stream%.*pinning=omp' if test == 'stream' else f'^{test}(%|$)' for test in tests
@@ -78,7 +77,7 @@ def run(call, own_checkout):
         words += [word for one in (*TINY, *settings) for word in ('-S', one)]
         done = call(
             'membw', 'run', '--full', '-p', '^gcc-o2$', *words, cwd=own_checkout[0],
-            MEMBW_BUILD='make', **MPI_AS_ROOT, **variables, **own_checkout[1],
+            MEMBW_BUILD='make', PATH=quick_gcc, **MPI_AS_ROOT, **variables, **own_checkout[1],
         )  # fmt: skip
         assert 'Verdict: ' in done.stdout, done.stdout + done.stderr
         return Ended(done, own_checkout[0])
@@ -136,10 +135,8 @@ def test_a_launch_that_dies_makes_its_row_died_on_every_surface(
     assert metrics['triad_local_1']['at'] == {'threads': 1}
 
 
-def test_the_quick_run_says_so_too(call, killer, own_checkout, environment, tmp_path):
-    """By a compiler that does not optimize: three presets take half a minute else."""
-    path = f'{standin_gcc.put_up(tmp_path)}:{environment["PATH"]}'
+def test_the_quick_run_says_so_too(call, killer, own_checkout, quick_gcc):
     folder, variables = own_checkout
-    done = call('membw', 'run', cwd=folder, PATH=path, **killer('stream=1:7'), **variables)
+    done = call('membw', 'run', cwd=folder, PATH=quick_gcc, **killer('stream=1:7'), **variables)
     assert done.returncode == 1, done.stdout + done.stderr
     assert 'DIED' in done.stdout and 'ended by SIGBUS (signal 7)' in done.stdout

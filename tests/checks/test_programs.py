@@ -89,10 +89,10 @@ def test_core_pairs_takes_every_figure_of_its_pair_and_refuses_another_class(ref
 # --- OpenMP --------------------------------------------------------------------------------------
 
 
-def test_overheads_has_a_row_per_wait_policy_of_several_launches(reframe):
+def test_overheads_has_a_row_per_wait_policy_of_several_launches(reframe, quick_gcc):
     given = {'constructs': 'barrier', 'pairs_of_construct': 6, 'launches': 2, 'seconds_apart': 0,
              'wait_policies': 'active,passive', 'allow': 'incomplete'}  # fmt: skip
-    done = reframe('overheads.py', '-r', '-p', '^gcc-', given=given)
+    done = reframe('overheads.py', '-r', '-p', '^gcc-', given=given, PATH=quick_gcc)
     assert done.code == 0 and [c['verdict'] for c in done.ran] == ['VALID'] * 2, done.text
     for case in done.ran:
         record = json.loads(open(case['record']).read())
@@ -102,9 +102,10 @@ def test_overheads_has_a_row_per_wait_policy_of_several_launches(reframe):
 
 
 @pytest.mark.shared
-def test_what_cannot_measure_is_launched_once_and_says_why(reframe):
+def test_what_cannot_measure_is_launched_once_and_says_why(reframe, quick_gcc):
     """A usage error, a missing library: sixteen launches would all end alike."""
-    done = reframe('overheads.py', '-r', '-p', '^gcc-', given={'constructs': 'nothing'})
+    given = {'constructs': 'nothing'}
+    done = reframe('overheads.py', '-r', '-p', '^gcc-', given=given, PATH=quick_gcc)
     assert done.code == 1, done.text
     assert 'MISSING: launch 1 of 8: exit status 2: membw: ' in done.text
     (said,) = done.folder.glob('stage/*/*/*/overheads_*/rfm_job.err')

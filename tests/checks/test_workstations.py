@@ -54,10 +54,10 @@ def lab(tmp_path, call, need, free_ports):
 
 
 @pytest.mark.slow
-def test_every_host_is_measured_and_ranked_and_a_dead_one_is_named(lab, call, reframe):
+def test_every_host_is_measured_and_ranked_and_a_dead_one_is_named(lab, call, reframe, quick_gcc):
     words = ('-r', '--system', 'lab', '-n', '^stream%.*pinning=omp', '--distribute=all')
     given = {'array_size': 100000, 'ntimes': 3, 'allow': ALLOWED}
-    done = reframe('stream.py', *words, root=lab, given=given)
+    done = reframe('stream.py', *words, root=lab, given=given, PATH=quick_gcc)
     results = {
         (c['environ'], re.findall(r'nid=(\w+)', c['display_name'])[0]): c['result']
         for c in done.ran

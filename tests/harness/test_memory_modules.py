@@ -8,7 +8,6 @@ import pytest
 from changed_source import copy_source, other_machine
 from record_schema import check
 
-BIG = ['-n', '1000000', '-t', '5']
 ALLOW = 'array-too-small,too-short,oversubscribed,wrong-pinning'
 
 

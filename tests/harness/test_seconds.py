@@ -23,7 +23,7 @@ def other_seconds() -> float:
 @pytest.mark.parametrize('program, options, seconds', LIMITS, ids=[row[0] for row in LIMITS])
 def test_a_program_ends_when_it_says(build_program, tmp_path, program, options, seconds):
     """On a busy node it takes longer: what is begun once is ended."""
-    path = build_program(program, '-O2')
+    path = build_program(program)
     words = [*declared_cache.words(tmp_path, 480), path, *options, '--json', tmp_path / 'r.json']
     before, began = other_seconds(), time.monotonic()
     done = subprocess.run(words, capture_output=True, text=True, timeout=300)

@@ -4,10 +4,6 @@ import glob
 
 import pytest
 
-# the folder of each variant, all with the same file name within a family: what the linker took
-# and what the loader takes need not be the same
-FOLDERS = ('openblas-openmp', 'openblas-pthread', 'openblas-serial', 'blis-openmp')
-
 
 def folder(variant):
     """Where a variant lies; the test is skipped where it does not."""

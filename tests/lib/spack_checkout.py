@@ -1,4 +1,7 @@
-"""What Spack reads of this repository, copied, with a configuration and a store of its own."""
+"""What Spack reads of this repository, copied, with a configuration and a store of its own.
+
+The lines of -O2 are of -O0 there: nothing that is built is judged, and compilers took the time.
+"""
 
 import json
 import os
@@ -40,6 +43,9 @@ class Checkout:
         self.spack_command, self.root = spack, root
         self.machine = root / 'machine'  # a scope: what this machine has
         copy_checkout(root, parts)
+        self.edit('configs/presets.yaml', "'-O2 {openmp}", "'-O0 {openmp}")
+        generate = [sys.executable, '-m', 'membw.presets.generate']
+        subprocess.run(generate, env={**os.environ, **variables(root)}, check=True)
         user = root / '.spack/user'
         user.mkdir(parents=True)
         (root / '.spack/packages').symlink_to(ROOT / '.spack/packages')

@@ -16,27 +16,17 @@ TWO = {**os.environ, 'OMP_NUM_THREADS': '2'}
 
 
 @pytest.fixture
-def loaded(build_program, tmp_path):
-    """loaded(*options) -> (exit status, stdout, record)"""
-    program = build_program('loaded')
-
-    def run(*options, env=TWO):
-        record = tmp_path / 'record.json'
-        words = [program, *options, '--json', record]
-        done = subprocess.run(words, capture_output=True, text=True, env=env)
-        data = json.loads(record.read_text()) if record.exists() else {}
-        return done.returncode, done.stdout + done.stderr, data
-
-    return run
+def loaded(build_program, run_program):
+    """loaded(*options): (exit status, output, record or None)"""
+    return lambda *options, changes=(), **variables: run_program(
+        build_program('loaded', changes=changes), *options, **variables
+    )
 
 
-def test_a_quota_of_one_cpu_leaves_two_threads(build_program, tmp_path):
+def test_a_quota_of_one_cpu_leaves_two_threads(loaded):
     quota = ('harness/machine/cgroup.c', '= cgroup_cpu_quota() + 0.01;', '= 1;')
-    words = [build_program('loaded', changes=[quota]), *QUICK, *SMALL]
-    env = {name: value for name, value in os.environ.items() if name != 'OMP_NUM_THREADS'}
-    done = subprocess.run([*words, '--json', tmp_path / 'r.json'], capture_output=True, env=env)
-    record = json.loads((tmp_path / 'r.json').read_text())
-    assert (done.returncode, record['verdict'], record['threads']) == (0, 'VALID', 2)
+    status, _, record = loaded(*QUICK, *SMALL, changes=[quota], OMP_NUM_THREADS=None)
+    assert (status, record['verdict'], record['threads']) == (0, 'VALID', 2)
     assert 'disturbed' in [warning['reason'] for warning in record['warnings']]
 
 
@@ -69,7 +59,7 @@ def test_a_log_is_told_how_far_it_is(build_program):
 
 
 def test_one_thread_is_refused(loaded):
-    status, output, _ = loaded(*QUICK, env={**os.environ, 'OMP_NUM_THREADS': '1'})
+    status, output, _ = loaded(*QUICK, OMP_NUM_THREADS='1')
     assert status == 2
     assert 'OMP_NUM_THREADS=2' in output
 
@@ -83,19 +73,16 @@ def check_no_curve(data):
     assert highest['bound'] == 'lower' and 'low' not in highest
 
 
-def test_a_generator_that_slept_through_a_window_did_not_run_in_it(build_program, tmp_path):
+def test_a_generator_that_slept_through_a_window_did_not_run_in_it(loaded):
     """It sees the window open and close at one moment, when it wakes up."""
     file = 'loaded/generators.c'
     asleep = (file, '\t\tgenerator_note(self, bytes, seen);\n\t}\n', '\t}\n')
     busy = (file, 'now.cpu_s - self->window.cpu_s;', 'self->window.seconds;')  # in that moment
-    record = tmp_path / 'record.json'
-    words = [build_program('loaded', changes=[asleep, busy]), *QUICK, *SMALL, '--mixes', '1r0w']
-    done = subprocess.run([*words, '--json', record], env=TWO, capture_output=True)
-    data = json.loads(record.read_text())
+    status, _, data = loaded(*QUICK, *SMALL, '--mixes', '1r0w', changes=[asleep, busy])
     # on a busy node the thread may be stopped for a window's length within that moment
     assert sum(point['counts'] for point in data['points']) < len(data['points']) / 2
     check_no_curve(data)
-    assert done.returncode == 0
+    assert status == 0
 
 
 def test_a_point_with_stopped_generators_does_not_count(build_program, tmp_path):
@@ -116,16 +103,13 @@ def test_a_point_with_stopped_generators_does_not_count(build_program, tmp_path)
 
 
 @pytest.mark.alone
-def test_a_rate_is_kept_where_the_clock_is_slow_to_read(build_program, tmp_path):
+def test_a_rate_is_kept_where_the_clock_is_slow_to_read(loaded):
     """Read before each chunk it took the time: rates from 0.8 of the highest on were not held."""
     read = 'const double now = clock_read(CLOCK_MONOTONIC_RAW);'
     slow = f'for (volatile int i = 0; i < 1000; i++) continue;\n\t{read}'
-    program = build_program('loaded', changes=[('harness/clock.c', read, slow)])
-    words = [program, *QUICK, *SMALL, '--mixes', '1r0w', '--json', tmp_path / 'record.json']
-    best = 0.0
+    best, clock = 0.0, [('harness/clock.c', read, slow)]
     for _ in range(8):  # on a busy node one window may be undisturbed
-        subprocess.run(words, env=TWO, capture_output=True)
-        points = json.loads((tmp_path / 'record.json').read_text())['points']
+        points = loaded(*QUICK, *SMALL, '--mixes', '1r0w', changes=clock)[2]['points']
         best = max(p['gbs'] / p['requested_gbs'] for p in points if p['part'] == 0.5)
         if best > 0.95:
             break

@@ -1,9 +1,6 @@
 """Scaling of all pairs of bodies: figures, evidence, faults, bad input."""
 
-import json
 import os
-import subprocess
-from functools import partial
 
 import pytest
 import record_schema
@@ -16,31 +13,12 @@ pytestmark = [
 SHORT = ('--bodies', '500', '--rounds', '6')
 
 
-@pytest.fixture(scope='module')
-def build(build_program):
-    """build(changes=): the program."""
-    return partial(build_program, 'nbody')
-
-
 @pytest.fixture
-def run(build, tmp_path):
+def run(build_program, run_program):
     """run(options): (exit status, output, record or None)"""
-
-    def start(*options, changes=(), **variables):
-        path = tmp_path / 'record.json'
-        path.unlink(missing_ok=True)
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(('OMP_', 'GOMP_'))}
-        done = subprocess.run(
-            [build(changes=changes), '--json', path, *options],
-            timeout=300,
-            capture_output=True,
-            text=True,
-            env={**kept, 'OMP_NUM_THREADS': '2', **variables},
-        )
-        text = path.read_text() if path.exists() else ''
-        return done.returncode, done.stdout + done.stderr, json.loads(text) if text else None
-
-    return start
+    return lambda *options, changes=(), **variables: run_program(
+        build_program('nbody', changes=changes), *options, **variables
+    )
 
 
 @pytest.mark.parametrize('precision', ['float', 'double'])

@@ -1,10 +1,8 @@
 """What OpenMP costs: figures, evidence, faults, runtimes, bad input."""
 
-import json
 import os
 import shutil
 import subprocess
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -26,31 +24,13 @@ SCALAR = (
 BY_BYTES = ['private', 'firstprivate', 'copyprivate', 'copyin']
 
 
-@pytest.fixture(scope='module')
-def build(build_program):
-    """build('-D...', cc=, changes=): the program."""
-    return partial(build_program, 'overheads', '-O2')
-
-
 @pytest.fixture
-def run(build, tmp_path):
+def run(build_program, run_program):
     """run(options): (exit status, output, record or None)"""
 
-    def start(*options, cc='gcc', allow='wrong-pinning,incomplete', changes=(), **variables):
-        path = tmp_path / 'record.json'
-        path.unlink(missing_ok=True)
-        allowed = ['--allow', allow] if allow else []
-        words = [build(cc=cc, changes=changes), '--json', path, *allowed]
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(('OMP_', 'GOMP_', 'KMP_'))}
-        done = subprocess.run(
-            [*words, *options],
-            capture_output=True,
-            text=True,
-            timeout=300,
-            env={**kept, 'OMP_NUM_THREADS': '2', **variables},
-        )
-        text = path.read_text() if path.exists() else ''
-        return done.returncode, done.stdout + done.stderr, json.loads(text) if text else None
+    def start(*options, cc='gcc', changes=(), **variables):
+        program = build_program('overheads', '-O2', cc=cc, changes=changes)
+        return run_program(program, '--allow', 'wrong-pinning,incomplete', *options, **variables)
 
     return start
 
@@ -125,6 +105,7 @@ def test_a_step_may_be_as_short_as_the_compiler_makes_it(run):
     assert status == 0, said
 
 
+@pytest.mark.shared
 def test_a_team_smaller_than_requested_is_invalid(run):
     status, said, record = run('--pairs', '6', '--constructs', 'barrier', OMP_THREAD_LIMIT='1')
     assert status == 1

@@ -25,14 +25,16 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import stream_table
-from lib import imb_table
-
-from membw import presets
-from membw.site.machine import cpu_features
-from membw.site.topology import cores_here
-
 ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [f'{ROOT}/tests/lib', f'{ROOT}/reframe-checks']
+
+import stream_table  # noqa: E402
+from lib import imb_table  # noqa: E402
+
+from membw import presets  # noqa: E402
+from membw.site.machine import cpu_features  # noqa: E402
+from membw.site.topology import cores_here  # noqa: E402
+
 BUILT = ROOT / 'build/peers'
 LIMIT_S = 1200
 PINNED = {'OMP_PROC_BIND': 'close', 'OMP_PLACES': 'cores', 'OMP_WAIT_POLICY': 'PASSIVE'}
@@ -118,39 +120,6 @@ def our_messages(_: str, record: dict) -> Figures:
     return {f'{m["bytes"]} B': m['median_us'] for m in record['messages']}
 
 
-EPCC = {
-    'parallel': 'PARALLEL',
-    'for': 'FOR',
-    'parallel_for': 'PARALLEL FOR',
-    'barrier': 'BARRIER',
-    'single': 'SINGLE',
-    'critical': 'CRITICAL',
-    'lock': 'LOCK/UNLOCK',
-    'atomic': 'ATOMIC',
-    'ordered': 'ORDERED',
-    'reduction': 'REDUCTION',
-}
-
-
-def epcc_overheads(text: str, _: dict) -> Figures:
-    """{our name of the construct: us} of what syncbench 3.1 prints."""
-    found = dict(re.findall(r'^(\S.*?) overhead = +(\S+) microseconds', text, re.M))
-    return {ours: float(found[theirs]) for ours, theirs in EPCC.items() if theirs in found}
-
-
-def our_overheads(_: str, record: dict) -> Figures:
-    return {o['construct']: o['overhead_us'] for o in record['overheads']}
-
-
-def our_dgemm(_: str, record: dict) -> Figures:
-    return {'square': record['metrics']['square']['value']}
-
-
-def plain_gflops(text: str, _: dict) -> Figures:
-    rate = re.search(r'^dgemm ([\d.]+) GFlop/s', text, re.M)
-    return {'square': float(rate[1])} if rate else {}
-
-
 # --- what is compared ----------------------------------------------------------------------------
 
 
@@ -232,50 +201,6 @@ def of_imb(args: argparse.Namespace) -> list[Comparison]:
     return comparisons
 
 
-def of_epcc(args: argparse.Namespace) -> list[Comparison]:
-    names = ','.join(EPCC)
-    ours = [built('overheads'), '--threads', len(cores_here()), '--constructs', names]
-    mine, theirs = Program(ours, our_overheads, ours=True), Program([args.epcc], epcc_overheads)
-    return [Comparison('EPCC', 'us', mine, theirs)]
-
-
-PLAIN_DGEMM = """\
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-void dgemm_(const char *, const char *, const int *, const int *, const int *, const double *,
-            const double *, const int *, const double *, const int *, const double *, double *,
-            const int *);
-static double now(void)
-{ struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + 1e-9 * t.tv_nsec; }
-int main(void)
-{
-	int n = SIZE, i; size_t all = (size_t)n * n, j; double one = 1, best = 1e30;
-	double *a = malloc(8 * all), *b = malloc(8 * all), *c = calloc(all, 8);
-	for (j = 0; j < all; j++) a[j] = b[j] = 1e-3 * (j % 97);
-	for (i = 0; i < 9; i++) {
-		double begun = now();
-		dgemm_("N", "N", &n, &n, &n, &one, a, &n, b, &n, &one, c, &n);
-		if (now() - begun < best) best = now() - begun;
-	}
-	printf("dgemm %.3f GFlop/s\\n", 2e-9 * n * n * n / best);
-	return 0;
-}
-"""
-
-
-def of_blas(args: argparse.Namespace) -> list[Comparison]:
-    """Nine plain calls of the same library (MKL: mkl-gnu, with MKLROOT), the best of them."""
-    before, after = presets.blas_words(args.blas)
-    source = BUILT / 'plain_dgemm.c'
-    source.parent.mkdir(parents=True, exist_ok=True)
-    source.write_text(PLAIN_DGEMM)
-    theirs = compiled(source, 'plain_dgemm', '-DSIZE=3000', *before, *after)
-    ours = [built('dgemm', f'BLAS={args.blas}'), '--shape', 'square', '-n', 3000]
-    mine, plain = Program(ours, our_dgemm, ours=True), Program([theirs], plain_gflops)
-    return [Comparison(f'plain calls of {args.blas}', 'GFlop/s', mine, plain)]
-
-
 # --- rounds --------------------------------------------------------------------------------------
 
 
@@ -348,8 +273,6 @@ PEERS: dict[str, Callable[[argparse.Namespace], list[Comparison]]] = {
     'stream_c': of_stream_c,
     'likwid_bench': of_likwid,
     'imb': of_imb,
-    'epcc': of_epcc,
-    'blas': of_blas,
 }
 
 
@@ -362,8 +285,6 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument('--stream-c', type=absolute, metavar='PATH', help="McCalpin's stream.c")
     options.add_argument('--likwid-bench', type=absolute, metavar='PATH', help='the program')
     options.add_argument('--imb', type=absolute, metavar='PATH', help='IMB-MPI1')
-    options.add_argument('--epcc', type=absolute, metavar='PATH', help="EPCC's syncbench")
-    options.add_argument('--blas', metavar='ROW', help='of configs/blas.yaml: mkl-gnu, ...')
     options.add_argument('--rounds', type=int, default=7)
     options.add_argument('--size', type=int, default=100_000_000, help='elements of an array')
     options.add_argument('--ntimes', type=int, default=10)

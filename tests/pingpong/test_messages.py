@@ -100,6 +100,7 @@ def test_of_two_nodes_both_ways_between_two_cpus_are_pairs_and_of_one_node_are_n
     assert f"membw: '--pairs {both}': {TWO[-1]}-{TWO[0]} is the same pair as {PAIR}" in said
 
 
+@pytest.mark.shared
 def test_a_host_and_its_card_run_a_build_each(build, tmp_path):
     """The card is a stand-in: another build, with another node's name, on this machine."""
     path, line = tmp_path / 'record.json', ['mpirun']
@@ -172,6 +173,7 @@ def test_a_message_that_never_comes_ends_the_job_with_its_reason(run, number):
     assert hint.startswith('hint: can their nodes reach each other?')
 
 
+@pytest.mark.shared
 def test_a_signal_ends_the_job_with_one_line(run):
     """Launchers pass SIGINT and SIGTERM on: a message of 1 GiB went on for minutes after both."""
     plant = ('-D_GNU_SOURCE', '-include', ROOT / 'tests/probes/failing_receive.h')

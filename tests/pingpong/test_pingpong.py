@@ -27,20 +27,11 @@ def build(build_program):
 
 
 @pytest.fixture
-def run(build, tmp_path):
+def run(build, run_program):
     """run(options): (exit status, output, record or None)"""
-
-    def start(*options, changes=(), front=(), **variables):
-        path = tmp_path / 'record.json'
-        words = [*front, build(changes=changes), '--json', path, *options]
-        env = {k: v for k, v in os.environ.items() if not k.startswith(('OMP_', 'GOMP_'))}
-        done = subprocess.run(
-            words, capture_output=True, text=True, env={**env, **variables}, timeout=300
-        )
-        text = path.read_text() if path.exists() else ''
-        return done.returncode, done.stdout + done.stderr, json.loads(text) if text else None
-
-    return start
+    return lambda *options, changes=(), **more: run_program(
+        build(changes=changes), *options, **more
+    )
 
 
 METHODS = ['cas', 'lines']
@@ -64,7 +55,7 @@ def test_a_pair_is_measured_by_every_method_and_with_both_homes(run):
 def test_a_pair_in_a_cgroup_that_grants_one_cpu_is_disturbed(run):
     """Both sides wait by reading: what the one takes is missing to the other."""
     with one_cpu() as enter:
-        status, said, record = run('--seconds', '0.01', front=enter)
+        status, said, record = run('--seconds', '0.01', before=enter)
         assert status == 0 and record['verdict'] == 'VALID', said
         assert 'warning: disturbed: ' in said
 
@@ -89,7 +80,7 @@ def test_what_the_kernel_does_not_say_is_said_though_the_figure_stands(run, tmp_
     assert status == 0, said
     assert [t['cpu'] for t in record['threads_on']] == [None, None]
     assert 'warning: wrong-pinning: not known: the kernel does not say' in said
-    status, said, record = run(*SHORT, front=silent_kernel.without_proc())
+    status, said, record = run(*SHORT, before=silent_kernel.without_proc())
     assert status == 0 and 'warning: disturbed: not known: /proc/stat does not say' in said, said
 
 

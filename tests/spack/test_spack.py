@@ -130,7 +130,7 @@ def test_the_record_says_what_was_built_from_what(rows, checkout, tmp_path):
     assert (build['spack_hash'], build['code_sha256']) == (found['dag_hash'], found['code_sha256'])
     assert found['compile_line'] == [
         shutil.which('gcc'),
-        *'-O2 -fopenmp -DSTREAM_ARRAY_SIZE=1000000 -mcmodel=medium'.split(),
+        *'-O0 -fopenmp -DSTREAM_ARRAY_SIZE=1000000 -mcmodel=medium'.split(),
         *sources(ROOT),
         '-o',
         os.path.realpath(rows['paths']['gcc-o2']),
@@ -201,7 +201,7 @@ def test_the_stand_alone_tests_of_the_packages_pass(rows, installed, checkout):
 def test_the_fortran_version_is_built_by_its_own_line(installed, checkout):
     need(installed, 'fortran')
     found = checkout.installed('stream_f')
-    wanted = [shutil.which('gfortran'), *'-O2 -fopenmp stream.f90 stream_f.c'.split()]
+    wanted = [shutil.which('gfortran'), *'-O0 -fopenmp stream.f90 stream_f.c'.split()]
     assert (found['preset'], found['compile_line'][:5]) == ('gfortran-o2', wanted)
     assert found['spec'].startswith('membw@develop+fortran')
 
@@ -218,7 +218,7 @@ def test_the_mpi_variant_is_built_by_the_presets_line_with_this_machines_mpi(ins
     (program,) = [word for word in found['compile_line'] if word.endswith('/bin/stream')]
     assert found['compile_line'] == [
         shutil.which('gcc'),
-        *'-O2 -fopenmp -mcmodel=medium -DMEMBW_MPI'.split(),
+        *'-O0 -fopenmp -mcmodel=medium -DMEMBW_MPI'.split(),
         *before,
         *sources(ROOT),
         *['-o', program],
@@ -243,7 +243,7 @@ def test_the_programs_of_a_node_are_built_and_dgemm_with_the_blas_of_the_spec(
     (program,) = [word for word in line if word.endswith(f'/bin/{name}')]
     behind = behind.format(prefix=checkout.root / 'openblas').split()
     assert line[1:] == [
-        *'-O2 -fopenmp -mcmodel=medium'.split(),
+        *'-O0 -fopenmp -mcmodel=medium'.split(),
         f'{name}.c',
         '-o',
         program,
@@ -275,7 +275,7 @@ def test_an_edit_gives_a_new_hash_and_the_lock_of_before_is_refused(rows, my_che
     my_checkout.edit('src/stream/kernels/kernels.c', '#include', '/* edited */\n#include')
     first = refused()
     my_checkout.spack('-e', folder, 'concretize', '--force')
-    my_checkout.edit('configs/presets.yaml', "'-O2 {openmp} {defs} -m", "'-O1 {openmp} {defs} -m")
+    my_checkout.edit('configs/presets.yaml', "'-O0 {openmp} {defs} -m", "'-O1 {openmp} {defs} -m")
     second = refused()
     assert first == built and len(second) == 32 and second != first
 

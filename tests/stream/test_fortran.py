@@ -1,7 +1,6 @@
 """The program with its loops in Fortran: the same options, record, verdict and validation."""
 
 import json
-import os
 import shutil
 import subprocess
 
@@ -18,10 +17,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def run(*command, **keywords):
-    env = {**os.environ, 'OMP_NUM_THREADS': '2', 'OMP_WAIT_POLICY': 'passive'}
-    return subprocess.run(
-        list(map(str, command)), capture_output=True, text=True, env=env, **keywords
-    )
+    return subprocess.run([*map(str, command)], capture_output=True, text=True, **keywords)
 
 
 def built(folder, *flags, source=ROOT / 'src'):
@@ -38,19 +34,19 @@ def stream_f(tmp_path_factory):
 
 
 @pytest.mark.parametrize('ntimes', [2, 3, 8])
-def test_the_record_is_that_of_the_c_program_but_for_the_language(stream_f, tmp_path, ntimes):
-    path = tmp_path / 'record.json'
-    done = run(stream_f, '-n', '100003', '-t', ntimes, '--json', path)
-    record = check(json.loads(path.read_text()))
+def test_the_record_is_that_of_the_c_program_but_for_the_language(stream_f, run_program, ntimes):
+    status, said, record = run_program(stream_f, '-n', '100003', '-t', str(ntimes))
+    check(record)
     assert record['language'] == 'fortran' and list(record['kernels']) == KERNELS
-    assert record['validation'] == {'ok': True, 'wrong_elements': 0, 'first': []}, done.stdout
-    assert done.returncode == 1 and 'INVALID (array-too-small' in done.stdout
+    assert record['validation'] == {'ok': True, 'wrong_elements': 0, 'first': []}, said
+    assert status == 1 and 'INVALID (array-too-small' in said
 
 
-def test_a_flipped_bit_is_found(tmp_path):
+def test_a_flipped_bit_is_found(tmp_path, run_program):
     source = copy_source(tmp_path, *flipped_bit(1, 77, 3))
-    done = run(built(tmp_path, '-O0', source=source), '-n', '100003', '-t', '3')
-    assert done.returncode == 1 and '  b[77] at ' in done.stdout and 'not-validated' in done.stdout
+    program = built(tmp_path, '-O0', source=source)
+    status, said, _ = run_program(program, '-n', '100003', '-t', '3')
+    assert status == 1 and '  b[77] at ' in said and 'not-validated' in said
 
 
 def test_membw_codegen_reads_its_loops(stream_f):

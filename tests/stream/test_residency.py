@@ -102,6 +102,8 @@ MACHINES = {
     'given: in a cache': (Machine(8, 200, 16000, 96), CONTRADICTED, 96, 96),
     'given: STREAM of one million elements': (Machine(32, 32, 16000, 24), UNKNOWN, 24, 24),
     'given: below the rule': (Machine(64, 20, 16000, 192), PROVEN, 192, 192),
+    'given: a part of what a proof takes': (Machine(64, 20, 16000, 128), PROVEN, 128, 128),
+    'given: where the memory begins': (Machine(24, 100, 16000, 192), UNKNOWN, 192, 192),
     'given: of the rule, in a cache of 1 GiB of 2 GiB':
         (Machine(32, 1024, 1600, 384), NOT_PROVEN, 384, 384),
     'given: larger than what a proof takes': (Machine(32, 32, 16000, 6000), PROVEN, 6000, 6000),
@@ -121,6 +123,7 @@ def stream(build_program: Callable[..., Path]) -> Callable[..., Any]:
     return run
 
 
+@pytest.mark.shared
 @pytest.mark.parametrize('machine, known, least, most', MACHINES.values(), ids=MACHINES)
 def test_no_cache_is_taken_for_memory(stream, machine, known, least, most) -> None:
     word, size = stream(machine).stdout.rsplit(maxsplit=1)
@@ -131,6 +134,7 @@ def test_no_cache_is_taken_for_memory(stream, machine, known, least, most) -> No
         assert not (in_cache and word == PROVEN)
 
 
+@pytest.mark.shared
 def test_a_figure_that_is_not_proven_is_an_upper_bound_and_undecided(stream, tmp_path) -> None:
     small = Machine(480, 30, 200)
     done = stream(small, '-t', '8', '--json', tmp_path / 'r.json', GO_ON='1')
@@ -144,6 +148,7 @@ def test_a_figure_that_is_not_proven_is_an_upper_bound_and_undecided(stream, tmp
     assert 'Verdict: UNDECIDED (not-proven)' in done.stdout and done.returncode == 1
 
 
+@pytest.mark.shared
 def test_one_that_is_allowed_is_valid_and_says_so(stream, tmp_path) -> None:
     options = ('-t', '4', '--json', tmp_path / 'r.json', '--allow', 'not-proven')
     done = stream(Machine(480, 30, 200), *options, GO_ON='1')

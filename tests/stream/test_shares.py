@@ -6,8 +6,6 @@ import subprocess
 import pytest
 from changed_source import copy_source, other_machine
 
-pytestmark = pytest.mark.alone
-
 
 @pytest.fixture(scope='module')
 def shares(tmp_path_factory):

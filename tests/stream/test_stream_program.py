@@ -148,9 +148,16 @@ BAD_INPUT = [
     ('-n 99999999999999999999', "invalid value for '-n': '99999999999999999999'"),
     ('-n', "'-n' needs a value"),
     ('-t 1', "invalid value for '-t': '1'"),
+    *(
+        (f'-n {size}', f"invalid value for '-n': '{size}'")
+        for size in ('10Q', '10MM', 'M', '1.5M')
+    ),
+    ('-m G', "invalid value for '-m': '"),
+    ('-t 2kk', "invalid value for '-t': '2kk'"),
     ('--ntimes=many', "invalid value for '-t': 'many'"),
     ('--json /no/such/folder/x.json', "cannot write '/no/such/folder/x.json'"),
     ('--allow everything', "invalid value for '--allow': 'everything'"),
+    ('--allow array-too', "invalid value for '--allow': 'array-too'"),
     ('--allow=', "invalid value for '--allow': '', which names nothing"),
     ('--peak x', "invalid value for '--peak': 'x'"),
     ('--peak nan', "invalid value for '--peak': 'nan'"),
@@ -244,10 +251,15 @@ def test_macros_set_the_defaults_and_options_override_them(build, tmp_path):
     assert [record[k] for k in sizes] == [1000000, 'option', 3, 0]
 
 
-def test_memory_in_kib_counts_as_mpi_streams_users_know_it(stream, tmp_path):
+SIZES = {'-m 16384': 44739242 // 64, '-n 1M': 1000000, '-n 900k': 900000, '-m 24M': 1048576,
+         '-m 24576K': 1048576}  # fmt: skip
+
+
+@pytest.mark.parametrize('words, elements', SIZES.items())
+def test_a_size_may_have_a_unit_and_memory_is_in_kib(stream, tmp_path, words, elements):
     """1048576 KiB make 44739242 elements [cea]; here a 64th of both."""
-    _, record = record_of(stream, tmp_path, '-m', '16384', '-t', '2')
-    assert record['array_size'] == 44739242 // 64
+    _, record = record_of(stream, tmp_path, *words.split(), '-t', '2')
+    assert record['array_size'] == elements
 
 
 def test_float_counts_its_own_bytes_and_validates(build, tmp_path):

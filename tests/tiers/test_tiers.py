@@ -1,25 +1,16 @@
 """src/tiers by hand: the matrix of this machine, and what makes it INVALID."""
 
-import json
-import subprocess
-
 import pytest
 
 SMALL = ['--array-mib', '8', '--rounds', '3']
 
 
 @pytest.fixture
-def tiers(build_program, tmp_path):
+def tiers(build_program, run_program):
     """tiers(*options) -> (exit status, output, record)"""
-
-    def run(*options, changes=()):
-        record = tmp_path / 'record.json'
-        program = build_program('tiers', changes=changes)
-        words = [program, *options, '--json', record]
-        done = subprocess.run(words, capture_output=True, text=True)
-        return done.returncode, done.stdout + done.stderr, json.loads(record.read_text())
-
-    return run
+    return lambda *options, changes=(): run_program(
+        build_program('tiers', changes=changes), *options
+    )
 
 
 def test_each_pair_has_latency_bandwidths_and_the_place_of_its_pages(tiers):

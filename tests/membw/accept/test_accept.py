@@ -198,9 +198,9 @@ def test_a_latency_is_at_most_its_value(judged):
     assert [node.status for node in found.nodes] == ['PASS', 'FAIL']
 
 
-def test_within_compares_with_the_median_of_the_nodes(judged):
+def test_within_compares_with_the_median_of_the_nodes_first_rounds(judged):
     line = {'within': 0.02, 'unit': 'GB/s', 'better': 'higher'}
-    made = fleet(['n003'], triad=306.0 * 0.975)
+    made = fleet(['n003'], triad=306.0 * 0.975) + retest(NODES, 330.0, runs=5)
     found = judged(made, contract={'triad': line}, retest__repetitions=0)
     assert [node.name for node in found.with_status('FAIL')] == ['n003']
     assert found.limits['triad'] == pytest.approx(0.98 * 306, rel=1e-3)

@@ -79,6 +79,13 @@ def test_nodes_that_change_in_one_night_are_one_line(tmp_path):
     assert change.nodes == ('n001', 'n002', 'n003')
 
 
+@pytest.mark.parametrize('later, lines', [(3, 1), (4, 2)])
+def test_nodes_that_change_within_three_days_are_one_line(tmp_path, later, lines):
+    begins = {7: 30, 8: 30 + later}
+    rows = nights(lambda n, day: 0.9 if day >= begins.get(n, NIGHTS) else 1.0)
+    assert len(changes(tmp_path, rows)) == lines
+
+
 def test_the_change_of_what_was_run_with_is_named(tmp_path):
     rows = nights(lambda n, day: 0.95 if day >= 40 else 1.0)
     for row in rows:
@@ -183,8 +190,10 @@ def test_bounds_and_invalid_figures_are_left_out(tmp_path):
     assert not changes(tmp_path, rows)
 
 
-def test_one_node_alone_is_compared_with_itself(tmp_path):
-    (change,) = changes(tmp_path, nights(lambda n, day: 0.95 if day >= 40 else 1.0, nodes=1))
+@pytest.mark.parametrize('nodes', [1, 2])
+def test_fewer_than_three_nodes_are_compared_with_themselves(tmp_path, nodes):
+    fallen = nights(lambda n, day: 0.95 if n == 1 and day >= 40 else 1.0, nodes=nodes)
+    (change,) = changes(tmp_path, fallen)
     assert told([change]) == [(('n001',), 'STEP', night(40))]
 
 

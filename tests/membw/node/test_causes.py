@@ -41,8 +41,13 @@ def test_a_planted_cause_is_named_with_its_evidence(name):
 def test_a_clock_of_the_uncore_that_is_as_that_of_the_peers_is_no_cause():
     shares = made.PLANTED['fabric-clock'][0]['shares']
     peers = [made.node(f'p{i}', facts_own={'uncore_max_khz': 2.4e6}) for i in range(5)]
-    for khz, names in ((2.4e6, []), (1.2e6, ['fabric-clock'])):
-        node = made.node(shares=shares, facts_own={'uncore_max_khz': khz})
+    cores = {'l1': 0.8, 'l2': 0.8}  # do not stay as the pattern wants them: the fact is known
+    for khz, more, names in (
+        (2.4e6, {}, []),
+        (1.2e6, {}, ['fabric-clock']),
+        (1.2e6, cores, ['fabric-clock', 'core-clock']),
+    ):
+        node = made.node(shares=shares | more, facts_own={'uncore_max_khz': khz})
         assert [cause.name for cause in made.word(node, peers).causes] == names
 
 
@@ -60,6 +65,8 @@ def test_two_causes_at_a_time_are_both_named():
         # the speed is known, and as that of the peers
         ({'shares': {'rate': 0.75, 'latency': 0.9}}, 'triad 135 GB/s'),
         ({'shares': {'l1': 0.7}}, 'l1_latency'),
+        # the clock of the cores moves L1 and L2 alike, that of the uncore neither of them
+        ({'shares': {'l1': 0.83, 'l2': 0.9}}, 'l1_latency'),
         # a pattern that any low node may have: prefetchers, a busy sibling
         ({'shares': {'one': 0.5}}, 'triad_one_thread'),
     ],

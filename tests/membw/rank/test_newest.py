@@ -14,8 +14,6 @@ from membw.rank.ranking import rank_files, rank_table
 from membw.report.run import run_of_records
 from membw.results.table import read_table
 
-MINUTE = 1 / 1440  # of a day
-
 
 @pytest.fixture
 def here(monkeypatch):

@@ -17,8 +17,9 @@ def fleet_file(tmp_path):
     return str(made.write(tmp_path / 'first.jsonl', made.fleet(20, slow={7: 0.94})))
 
 
-def again(path, share, node='n007'):
-    rows = [made.record(node, day=0.001 * i, rows=made.stream(share=share)) for i in (1, 2, 3)]
+def again(path, share, node='n007', **fields):
+    rows = made.stream(share=share)
+    rows = [made.record(node, day=0.001 * i, rows=rows, **fields) for i in (1, 2, 3)]
     return str(made.write(path / 'again.jsonl', rows))
 
 
@@ -49,6 +50,22 @@ def test_later_runs_of_the_night_confirm_or_clear_a_low_node(
     assert done == status
     assert f'n007 {word} (' in text
     assert 'measure again' not in text
+
+
+def test_later_runs_that_are_invalid_neither_clear_it_nor_condemn_it(fleet_file, tmp_path, capsys):
+    invalid = again(tmp_path, 0.99, validation={'ok': False})
+    assert 'n007 UNDECIDED (' in rank(capsys, fleet_file, invalid)[1]
+
+
+@pytest.mark.parametrize('day, word', [(0, 'DIED'), (-7, 'PASS')])
+def test_a_launch_of_another_test_that_died_counts_in_its_own_measurement_alone(
+    tmp_path, day, word
+):
+    end = {'what': '', 'why': 'ended by SIGBUS (signal 7)', 'died': True, 'node': 'n003'}
+    dead = {**made.record('n003', day, case={'test': 'dgemm'}, missing=[end]), 'metrics': {}}
+    path = made.write(tmp_path / 'r.jsonl', [*made.fleet(20), dead])
+    ranking = rank_files([str(path)])
+    assert [n.verdict for n in ranking.nodes if n.name == 'n003'] == [word]
 
 
 def test_an_expected_node_without_a_record_is_missing_by_name(fleet_file, capsys):

@@ -54,6 +54,13 @@ def test_each_side_of_each_limit_of_a_reference(value, low, high, limits, word):
     assert bool(verdict.missed(figure)) == (word != 'PASS')
 
 
+@pytest.mark.parametrize('share, word', [(1.09, 'PASS'), (1.11, 'UNDECIDED')])
+def test_a_headline_a_tenth_above_the_peak_is_too_good(tmp_path, share, word):
+    peak = {'value': made.TRIAD, 'unit': 'GB/s'}
+    figure = triad(tmp_path, share, case={'references': {}}, peak=peak)
+    assert verdict.of_figure(figure) == word
+
+
 def test_a_wrong_figure_is_invalid_whatever_it_is(tmp_path):
     assert verdict.of_figure(triad(tmp_path, 1.0, validation={'ok': False})) == 'INVALID'
 
@@ -101,6 +108,7 @@ def test_a_case_has_the_worst_word_of_its_figures(tmp_path):
     figures = [triad(tmp_path, share) for share in (1.0, 0.9)]
     assert verdict.of_case(figures) == 'FAIL'
     assert verdict.of_case([]) == 'MISSING'
+    assert verdict.worst(['UNDECIDED', 'XPASS', 'FAIL', 'MISSING', 'PASS']) == 'FAIL'
 
 
 @pytest.mark.parametrize(

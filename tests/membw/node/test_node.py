@@ -2,12 +2,13 @@
 
 import json
 import signal
+import subprocess
 
 import made_up_nodes as made
 import pytest
 
 from membw import cli
-from membw.node import assembled, battery, text
+from membw.node import assembled, battery, command, text
 from membw.results.table import read_table
 
 
@@ -123,3 +124,14 @@ def test_who_took_the_cpus_is_said_and_how_often_the_battery_was_preempted():
 def test_the_plan_is_printed(capsys):
     status, said = run(capsys, '--plan', '--seconds', 30)
     assert status == 0 and 'ladder --quick' in said.out
+
+
+def test_programs_for_another_cpu_are_built_in_another_folder(monkeypatch):
+    """Two kinds of nodes on one home: in one folder each would build over the other's."""
+    done = subprocess.CompletedProcess([], 0)
+    monkeypatch.setattr('subprocess.run', lambda *words, **more: done)
+    folders = set()
+    for cpu in 'znver3', 'znver4', 'znver3':
+        monkeypatch.setattr('membw.presets.plan', lambda *words, cpu=cpu: cpu)
+        folders.add(command.built(['stream'], None, None))
+    assert len(folders) == 2

@@ -43,7 +43,7 @@ def one_per_core(allowed: Iterable[int], folder: Path = CPUS) -> list[int]:
     for cpu in sorted(allowed):
         try:
             text = (folder / f'cpu{cpu}' / 'topology' / 'thread_siblings_list').read_text()
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             text = str(cpu)
         if cpu not in seen:
             cpus.append(cpu)
@@ -121,9 +121,11 @@ def cores(partition: Any) -> list[int]:
 
 def numbered(folder: Path = NODES) -> dict[int, list[int]]:
     """{number: CPUs} of the NUMA domains of this machine, those without CPUs too."""
-    lists = {}
-    for path in folder.glob('node[0-9]*/cpulist'):
-        lists[int(path.parent.name[4:])] = expand(path.read_text().strip())
+    try:
+        names = [name for name in os.listdir(folder) if re.fullmatch('node[0-9]+', name)]
+    except (FileNotFoundError, NotADirectoryError):  # all else ends here: it is not known
+        return {}
+    lists = {int(name[4:]): expand((folder / name / 'cpulist').read_text()) for name in names}
     return dict(sorted(lists.items()))
 
 

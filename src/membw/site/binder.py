@@ -146,11 +146,21 @@ def scheduler(partition: Facts) -> str:
     return backend or ('squeue' if slurm.lacks_accounting() else 'slurm')
 
 
+def taken(feature: str, system: str) -> str:
+    """A site's own feature by a name that ReFrame takes: 16_nodes as _16_nodes."""
+    name = re.sub('^(?![a-zA-Z_])', '_', re.sub('[^a-zA-Z0-9_-]', '_', feature))
+    if name != feature:
+        line = f"membw: systems/{system}.yaml: feature '{feature}' is '{name}' for ReFrame"
+        print(line, file=sys.stderr)
+    return name
+
+
 def reframe_partition(system: Facts, partition: Facts, table: Table) -> tuple[Facts, list[Facts]]:
     environs, left_out = bind(system, partition, table)
     features = partition['features']
     # of a CPU's hundred flags only those that a preset asks for
-    features = machine.features(table) if features == 'auto' else [*features]
+    features = machine.features(table) if features == 'auto' else features
+    features = [taken(feature, system['name']) for feature in features]
     if partition['scheduler'] in slurm.SCHEDULERS:
         features.append('flexible')  # ReFrame can ask which nodes are idle
     extras = {**peak.completed(partition.get('extras', {})), 'left_out': left_out}

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from membw.errors import MembwError
+
 GROUPS = Path('/sys/fs/cgroup')
 CPUS = Path('/sys/devices/system/cpu')
 NODES = Path('/sys/devices/system/node')
@@ -19,11 +21,16 @@ def expand(text: object) -> list[int]:
     cpus: list[int] = []
     # Linux 5.15-rc ended its lists by a NUL
     for part in filter(None, re.sub(r'[\s\0]', '', str(text)).split(',')):
-        first, _, last = part.partition('-')
-        if int(last or first) >= MOST_CPUS:
-            raise ValueError(f"'{part[:40]}' is no CPU")
-        cpus += range(int(first), int(last or first) + 1)
+        found = re.fullmatch(r'(\d{1,6})(?:-(\d{1,6}))?', part, re.ASCII)
+        if not found or int(found[2] or found[1]) >= MOST_CPUS:
+            raise MembwError(f"'{part[:40]}' is no CPU, and no range of CPUs")
+        cpus += range(int(found[1]), int(found[2] or found[1]) + 1)
     return cpus
+
+
+def lines_of_cgroups(text: str) -> list[list[str]]:
+    """[[number, controllers, path]] of /proc/self/cgroup."""
+    return [words for line in text.splitlines() if len(words := line.split(':', 2)) == 3]
 
 
 def compress(cpus: Iterable[int]) -> str:
@@ -54,8 +61,7 @@ def one_per_core(allowed: Iterable[int], folder: Path = CPUS) -> list[int]:
 def quota(groups: Path = GROUPS, own: Path = Path('/proc/self/cgroup')) -> float:
     """CPUs' worth of time that the cgroups (v1, v2) grant this process."""
     least = math.inf
-    for line in own.read_text().splitlines() if own.is_file() else ():
-        _, controllers, path = line.split(':', 2)
+    for _, controllers, path in lines_of_cgroups(own.read_text()) if own.is_file() else ():
         if controllers and 'cpu' not in controllers.split(','):
             continue
         folder = groups / ('cpu' if controllers else '') / path.strip('/')
@@ -64,7 +70,7 @@ def quota(groups: Path = GROUPS, own: Path = Path('/proc/self/cgroup')) -> float
             v1 = [group / 'cpu.cfs_quota_us', group / 'cpu.cfs_period_us']
             files = [f for f in (group / 'cpu.max', *v1) if f.is_file()]
             words = ' '.join(file.read_text() for file in files).split()
-            if len(words) == 2 and words[0].isdigit():
+            if len(words) == 2 and all(map(str.isdecimal, words)) and int(words[1]):
                 least = min(least, int(words[0]) / int(words[1]))
     return least
 
@@ -184,7 +190,7 @@ def numa(folder: Path = NODES) -> list[dict[str, Any]]:
             'domain': number,
             'cpus': compress(cpus),
             'memory_gib': max(0.1, round(memory_kib / 2**20, 1)) if memory_kib else 0,
-            'distances': [int(word) for word in texts['distance'].split()],
+            'distances': list(map(int, re.findall(r'\d+', texts['distance'], re.ASCII))),
         })  # fmt: skip
     return found
 

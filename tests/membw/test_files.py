@@ -31,11 +31,12 @@ def fleet(tmp_path):
 @pytest.mark.parametrize(
     'words', [['rank', '--node-check'], ['report', '-o'], ['export', '--output']], ids=' '.join
 )
-def test_a_disk_that_fills_leaves_the_last_file_alone(tmp_path, fleet, capsys, words):
+def test_a_disk_that_fills_leaves_the_last_file_alone(tmp_path, fleet, capsys, monkeypatch, words):
     """A node that is cut off a node-check file would pass for one that nobody measured."""
     file = tmp_path / 'kept' / 'file.png'
     file.parent.mkdir()
     file.write_bytes(b'of last night')
+    monkeypatch.setattr('sys.dont_write_bytecode', True)  # cut off, it would stay
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
     try:
@@ -47,7 +48,9 @@ def test_a_disk_that_fills_leaves_the_last_file_alone(tmp_path, fleet, capsys, w
     assert os.listdir(file.parent) == [file.name]
 
 
-@pytest.mark.parametrize('error, is_written', [('EINVAL', 1), ('ENOSYS', 1), ('EIO', 0), ('ENOSPC', 0)])
+@pytest.mark.parametrize(
+    'error, is_written', [('EINVAL', 1), ('ENOSYS', 1), ('EIO', 0), ('ENOSPC', 0)]
+)
 def test_a_file_system_without_fsync_takes_a_file_and_a_broken_one_none(
     tmp_path, monkeypatch, error, is_written
 ):

@@ -94,12 +94,12 @@ def starts(job: Job, nodes: int) -> tuple[bool, str]:
         said = slurm.query(*words, text='\n'.join(lines), stream='stderr')
     except NoAnswer as err:
         return False, str(err)
-    when = re.search(r' to start at (\S+)', said)
+    when = said.partition(' to start at ')[2].split(' ')[0]
     try:
-        start = time.mktime(time.strptime(when[1] if when else '', '%Y-%m-%dT%H:%M:%S'))
+        start = time.mktime(time.strptime(when, '%Y-%m-%dT%H:%M:%S'))
     except (ValueError, OverflowError):
         return False, ' '.join(said.split())
-    return start < time.time() + SOON_S, f'{plural(nodes, "node")} not before {when[1]}'
+    return start < time.time() + SOON_S, f'{plural(nodes, "node")} not before {when}'
 
 
 def in_submit(job: Job) -> list[str]:

@@ -60,7 +60,7 @@ def test_each_site_gets_a_job_as_it_takes_them(reframe, tmp_path):
         done = reframe('', '--dry-run', '--system', name, *words, root=copy, MEMBW_BUILD='')
         assert done.code == 0 and 'Ran 5/5' in done.text, (name, done.text)
         for test in ('stream', 'cluster_stream'):
-            (script,) = (done.folder / f'stage/{name}').glob(f'cpu/*/{test}*/rfm_job.sh')
+            (script,) = (done.folder / f'stage/{name}').glob(f'*/*/{test}*/rfm_job.sh')
             text = script.read_text()
             in_submit = 'sched_access_in_submit' in site.get('sched_options', {})
             assert in_submit or all(f'#SBATCH {one}\n' in text for one in site['access']), name

@@ -64,7 +64,7 @@ NAMES = [
 def test_a_node_is_named_as_its_scheduler_has_it(build_program, tmp_path, call, given, name):
     """By the program, by Python and in the ledger of a job."""
     program, script = build_program('stream'), tmp_path / 'job.sh'
-    words = f"{program} -n 1e5 -t 3 --allow {WRONG_HERE} --json r.json"
+    words = f'{program} -n 1e5 -t 3 --allow {WRONG_HERE} --json r.json'
     script.write_text(
         f'echo {given.get("host", "h7")!r} >/proc/sys/kernel/hostname\ncd {tmp_path}\n'
         f'{ledger.begun()}\nunset MEMBW_LEDGER\n{words}\n'

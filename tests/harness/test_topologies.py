@@ -315,8 +315,8 @@ def test_the_memories_are_those_that_there_are_and_that_may_be_used(tmp_path, ca
 
 
 def views(tree, online, probe, monkeypatch):
-    """{view: (first threads of the cores, {domain: those of its CPUs}, the memories of a scan)} of a
-    tree: by the programs, by Python on the node, and by the file that `membw system add` writes of
+    """{view: (cores, {domain: the first threads of its cores}, the memories of a scan)} of a tree:
+    by the programs, by Python on the node, and by the file that `membw system add` writes of
     ReFrame's facts, read back."""
     cpus, nodes = system(tree, 'cpu'), system(tree, 'node')
     found = probe(tree, online)

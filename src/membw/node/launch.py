@@ -14,8 +14,10 @@ from membw.results.ledger import how
 from membw.results.record import BadRecord, evidence
 
 POLL_S = 0.05
-# whoever sends these wants it to end, as in ci/entries/membw-health; any other is a finding
-WANTED = {getattr(signal, f'SIG{name}') for name in ('HUP', 'INT', 'TERM', 'USR1', 'USR2', 'XCPU')}
+# as in ci/entries/membw-health: whoever sends these wants it to end, and SIGILL is of code for
+# another CPU; any other is a finding
+NAMES = ('HUP', 'INT', 'TERM', 'USR1', 'USR2', 'XCPU', 'ILL')
+NO_FINDING = {getattr(signal, f'SIG{name}') for name in NAMES}
 
 
 def launch(words: list[str], environment: Mapping[str, str], limit_s: float) -> dict[str, Any]:
@@ -39,10 +41,11 @@ def launch(words: list[str], environment: Mapping[str, str], limit_s: float) -> 
             why = said_of[0].removeprefix('membw: ') if said_of else how(status)
     if is_late or status < 0:
         why = f'not measured within {limit_s:.0f} s' if is_late else how(status)
+        why += ': was it built for another CPU?' if status == -signal.SIGILL else ''
     return {
         'record': record,
         'why': why,
-        'died': not is_late and status < 0 and -status not in WANTED,
+        'died': not is_late and status < 0 and -status not in NO_FINDING,
         'seconds': round(time.monotonic() - begun, 2),
         'stopped': stopped,
         'trace': taken,

@@ -86,8 +86,9 @@ def test_a_program_that_a_signal_ends_is_died_and_the_word_is_printed_without_a_
     assert 'ladder: ended by SIGBUS (signal 7)' in said.out and status != 0
 
 
-def test_one_that_somebody_stopped_is_missing(programs, capsys):
-    put(programs, 'ladder', 'kill -TERM $$')
+@pytest.mark.parametrize('name', ['TERM', 'ILL'])  # ILL: of --programs of another CPU
+def test_one_that_somebody_stopped_or_built_elsewhere_is_missing(programs, capsys, name):
+    put(programs, 'ladder', f'kill -{name} $$')
     status, said = run(capsys, '--programs', programs, '--json')
     found = json.loads(said.out)
     assert status == 1 and found['word'] in ('MISSING', 'UNDECIDED')

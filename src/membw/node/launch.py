@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from membw.node import trace
-from membw.results.ledger import how
+from membw.results.ledger import how, last_words
 from membw.results.record import BadRecord, evidence
 
 POLL_S = 0.05
@@ -35,10 +35,9 @@ def launch(words: list[str], environment: Mapping[str, str], limit_s: float) -> 
         try:
             record, why = evidence(file.read_bytes().rstrip(b'\n')), ''
         except (OSError, BadRecord):
-            record = None
-            lines = said.read_text(errors='replace').splitlines()
-            said_of = [line for line in lines if line.startswith('membw: ')]
-            why = said_of[0].removeprefix('membw: ') if said_of else how(status)
+            record, words = None, last_words(said.read_text(errors='replace'))
+            why = words.removeprefix('membw: ')
+            why = why if why != words else ': '.join(filter(None, (how(status), words)))
     if is_late or status < 0:
         why = f'not measured within {limit_s:.0f} s' if is_late else how(status)
         why += ': was it built for another CPU?' if status == -signal.SIGILL else ''

@@ -86,13 +86,18 @@ def test_a_program_that_a_signal_ends_is_died_and_the_word_is_printed_without_a_
     assert 'ladder: ended by SIGBUS (signal 7)' in said.out and status != 0
 
 
-@pytest.mark.parametrize('name', ['TERM', 'ILL'])  # ILL: of --programs of another CPU
-def test_one_that_somebody_stopped_or_built_elsewhere_is_missing(programs, capsys, name):
-    put(programs, 'ladder', f'kill -{name} $$')
+@pytest.mark.parametrize('end, why', [
+    ('kill -TERM $$', 'ended by SIGTERM'), ('kill -ILL $$', 'was it built for another CPU?'),
+    ('echo ladder: no libgomp.so.1 >&2; exit 127', 'exit status 127: ladder: no libgomp.so.1'),
+])  # fmt: skip
+def test_one_that_was_stopped_or_built_elsewhere_is_missing(programs, tmp_path, capsys, end, why):
+    put(programs, 'ladder', end)
     status, said = run(capsys, '--programs', programs, '--json')
     found = json.loads(said.out)
     assert status == 1 and found['word'] in ('MISSING', 'UNDECIDED')
     assert 'UNDECIDED' == found['word'] or 'ladder' in found['why']
+    (lost,) = json.loads(next((tmp_path / 'nodes').glob('*.json')).read_text())['missing']
+    assert why in lost['why'] and not lost['died']
 
 
 def test_the_record_alone_is_written_where_others_judge(programs, tmp_path, capsys):

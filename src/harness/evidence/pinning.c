@@ -2,6 +2,7 @@
 
 #include "../machine/cgroup.h"
 #include "../machine/topology.h"
+#include "../openmp.h"
 #include "../plural.h"
 #include "../verdict.h"
 #include "threads.h"

@@ -35,9 +35,9 @@ def launch(words: list[str], environment: Mapping[str, str], limit_s: float) -> 
         try:
             record, why = evidence(file.read_bytes().rstrip(b'\n')), ''
         except (OSError, BadRecord):
-            record, words = None, last_words(said.read_text(errors='replace'))
-            why = words.removeprefix('membw: ')
-            why = why if why != words else ': '.join(filter(None, (how(status), words)))
+            record, line_of = None, last_words(said.read_text(errors='replace'))
+            why = line_of.removeprefix('membw: ')
+            why = why if why != line_of else ': '.join(filter(None, (how(status), line_of)))
     if is_late or status < 0:
         why = f'not measured within {limit_s:.0f} s' if is_late else how(status)
         why += ': was it built for another CPU?' if status == -signal.SIGILL else ''

@@ -51,8 +51,8 @@ esac
 unset _membw_python
 export MEMBW_ROOT
 export RFM_CONFIG_PATH="$MEMBW_ROOT/configs"
-# of a module of the site: packages for another Python
-unset PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONINSPECT
+# of a module of the site, or of a profile: they are meant for another Python
+eval "$(env | sed -n 's/^\(PYTHON[A-Z][A-Z]*\|__PYVENV_LAUNCHER__\)=.*/unset \1;/p')"
 export PYTHONUTF8=1 # our files are, whatever the locale: ReFrame reads them too
 
 # a container's user without an entry in passwd: ReFrame and Slurm's commands want a name

@@ -131,7 +131,10 @@ def started_once(job: Job, *options: str) -> list[str]:
 
 def forget_outer_job(system: System) -> None:
     """sbatch hands the environment on: what Slurm set of a job in which ReFrame runs would be
-    taken for the inner one's (SLURM_RESTART_COUNT, SLURM_MEM_PER_CPU, SLURM_CLUSTERS)."""
+    taken for the inner one's (SLURM_RESTART_COUNT, SLURM_MEM_PER_CPU, SLURM_CLUSTERS). By a
+    person's SQUEUE_NAMES ReFrame would see its jobs as ended."""
+    for name in filter(slurm.OF_USER.match, [*os.environ]):
+        del os.environ[name]
     inside = any(
         part.scheduler.registered_name == 'local'
         and part.launcher_type.registered_name.startswith('srun')

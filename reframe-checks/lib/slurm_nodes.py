@@ -36,7 +36,7 @@ def candidates(job: Job) -> dict[str, str]:
 
 def state(node: str, job: Job) -> str:
     """'idle+drain', 'idle, 2 CPUs' of a node that is too small, as `scontrol show node` has it."""
-    word, cpus = (re.search(rf' {name}=(\S+)', node) for name in ('State', 'CPUTot'))
+    word, cpus = (re.search(p, node, re.ASCII) for p in (r' State=(\S+)', r' CPUTot=(\d{1,9})\b'))
     needed = (job.num_tasks_per_node or 1) * (job.num_cpus_per_task or 1)
     few = f', {plural(int(cpus[1]), "CPU")}' if cpus and int(cpus[1]) < needed else ''
     return (word[1].lower() if word else 'unknown') + few

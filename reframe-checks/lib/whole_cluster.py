@@ -125,6 +125,7 @@ class whole_cluster(measurement):
             why = ': '.join(filter(None, [self.refused, each]))
             self.not_now(f'{needed} needed, of {plural(len(self.before), "node")}: {why}')
         self.num_tasks = count * self.num_tasks_per_node
+        job.options = [*job.options, f'--nodes={count}']  # whatever `access` says of other jobs
 
     def run_on_nodes(self, *words: str) -> None:
         """The command; each process that srun starts notes in the ledger how the program ended on

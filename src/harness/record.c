@@ -3,6 +3,7 @@
 #include "build/build.h"
 #include "evidence/interference.h"
 #include "evidence/threads.h"
+#include "job/ranks.h"
 #include "job/watchdog.h"
 #include "json.h"
 #include "machine/facts.h"
@@ -11,25 +12,20 @@
 
 #include <sched.h>
 #include <time.h>
-#include <unistd.h>
 
-enum { HOST_MAX = 256 };
-
-static char record_host_name[HOST_MAX];
+static const char *record_host_name;
 static int record_rank_own, record_rank_count = 1;
 
 void record_process(const char *host, int rank, int ranks)
 {
-	snprintf(record_host_name, sizeof(record_host_name), "%s", host);
+	record_host_name = host;
 	record_rank_own = rank;
 	record_rank_count = ranks;
 }
 
 const char *record_host(void)
 {
-	if (!*record_host_name)
-		gethostname(record_host_name, sizeof(record_host_name) - 1);
-	return record_host_name;
+	return record_host_name ? record_host_name : ranks_node();
 }
 
 /* By the kernel's names; NULL: one without a name here. */

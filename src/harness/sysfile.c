@@ -14,13 +14,25 @@ static FILE *sysfile_try(const char *path)
 	return fopen(path, "r");
 }
 
-static void sysfile_not_opened(const char *path)
+/* Without them a machine would have other domains and cores than it has. */
+static int sysfile_is_vital(const char *path)
+{
+	return strstr(path, "/sys/devices/system/node") || strstr(path, "/topology/");
+}
+
+static void sysfile_not_read(const char *path)
 {
 	const int error = errno;
+	const char *hint = NULL;
 
-	if (error == EMFILE || error == ENFILE || error == ENOMEM)
-		die("cannot open '%s': %s", error == EMFILE ? "raise 'ulimit -n'" : "free some",
-		    path, strerror(error));
+	if (error == EMFILE)
+		hint = "raise 'ulimit -n'";
+	else if (error == ENFILE || error == ENOMEM)
+		hint = "free some";
+	else if (error && error != ENOENT && error != ENOTDIR && sysfile_is_vital(path))
+		hint = "it says where CPUs and memory lie: let this user read it";
+	if (hint)
+		die("cannot read '%s': %s", hint, path, strerror(error));
 }
 
 FILE *sysfile_open(const char *path)
@@ -28,7 +40,7 @@ FILE *sysfile_open(const char *path)
 	FILE *file = sysfile_try(path);
 
 	if (!file)
-		sysfile_not_opened(path);
+		sysfile_not_read(path);
 	return file;
 }
 
@@ -37,7 +49,7 @@ DIR *sysfile_folder(const char *path)
 	DIR *folder = opendir(path);
 
 	if (!folder)
-		sysfile_not_opened(path);
+		sysfile_not_read(path);
 	return folder;
 }
 
@@ -46,7 +58,7 @@ int sysfile_descriptor(const char *path)
 	const int file = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (file < 0)
-		sysfile_not_opened(path);
+		sysfile_not_read(path);
 	return file;
 }
 
@@ -82,7 +94,10 @@ int sysfile_line(char line[SYSLINE_MAX], const char *format, ...)
 	file = sysfile_open(path);
 	if (!file)
 		return 0;
+	errno = 0;
 	is_read = fgets(line, SYSLINE_MAX, file) != NULL;
+	if (!is_read && ferror(file))
+		sysfile_not_read(path);
 	fclose(file);
 	line[strcspn(line, "\n")] = '\0';
 	return is_read;
@@ -108,6 +123,8 @@ int sysfile_field(char value[SYSLINE_MAX], const char *path, const char *key)
 		value[strcspn(value, "\n")] = '\0';
 		is_there = 1;
 	}
+	if (ferror(file))
+		sysfile_not_read(path);
 	fclose(file);
 	return is_there;
 }

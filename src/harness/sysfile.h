@@ -1,8 +1,9 @@
 /*
  * sysfile: one line or one number out of a file of /sys or /proc.
  *
- * What could not be opened is not what is not there: whoever may not open another file, or has no
- * memory for it, would see a machine without NUMA domains and caches.  Such a program ends.
+ * What could not be read is not what is not there: whoever may not open another file, has no
+ * memory for it, or may not read where CPUs and memory lie, would see a machine without NUMA
+ * domains.  Such a program ends.
  */
 #pragma once
 

@@ -84,7 +84,7 @@ def build_parser(*commands: str) -> Parser:
         one = subparsers.add_parser(name, help=about)
         if name in commands:
             loaded = importlib.import_module(f'membw.{module}')
-            does = (loaded.__doc__ or '').partition('\n\n')[0].partition(': ')[2]
+            does = (loaded.__doc__ or f': {about}').partition('\n\n')[0].partition(': ')[2]
             one.description = does[0].upper() + does[1:]
             one.epilog = getattr(loaded, 'EPILOG', None)
             one.set_defaults(func=loaded.run)

@@ -1,6 +1,7 @@
 """Files that are replaced atomically: if writing fails, the old file stays."""
 
 import contextlib
+import errno
 import fcntl
 import os
 import stat
@@ -85,9 +86,23 @@ def _replace(path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fchmod(file.fileno(), mode)
-            os.fsync(file.fileno())  # a power cut would leave a name without its blocks
+            _sync(file.fileno())  # a power cut would leave a name without its blocks
         os.replace(part, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):  # a signal came when it was in its place
             os.unlink(part)
         raise
+    with contextlib.suppress(OSError):
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            _sync(folder)
+        finally:
+            os.close(folder)
+
+
+def _sync(handle: int) -> None:
+    try:
+        os.fsync(handle)
+    except OSError as err:  # some file systems know no fsync
+        if err.errno not in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
+            raise

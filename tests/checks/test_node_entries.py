@@ -55,6 +55,9 @@ ENDS = [
     (f'{BEFORE}{PASS}; exit 0', 0, 'membw: PASS '),
     (f'{BEFORE}echo "membw: 1 thread of 2, as the quota has it"; {FAIL}; exit 1', 1, 'membw: F'),
     (f'{PASS}; {FAIL}; exit 1', 1, 'membw: FAIL '),
+    (f'printf "libf\\351e: \\000\\n"; {FAIL}; exit 1', 1, 'membw: FAIL '),  # no text for grep
+    (f'printf "hwloc: no newline" >&2; echo; {FAIL} >&2; exit 1', 1, 'membw: FAIL '),
+    (f'(sleep 1; echo late) & {FAIL}; exit 1', 1, 'membw: FAIL '),  # a child of a runtime
     (f'{FAIL}; exit 2', 1, 'membw: FAIL '),  # the record could not be written
     (f'{FAIL}; kill -TERM $$', 1, 'membw: FAIL '),
     (f'{PASS}; exit 2', 3, 'membw: PASS '),

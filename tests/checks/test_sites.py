@@ -60,7 +60,7 @@ def test_each_site_gets_a_job_as_it_takes_them(reframe, tmp_path):
         done = reframe('', '--dry-run', '--system', name, *words, root=copy, MEMBW_BUILD='')
         assert done.code == 0 and 'Ran 5/5' in done.text, (name, done.text)
         for test in ('stream', 'cluster_stream'):
-            (script,) = (done.folder / f'stage/{name}').glob(f'cpu/*/{test}*/rfm_job.sh')
+            (script,) = (done.folder / f'stage/{name}').glob(f'*/*/{test}*/rfm_job.sh')
             text = script.read_text()
             in_submit = 'sched_access_in_submit' in site.get('sched_options', {})
             assert in_submit or all(f'#SBATCH {one}\n' in text for one in site['access']), name
@@ -127,7 +127,7 @@ PARTITION = """- &cpu
 """
 ONE_CPU = '{num_cpus: 1, num_cpus_per_core: 1, num_cpus_per_socket: 1, num_sockets: 1}'
 PARTS = {
-    'none': "access: ['-p regular1', '--export=NONE']",
+    'none': "access: ['-p regular1', '--export=NONE', '-N 1']",
     'nowhere': 'access: []',  # the default partition
     'mixed': "access: ['--partition=mixed']",
     'small': f"access: ['-p mixed -C small'], processor: {ONE_CPU}",
@@ -179,7 +179,8 @@ CASES = [
 @pytest.mark.parametrize('part, nodes, said', CASES, ids=[case[0] for case in CASES])
 def test_the_nodes_of_a_job_are_measured_and_the_others_named(emulated, part, nodes, said):
     run, _ = emulated
-    cases, text = run(part, *CLUSTER, '-n', 'stream%pinning=omp')
+    of_user = {'SLURM_TIME_FORMAT': 'relative', 'SQUEUE_NAMES': 'mine', 'SINFO_PARTITION': 'mixed'}
+    cases, text = run(part, *CLUSTER, '-n', 'stream%pinning=omp', **of_user)
     assert cases['stream']['result'] == 'pass' and cases['stream']['node'] in nodes, text
     cluster = cases['cluster_stream']
     assert nodes_of(cluster) == nodes and cluster['word'] in ('PASS', 'UNDECIDED'), text

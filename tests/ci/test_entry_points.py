@@ -185,13 +185,14 @@ def test_what_a_module_sets_for_another_python_does_not_reach_ours(root, call, h
     """After setup-env.sh as well: a module may be loaded later."""
     set_ = {'PYTHONPATH': hostile}
     for words in (
-        ['membw', 'rank', '--help'],
+        ['env', 'PYTHONOPTIMIZE=2', 'membw', 'rank', '--help'],
         ['reframe', '-c', 'reframe-checks/stream.py', '-l', '--system', 'local'],
         ['python', '-c', 'import os, sys; assert "PYTHONPATH" not in os.environ'],
     ):
         done = call(*words, **set_)
         assert done.returncode == 0 and 'another Python' not in done.stdout + done.stderr, done
     more = {**set_, 'PYTHONHOME': hostile, 'PYTHONSTARTUP': hostile / 'yaml.py'}
+    more |= {'PYTHONPLATLIBDIR': 'lib', 'PYTHONEXECUTABLE': '/x', '__PYVENV_LAUNCHER__': '/x'}
     for words in (['ci/in-env'], ['sh', '-c', '. ./setup-env.sh && exec "$@"', 'sh']):
         done = call(*words, 'python', '-c', 'import os, numpy, yaml; print(*os.environ)', **more)
         assert done.returncode == 0 and not set(more) & {*done.stdout.split()}, done

@@ -143,8 +143,31 @@ def test_what_cannot_be_opened_is_not_what_is_not_there(build_program):
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 2 and 'Verdict' not in done.stdout
     assert re.fullmatch(
-        "membw: cannot open '/.*': Too many open files\nhint: raise 'ulimit -n'\n", done.stderr
+        "membw: cannot read '/.*': Too many open files\nhint: raise 'ulimit -n'\n", done.stderr
     )
+
+
+REFUSED = [
+    ('/sys/devices/system/node', 'EACCES', 2),
+    ('/sys/devices/system/node/node0/cpulist', 'EIO', 2),
+    ('/sys/devices/system/cpu/cpu0/topology', 'ENOTCONN', 2),  # lxcfs has ended
+    ('/sys/devices/system/node', 'ENOENT', 0),  # no NUMA in the kernel
+    ('/sys/firmware', 'EACCES', 0),  # root's
+    ('/sys/devices/system/cpu/cpu0/cpufreq', 'EBUSY', 0),
+    ('/proc/', 'EACCES', 0),
+]
+
+
+@pytest.mark.parametrize('path, error, status', REFUSED)
+def test_a_machine_whose_domains_may_not_be_read_has_not_one(build_program, path, error, status):
+    opened = 'return fopen(path, "r");'
+    refusal = f'if (!strncmp(path, "{path}", {len(path)})) return errno = {error}, NULL;\n\t'
+    change = ('harness/sysfile.c', opened, refusal + opened)
+    program = build_program('stream', changes=(change,), usual=USUAL)
+    words = [program, *PROGRAMS['stream'], '--allow', ALLOW]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == status, done.stdout + done.stderr
+    assert ("membw: cannot read '" + path in done.stderr) == bool(status), done.stderr
 
 
 @pytest.mark.parametrize('home', [(0, 1), (0, 1, 2)])

@@ -17,6 +17,8 @@ from record_schema import check
 from membw.presets.build import ask
 from membw.presets.code_checksum import code_sha256
 from membw.presets.provenance import sha256, source_sha256
+from membw.results import ledger
+from membw.results.record import read_record
 
 WRONG_HERE = 'array-too-small,too-short,oversubscribed,wrong-pinning'
 STREAM = ['-n', '1e5', '-t', '5']
@@ -43,6 +45,37 @@ def test_the_metric_that_stands_for_a_run_is_its_programs_not_the_last(
 ):
     record = record_of(tmp_path / 'r', build_program('stream', changes=(change,)), *STREAM)
     assert record['headline'] == headline
+
+
+# what a scheduler or a person set, and the node's name by it; the host calls itself h7
+NAMES = [
+    ({}, 'h7'),
+    ({'SLURMD_NODENAME': 'n1'}, 'n1'),  # in a batch script, too, where no srun has set a step
+    ({'SLURMD_NODENAME': '', 'NODE_NAME': 'jenkins'}, 'h7'),
+    ({'KUBERNETES_SERVICE_HOST': '10.0.0.1', 'NODE_NAME': 'ip-10-0-0-7.eu'}, 'ip-10-0-0-7.eu'),
+    ({'KUBERNETES_SERVICE_HOST': '10.0.0.1'}, 'h7'),
+    ({'HOSTNAME': 'login1', 'PBS_O_HOST': 'login1', 'LSB_SUB_HOST': 'l', 'SGE_O_HOST': 'l'}, 'h7'),
+    ({'host': '(none)'}, 'localhost'),
+    ({'host': ''}, 'localhost'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize('given, name', NAMES)
+def test_a_node_is_named_as_its_scheduler_has_it(build_program, tmp_path, call, given, name):
+    """By the program, by Python and in the ledger of a job."""
+    program, script = build_program('stream'), tmp_path / 'job.sh'
+    words = f'{program} -n 1e5 -t 3 --allow {WRONG_HERE} --json r.json'
+    script.write_text(
+        f'echo {given.get("host", "h7")!r} >/proc/sys/kernel/hostname\ncd {tmp_path}\n'
+        f'{ledger.begun()}\nunset MEMBW_LEDGER\n{words}\n'
+        "python -c 'from membw.site import machine; print(machine.node_name())' >python\n"
+    )
+    done = call('unshare', '--uts', 'sh', script, **given)
+    if 'unshare' in done.stderr:
+        pytest.skip(done.stderr)
+    assert read_record((tmp_path / 'r.json').read_bytes()).host == name, done.stderr
+    found = (tmp_path / 'python').read_text().strip(), ledger.read(tmp_path).node
+    assert found == (name, name)
 
 
 CPUS = sorted(os.sched_getaffinity(0))

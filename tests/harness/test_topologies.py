@@ -1,14 +1,19 @@
 """Recorded machines (tests/data/topologies): sizes, pin lists and domains come out right there."""
 
+import itertools
 import math
+import platform
 import re
+import types
 
 import pytest
 import topologies
 from lib import pinnings
 from reframe.utility import cpuinfo
 
-from membw.site import topology
+from membw import presets
+from membw.site import systems, topology
+from membw.system import file
 
 MIB = 1 << 20
 machines = pytest.mark.parametrize('machine', topologies.NAMES, indirect=True)
@@ -69,17 +74,6 @@ def test_the_array_size_is_four_times_the_last_level(machine, tree, probe):
         assert found['array_size'] > 1_000_000, 'too few for the caches that most machines have'
     else:
         assert found['array_size'] == expect['array_size'] and not found['note']
-
-
-@with_domains
-def test_every_cpu_knows_its_domain(machine, tree, probe):
-    found = probe(tree, machine.online)
-    known = {number: topologies.expand(text) for number, text in found['domain_cpus'].items()}
-    expected = {str(n): d['cpus'] for n, d in machine.with_cpus().items()}
-    # a CPU whose own domain is offline is counted to the lowest that there is, never to another
-    elsewhere = set(machine.online) - set().union(*expected.values())
-    expected[min(expected, key=int)] += elsewhere
-    assert {n: set(c) for n, c in known.items()} == {n: set(c) for n, c in expected.items()}
 
 
 @with_domains
@@ -221,13 +215,6 @@ def cores_of(tree, allowed):
 
 
 @machines
-def test_the_whole_node_is_one_thread_a_core(machine, tree):
-    cpus = cores_of(tree, machine.online)
-    assert cpus == (machine.first_threads() or machine.online)
-    assert len(cpus) == machine.facts['expect']['cores']
-
-
-@machines
 def test_the_pin_lists_of_the_whole_node(machine, tree):
     cpus = cores_of(tree, machine.online)
     likwid, _ = pinnings.request('likwid', cpus)
@@ -256,13 +243,6 @@ def test_a_sibling_used_twice_is_reported(machine, tree):
     assert pinnings.problems('likwid', on(machine.first_threads()), machine.first_threads()) == []
     said = pinnings.problems('likwid', on(twins[:2]), twins[:2])
     assert said == [f'threads 0 and 1 are on one core, cpus {topologies.listed(twins[:2])}']
-
-
-@with_domains
-def test_the_pin_list_of_each_domain(machine, tree):
-    found = topology.local_domains(machine.online, system(tree, 'node'), system(tree, 'cpu'))
-    assert found == {n: machine.first_threads(d['cpus']) for n, d in machine.with_cpus().items()}
-    assert len(next(iter(found.values()))) == machine.facts['expect']['per_domain']
 
 
 @pytest.mark.parametrize('machine', ['vm-nothing-readable'], indirect=True)
@@ -310,51 +290,63 @@ def test_the_memories_are_those_that_there_are_and_that_may_be_used(tmp_path, ca
 # --- what other programs make of the same trees --------------------------------------------------
 
 
-@machines
-def test_reframe_sees_the_same_node(machine, tree, monkeypatch):
-    """ReFrame's own detection, led to the tree; then our lists from its facts alone."""
-    real = cpuinfo.glob.glob
-    monkeypatch.setattr(
-        cpuinfo.glob, 'glob', lambda path: real(str(tree) + path.removeprefix(str(tree)))
-    )
-    reframes = cpuinfo._sysfs_topo().get('topology', {})
-    monkeypatch.undo()
-    if not machine.cores:
-        assert not reframes.get('cores')
-        return
-    cores = [sorted(topology.bits(mask)) for mask in reframes['cores']]
-    assert sorted(map(min, cores)) == machine.first_threads()
-    assert sorted(map(len, cores)) == sorted(map(len, machine.cores))
-    part = Partition(machine)
-    part.processor.topology = reframes
-    assert topology.cores(part) == machine.first_threads()
-    expected = sorted(machine.first_threads(d['cpus']) for d in machine.with_cpus().values())
-    assert list(topology.domains(part).values()) == (expected or [machine.first_threads()])
-
-
-class Partition:
-    """A stand-in for ReFrame's partition on another host, with the facts that one has."""
-
-    def __init__(self, machine, with_topology=True):
-        cores = [hex(sum(1 << cpu for cpu in c)) for c in machine.cores]
-        domains = [hex(sum(1 << c for c in d['cpus'])) for d in machine.domains.values()]
-        topology = {'cores': cores, 'numa_nodes': domains} if with_topology else None
-        size = len(machine.cores[0])
-        self.processor = type(
-            'Processor',
-            (),
-            {'num_cpus': len(machine.online), 'num_cpus_per_core': size, 'topology': topology},
-        )()
-        self.scheduler = type('Scheduler', (), {'registered_name': 'slurm'})()
-        self.extras = {'numa_domains': len(machine.with_cpus())}
+def views(tree, online, probe, monkeypatch):
+    """{view: (cores, {domain: the first threads of its cores}, the memories of a scan)} of a tree:
+    by the programs, by Python on the node, and by the file that `membw system add` writes of
+    ReFrame's facts, read back."""
+    cpus, nodes = system(tree, 'cpu'), system(tree, 'node')
+    found = probe(tree, online)
+    firsts = topology.one_per_core(online, cpus)
+    listed = {int(n): {*topology.expand(text)} for n, text in found['domain_cpus'].items()}
+    of_programs = topology.disjoint(listed)  # numa=fake
+    here, numa = topology.local_domains(online, nodes, cpus), topology.numa(nodes)
+    real, folder = cpuinfo.glob.glob, str(tree)
+    with monkeypatch.context() as led:  # ReFrame's own detection, led to the tree
+        led.setattr(cpuinfo.glob, 'glob', lambda p: real(folder + p.removeprefix(folder)))
+        processor = topology.online(cpuinfo._sysfs_topo(), cpus)
+    node = {
+        'host': 'n1', 'model': 'x', 'features': [platform.machine()], 'left_out': [],
+        'processor': processor, 'numa': numa, 'toolchains': {'gcc': {'cc': 'gcc', 'version': '1'}},
+    }  # fmt: skip
+    text = file.text('lyra', 'lyra1', '2026-11-22', [('cpu', node, 0, 'slurm', [])])
+    (tree / 'lyra.yaml').write_text(text)
+    data, problems = systems.load_file(tree / 'lyra.yaml', presets.load())
+    assert problems == [], (problems, text)
+    part = Partition(data['partitions'][0])
+    memories = topology.memories_of(min(here), numa)
+    return {
+        'programs': (
+            found['cores'], {n: sorted(c & {*firsts}) for n, c in of_programs.items()}, memories
+        ),
+        'Python': (len(firsts), here, memories),
+        'file': (len(topology.cores(part)), topology.domains(part), topology.memories(part)),
+    }  # fmt: skip
 
 
 @with_domains
-def test_the_lists_of_a_partition_elsewhere_come_from_its_facts(machine):
-    part = Partition(machine)
-    assert topology.cores(part) == machine.first_threads()
-    found = list(topology.domains(part).values())
-    assert found == [machine.first_threads(d['cpus']) for d in machine.with_cpus().values()]
+def test_programs_python_reframe_and_the_written_file_see_one_machine(
+    machine, tree, probe, monkeypatch
+):
+    seen = views(tree, machine.online, probe, monkeypatch)
+    domains = {n: machine.first_threads(d['cpus']) for n, d in machine.with_cpus().items()}
+    assert len(domains[min(domains)]) == machine.facts['expect']['per_domain']
+    # to the programs a CPU whose own domain is offline is of the lowest that there is
+    elsewhere = {*machine.first_threads()} - {*itertools.chain(*domains.values())}
+    of_programs = domains | {min(domains): sorted([*domains[min(domains)], *elsewhere])}
+    for view, (count, found, memories) in seen.items():
+        assert count == machine.facts['expect']['cores'], view
+        assert found == (of_programs if view == 'programs' else domains), view
+        assert memories == seen['Python'][2], view
+
+
+class Partition:
+    """A stand-in for ReFrame's partition on another host, with the facts of a system file."""
+
+    def __init__(self, facts):
+        counts = {'num_cpus_per_core': 1, 'topology': None, **facts['processor']}
+        self.processor = types.SimpleNamespace(**counts)
+        self.scheduler = types.SimpleNamespace(registered_name='slurm')
+        self.extras = facts.get('extras') or {}
 
 
 @pytest.mark.parametrize(
@@ -364,21 +356,13 @@ def test_the_lists_of_a_partition_elsewhere_come_from_its_facts(machine):
 )
 def test_counts_alone_suffice_where_first_threads_come_first(machine):
     """The usual numbering: no system file needs masks for it."""
-    part = Partition(machine, with_topology=False)
+    part = Partition({
+        'processor': {
+            'num_cpus': len(machine.online), 'num_cpus_per_core': len(machine.cores[0]),
+        },
+        'extras': {'numa_domains': len(machine.with_cpus())},
+    })  # fmt: skip
     assert topology.cores(part) == machine.first_threads()
     found = list(topology.domains(part).values())
     assert found == [machine.first_threads(d['cpus']) for d in machine.with_cpus().values()]
     assert topology.memories(part) == {'local': 0}, 'nothing says which memory is remote'
-
-
-@with_domains
-def test_a_scan_by_a_scheduler_uses_the_memories_that_it_uses_on_the_node(machine, tree):
-    """By `extras: numa`, which `membw system add` writes on a node."""
-    part = Partition(machine)
-    part.extras['numa'] = topology.numa(system(tree, 'node'))
-    home = min(machine.with_cpus())
-    assert next(iter(topology.domains(part))) == home
-    assert topology.memories(part) == topology.memories_of(home, part.extras['numa'])
-    assert topology.domains(part) == topology.local_domains(
-        machine.online, system(tree, 'node'), system(tree, 'cpu')
-    )

@@ -154,6 +154,7 @@ class Machine:
             yield from ('-numa', f'{value}-bandwidth,bandwidth={gbs}G')
 
     def command(self):
+        words = f'quiet panic=-1 no_timer_check {self.facts.get("append", "")}'
         memory = sum(domain.get('mib', 0) for domain in self.facts['domains'].values())
         share = 'security_model=none,multidevs=remap'
         return [
@@ -161,7 +162,7 @@ class Machine:
             *('-machine', self.board + (',hmat=on' if 'hmat' in self.facts else '')),
             *('-smp', self.facts['smp'], *self.domains()),
             *('-kernel', self.kernel / 'vmlinuz', '-initrd', self.initrd()),
-            *('-append', f'console={self.console_device} quiet panic=-1 no_timer_check'),
+            *('-append', f'console={self.console_device} {words}'),
             *('-fsdev', f'local,id=h,path=/,readonly=on,{share}'),
             *('-device', 'virtio-9p-pci,fsdev=h,mount_tag=host'),
             *('-fsdev', f'local,id=o,path={self.folder}/out,{share}'),

@@ -1,5 +1,7 @@
 """What is written as a whole: nothing but a regular file is ever replaced."""
 
+import contextlib
+import errno
 import os
 import resource
 
@@ -29,11 +31,12 @@ def fleet(tmp_path):
 @pytest.mark.parametrize(
     'words', [['rank', '--node-check'], ['report', '-o'], ['export', '--output']], ids=' '.join
 )
-def test_a_disk_that_fills_leaves_the_last_file_alone(tmp_path, fleet, capsys, words):
+def test_a_disk_that_fills_leaves_the_last_file_alone(tmp_path, fleet, capsys, monkeypatch, words):
     """A node that is cut off a node-check file would pass for one that nobody measured."""
     file = tmp_path / 'kept' / 'file.png'
     file.parent.mkdir()
     file.write_bytes(b'of last night')
+    monkeypatch.setattr('sys.dont_write_bytecode', True)  # cut off, it would stay
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
     try:
@@ -43,3 +46,18 @@ def test_a_disk_that_fills_leaves_the_last_file_alone(tmp_path, fleet, capsys, w
     assert f"membw: cannot write '{file}': File too large" in capsys.readouterr().err
     assert file.read_bytes() == (b'of last night')
     assert os.listdir(file.parent) == [file.name]
+
+
+@pytest.mark.parametrize(
+    'error, is_written', [('EINVAL', 1), ('ENOSYS', 1), ('EIO', 0), ('ENOSPC', 0)]
+)
+def test_a_file_system_without_fsync_takes_a_file_and_a_broken_one_none(
+    tmp_path, monkeypatch, error, is_written
+):
+    def refuse(handle):
+        raise OSError(getattr(errno, error), error)
+
+    monkeypatch.setattr('os.fsync', refuse)
+    with contextlib.nullcontext() if is_written else pytest.raises(MembwError, match=error):
+        write_whole(tmp_path / 'x', 'y')
+    assert [path.read_text() for path in tmp_path.iterdir()] == ['y'] * is_written

@@ -395,6 +395,8 @@ REFUSED = [
     ('OMP_PLACES', '{cores}'),  # a parser of ours looked for the number, for ever
     ('OMP_PLACES', '{a'),
     ('OMP_PLACES', '{}'),
+    ('OMP_PLACES', '{0:'),  # it looks like places of several cores
+    ('OMP_PLACES', 'numa_domains(0)'),
     ('OMP_PROC_BIND', 'nonsense'),
     ('GOMP_CPU_AFFINITY', '5000-5003:2'),
 ]
@@ -408,7 +410,7 @@ def test_a_pinning_that_the_runtime_refuses_is_a_reason(stream, run, variable, v
     assert f"{variable}='{value}' pinned nothing: each thread may run on CPUs" in done.stdout
 
 
-@pytest.mark.parametrize('places', ['cores', 'threads(1)', '{0}', '{0}:1:9'])
+@pytest.mark.parametrize('places', ['cores', 'threads(1)', '{0}', '{0}:1:9', 'sockets', '{0:2}'])
 def test_places_that_are_there_are_no_reason(stream, run, places):
     done = run(stream, '-n', '1e6', '-t', '3', OMP_NUM_THREADS='1', OMP_PLACES=places)
     assert 'pinned nothing' not in done.stdout

@@ -2,6 +2,7 @@
 
 #include "../machine/cgroup.h"
 #include "../machine/topology.h"
+#include "../openmp.h"
 #include "../plural.h"
 #include "../verdict.h"
 #include "threads.h"
@@ -157,6 +158,16 @@ static void pinning_judge_count(void)
 #endif
 }
 
+/* The runtime took no value of a variable for places. */
+static int pinning_has_no_places(void)
+{
+#if defined(_OPENMP) && _OPENMP >= 201511
+	return omp_get_num_places() == 0;
+#else
+	return 0;
+#endif
+}
+
 /* A runtime that cannot read a value, or finds none of its CPUs, goes on without. */
 static void pinning_judge_refused(void)
 {
@@ -164,7 +175,7 @@ static void pinning_judge_refused(void)
 	char list[CPU_LIST_MAX];
 	int t;
 
-	if (!variable || pinning_places_are_wide())
+	if (!variable || (pinning_places_are_wide() && !pinning_has_no_places()))
 		return;
 	for (t = 0; t < threads_count(); t++)
 		if (topology_cores(&threads_seen(t)->affinity) < 2 ||

@@ -1,5 +1,6 @@
 #include "ranks.h"
 
+#include <ctype.h>
 #include <unistd.h>
 
 /* srun alone sets it, for what it starts; a batch script has none. */
@@ -18,17 +19,27 @@ int ranks_count(void)
 	return rank_count;
 }
 
+/* As Slurm names it in all that it starts, or as a pod is told by Kubernetes (spec.nodeName). */
+static const char *ranks_node_told(void)
+{
+	const char *const slurm = getenv("SLURMD_NODENAME");
+
+	if (slurm && *slurm)
+		return slurm;
+	return getenv("KUBERNETES_SERVICE_HOST") ? getenv("NODE_NAME") : NULL;
+}
+
 const char *ranks_node(void)
 {
 	static char name[NODE_NAME_MAX];
-	const char *slurm = getenv("SLURMD_NODENAME");
+	const char *const told = *name ? NULL : ranks_node_told();
 
-	if (*name)
-		return name;
-	if (slurm && *slurm && (rank_count > 1 || getenv(RANK_STEP_TASKS)))
-		strncpy(name, slurm, sizeof(name) - 1);
-	else
+	if (told)
+		strncpy(name, told, sizeof(name) - 1);
+	if (!*name)
 		gethostname(name, sizeof(name) - 1);
+	if (!isalnum((unsigned char)*name)) /* "(none)": nobody gave it one */
+		strcpy(name, "localhost");
 	return name;
 }
 

@@ -12,12 +12,12 @@
 
 #include "../machine/cpuset.h"
 
-enum { NODE_NAME_MAX = 64, LIMIT_SECONDS = 60, LIMIT_STEPS = 20 };
+enum { NODE_NAME_MAX = 256, LIMIT_SECONDS = 60, LIMIT_STEPS = 20 };
 
 LOCAL int ranks_me(void);
 LOCAL int ranks_count(void);
 
-/* The node's name: Slurm's where srun started us, else the host's. */
+/* The node's name as its scheduler has it, else the host's. */
 LOCAL const char *ranks_node(void);
 
 /* Seconds that a rank waits for other ranks: by --timeout, else 60, or 20 times what its

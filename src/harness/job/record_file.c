@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -143,6 +144,19 @@ static int record_file_write_through(const char *line, size_t size)
 	return written || record_file_complain(record_file_path);
 }
 
+static void record_file_sync_folder(const char *path)
+{
+	char name[PATH_MAX];
+	int folder;
+
+	snprintf(name, sizeof(name), "%s", path);
+	folder = open(dirname(name), O_RDONLY | O_CLOEXEC);
+	if (folder < 0)
+		return;
+	fsync(folder);
+	close(folder);
+}
+
 /* The name is given when the blocks are on the disk: a power cut leaves the old file or the new.
  * Some file systems know no fsync. */
 static int record_file_finish(FILE *file, const char *unfinished, const char *path)
@@ -151,8 +165,10 @@ static int record_file_finish(FILE *file, const char *unfinished, const char *pa
 
 	if (is_whole && fsync(fileno(file)) != 0)
 		is_whole = errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
-	is_whole = fclose(file) == 0 && is_whole;
-	return is_whole && rename(unfinished, path) == 0;
+	is_whole = fclose(file) == 0 && is_whole && rename(unfinished, path) == 0;
+	if (is_whole)
+		record_file_sync_folder(path);
+	return is_whole;
 }
 
 int record_file_put(const char *line, size_t size)

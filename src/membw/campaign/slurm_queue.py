@@ -55,14 +55,14 @@ class Queue:
         queue, named = (slurm.option(self.options, *names) for names in (QUEUE, NODES))
         where = ['-p', queue] if queue else []
         if booked := slurm.option(self.options, '--reservation'):
-            (said,) = self.ask('scontrol', '-o', 'show', 'reservation', booked)
+            said = '\n'.join(self.ask('scontrol', '-o', 'show', 'reservation', booked))
             named = said.partition(' Nodes=')[2].partition(' ')[0]
         words = ['sinfo', '-h', '-N', *where, *(['-n', named] if named else [])]
         without = slurm.option(self.options, '-x', '--exclude')
         left_out = {*expected_nodes(without)} if without else set()
         out, found = {*self.ask(*words, '-R', '-o', '%N')}, {}
-        for row in self.ask(*words, '-o', '%P|%N|%T|%f %c %m|%H|%E'):
-            queue, name, state, kind, since, why = row.split('|', 5)
+        rows = [row.split('|', 5) for row in self.ask(*words, '-o', '%P|%N|%T|%f %c %m|%H|%E')]
+        for queue, name, state, kind, since, why in (row for row in rows if len(row) == 6):
             if (where or queue.endswith('*')) and name not in left_out:
                 old = f'{KNOWN}: ' if is_old(since) else ''
                 why = f"{old}{state} since {since}: '{printable(why)}'" if name in out else ''

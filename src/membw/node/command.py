@@ -1,10 +1,10 @@
 """`membw node`: measures this node in about a minute: one word, and the cause."""
 
 import argparse
+import hashlib
 import json
 import math
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -141,7 +141,8 @@ def reference_of(node: Facts, system: str) -> Facts:
 
 
 def built(names: Iterable[str], preset: str | None, folder: str | None) -> Path:
-    """The folder of the programs, each built by make where it is not there yet."""
+    """The folder of the programs, each built by make where it is not there yet; nodes of another
+    CPU or compiler may have the same checkout, and build in another."""
     if folder:
         for name in names:
             if not os.access(Path(folder, name), os.X_OK):
@@ -152,15 +153,18 @@ def built(names: Iterable[str], preset: str | None, folder: str | None) -> Path:
         hint = did_you_mean(preset or '', known) if known else '--programs DIR: built ones'
         raise MembwError(f"no compiler here for preset '{preset or 'gcc-o3'}'", hint)
     preset = preset or quick.chosen([*known])[0]
+    plan = presets.plan(preset, 'stream', f'--cc={known[preset]}')
+    build = f'{preset}-{hashlib.sha256(plan.encode()).hexdigest()[:8]}'
     for name in names:
         line = f'make -s -C src PROGRAM={name} PRESET={preset} CC={known[preset]}'.split()
-        with one_at_a_time(root()):  # other nodes may have the same checkout
+        line.append(f'BUILD=../../build/{build}')
+        with one_at_a_time(root()):
             done = subprocess.run(
                 line, cwd=root(), capture_output=True, text=True, errors='replace'
             )
         if done.returncode:
             raise MembwError(f"'{name}' cannot be built: {done.stderr[-200:]}", ' '.join(line))
-    return Path(root(), 'build', preset)
+    return Path(root(), 'build', build)
 
 
 def measured(parts: list[tuple[Part, float]], programs: Path) -> Facts:
@@ -182,8 +186,7 @@ def measured(parts: list[tuple[Part, float]], programs: Path) -> Facts:
     shown.close()
     facts = {'cpus_allowed': len(os.sched_getaffinity(0)), 'uncore_max_khz': counters.uncore_khz()}
     own = {
-        # as Slurm names it, in a job
-        'host': os.environ.get('SLURMD_NODENAME') or socket.gethostname(),
+        'host': machine.node_name(),
         'time': moment,
         'version': presets.version(),
         'seconds': round(time.monotonic() - begun, 1),

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from membw.site.topology import lines_of_cgroups
+
 Counts = dict[str, float]
 # name: (files, the line's first word, '' where the file is the number); summed
 EVERY = {
@@ -45,7 +47,7 @@ def _sum(files: Iterable[Path], word: str) -> float | None:
         text = _text(file) if not word else ' '.join(
             re.findall(rf'^ *{re.escape(word)} +(.*)$', _text(file), re.M)
         )  # fmt: skip
-        numbers += [int(w) for w in text.split() if w.isdigit()]
+        numbers += [int(w) for w in text.split() if w.isdecimal()]
     return float(sum(numbers)) if numbers else None
 
 
@@ -60,8 +62,7 @@ def _smi(file: Path) -> float | None:
 
 def _own_cgroups(root: Path) -> Iterable[Path]:
     """cpu.stat of this process, of version 2 and 1."""
-    for line in _text(root / 'proc/self/cgroup').splitlines():
-        number, names, path = line.split(':', 2)
+    for number, names, path in lines_of_cgroups(_text(root / 'proc/self/cgroup')):
         top = '' if number == '0' else 'cpu' if 'cpu' in names.split(',') else None
         if top is not None:
             yield root / 'sys/fs/cgroup' / top / path.strip('/') / 'cpu.stat'

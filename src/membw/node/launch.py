@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from membw.node import trace
-from membw.results.ledger import how
+from membw.results.ledger import how, last_words
 from membw.results.record import BadRecord, evidence
 
 POLL_S = 0.05
-# whoever sends these wants it to end, as in ci/entries/membw-health; any other is a finding
-WANTED = {getattr(signal, f'SIG{name}') for name in ('HUP', 'INT', 'TERM', 'USR1', 'USR2', 'XCPU')}
+# as in ci/entries/membw-health: whoever sends these wants it to end, and SIGILL is of code for
+# another CPU; any other is a finding
+NAMES = ('HUP', 'INT', 'TERM', 'USR1', 'USR2', 'XCPU', 'ILL')
+NO_FINDING = {getattr(signal, f'SIG{name}') for name in NAMES}
 
 
 def launch(words: list[str], environment: Mapping[str, str], limit_s: float) -> dict[str, Any]:
@@ -33,16 +35,16 @@ def launch(words: list[str], environment: Mapping[str, str], limit_s: float) -> 
         try:
             record, why = evidence(file.read_bytes().rstrip(b'\n')), ''
         except (OSError, BadRecord):
-            record = None
-            lines = said.read_text(errors='replace').splitlines()
-            said_of = [line for line in lines if line.startswith('membw: ')]
-            why = said_of[0].removeprefix('membw: ') if said_of else how(status)
+            record, line_of = None, last_words(said.read_text(errors='replace'))
+            why = line_of.removeprefix('membw: ')
+            why = why if why != line_of else ': '.join(filter(None, (how(status), line_of)))
     if is_late or status < 0:
         why = f'not measured within {limit_s:.0f} s' if is_late else how(status)
+        why += ': was it built for another CPU?' if status == -signal.SIGILL else ''
     return {
         'record': record,
         'why': why,
-        'died': not is_late and status < 0 and -status not in WANTED,
+        'died': not is_late and status < 0 and -status not in NO_FINDING,
         'seconds': round(time.monotonic() - begun, 2),
         'stopped': stopped,
         'trace': taken,

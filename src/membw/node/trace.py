@@ -21,12 +21,13 @@ class Snapshot(NamedTuple):
 
 def snapshot() -> Snapshot:
     lines = Path('/proc/stat').read_text().splitlines()
-    ticks = dict(zip(TICKS, (int(word) * TICK_S for word in lines[0].split()[1:])))
+    words = re.findall(r' (\d+)(?!\S)', lines[0] if lines else '', re.ASCII)
+    ticks = dict(zip(TICKS, (int(word) * TICK_S for word in words)))
     cpus = sum(bool(re.match(r'cpu\d', line)) for line in lines)
     processes = {}
     for found in map(stat_of, Path('/proc').glob('[0-9]*')):
-        if found:
-            fields = found[4].split()
+        fields = found[4].split() if found else []
+        if found and all(map(str.isdecimal, fields[10:12])) and len(fields) > 11:
             processes[int(found[1])] = found[2], (int(fields[10]) + int(fields[11])) * TICK_S
     return Snapshot(time.monotonic(), cpus, ticks, processes)
 

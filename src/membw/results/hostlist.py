@@ -40,7 +40,7 @@ def expected_nodes(text: str) -> list[str]:
         raise MembwError(f"no file '{path}'", hint)
     try:
         names = list(NodeSet(text.strip(','), resolver=RESOLVER_NOGROUP))
-    except NodeSetException as err:
+    except (NodeSetException, AssertionError) as err:
         raise MembwError(f"no node list in '{path}': {err}", hint) from err
     if not names:
         raise MembwError(f"no node in the list '{path}'", 'one name per line, or n[001-128]')

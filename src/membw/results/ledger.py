@@ -17,9 +17,10 @@ WHOLE = '-'  # in place of FILE: the status of the job's whole command
 # a shell's exit status of a signal is this and its number
 BY_SIGNAL = 128
 USAGE = 2  # our programs refuse so, and say why
-# as the scheduler names it, which is not always what the host calls itself; of PBS, LSF and Flux
-# no variable is known that does
-NODE = '${SLURMD_NODENAME:-$(uname -n)}'
+# as the scheduler names it, which is not always what the host calls itself; PBS, LSF, SGE and Flux
+# have no variable for it
+POD = '${KUBERNETES_SERVICE_HOST:+${NODE_NAME:-}}'
+NODE = f'$(n=${{SLURMD_NODENAME:-{POD}}}; echo "${{n:-$(uname -n)}}")'
 # a checksum of what the CPU can do
 CPU = "$(grep -m1 -Ei '^(flags|features|isa)' /proc/cpuinfo | cksum)"
 # of a job's end, by Slurm's states, and by what slurmstepd prints where no state is known
@@ -73,7 +74,7 @@ class Ledger:
             elif word == 'started':
                 self.started |= {name, status.partition('.')[0]}
             elif word == 'begun':
-                self.node = rest
+                self.node = rest if rest[:1].isalnum() else 'localhost'  # (none)
             elif word == 'lacks':
                 self.lacks = rest
             elif word == 'note':

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import NoReturn
 
 import reframe.core.settings as builtin
+from reframe.utility import cpuinfo
 
 from membw import presets
 from membw.checkout import root
 from membw.presets.table import Facts, Table
-from membw.site import backends, machine, peak, slurm, systems
+from membw.site import backends, machine, peak, slurm, systems, topology
 
 # why a row is left out
 CPU_LACKS = 'which the CPU does not have'
@@ -145,11 +146,21 @@ def scheduler(partition: Facts) -> str:
     return backend or ('squeue' if slurm.lacks_accounting() else 'slurm')
 
 
+def taken(feature: str, system: str) -> str:
+    """A site's own feature by a name that ReFrame takes: 16_nodes as _16_nodes."""
+    name = re.sub('^(?![a-zA-Z_])', '_', re.sub('[^a-zA-Z0-9_-]', '_', feature))
+    if name != feature:
+        line = f"membw: systems/{system}.yaml: feature '{feature}' is '{name}' for ReFrame"
+        print(line, file=sys.stderr)
+    return name
+
+
 def reframe_partition(system: Facts, partition: Facts, table: Table) -> tuple[Facts, list[Facts]]:
     environs, left_out = bind(system, partition, table)
     features = partition['features']
     # of a CPU's hundred flags only those that a preset asks for
-    features = machine.features(table) if features == 'auto' else [*features]
+    features = machine.features(table) if features == 'auto' else features
+    features = [taken(feature, system['name']) for feature in features]
     if partition['scheduler'] in slurm.SCHEDULERS:
         features.append('flexible')  # ReFrame can ask which nodes are idle
     extras = {**peak.completed(partition.get('extras', {})), 'left_out': left_out}
@@ -165,6 +176,9 @@ def reframe_partition(system: Facts, partition: Facts, table: Table) -> tuple[Fa
         'features': features,
         'extras': extras,
     }
+    if partition['scheduler'] == 'local' and systems.fits_here(system):
+        # ReFrame keeps what it once found below results/: of whichever machine had this checkout
+        bound.setdefault('processor', topology.online(cpuinfo.cpuinfo()))
     if 'hosts' in partition:
         bound.setdefault('max_jobs', 1)  # ReFrame starts a second job on a host that has one
         options = {'ssh_hosts': partition['hosts'], **partition.get('sched_options', {})}
@@ -233,9 +247,9 @@ def configuration() -> Facts:
         'remote_detect': True,
         'remote_install': [f'. {shlex.quote(os.path.join(root(), "setup-env.sh"))}'],
     }
-    topology = results() / 'topology'
-    if topology.exists() or may_be_made(topology):  # another's checkout: ReFrame's, below HOME
-        general['topology_prefix'] = str(topology)
+    kept = results() / 'topology'
+    if kept.exists() or may_be_made(kept):  # another's checkout: ReFrame's, below HOME
+        general['topology_prefix'] = str(kept)
     return {
         'systems': [s for s, _ in bound],
         'environments': [*anywhere(table), *(e for _, environs in bound for e in environs)],

@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,13 @@ PROGRAM = '#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; 
 def probed() -> Path:
     """Compilers that were seen to build OpenMP: a probe takes a tenth of a second, each start."""
     return Path(root(), 'build', 'openmp-compilers')
+
+
+def node_name() -> str:
+    """As our programs have it (src/harness/job/ranks.c): Slurm's, a pod's node, or the host's."""
+    pod = os.environ.get('NODE_NAME') if 'KUBERNETES_SERVICE_HOST' in os.environ else ''
+    name = os.environ.get('SLURMD_NODENAME') or pod or socket.gethostname()
+    return name if re.match('[A-Za-z0-9]', name) else 'localhost'
 
 
 @functools.cache

@@ -14,6 +14,8 @@ from collections.abc import Iterable
 SCHEDULERS = ('slurm', 'squeue')
 ANSWER_S = 60
 SOON_S = 300  # a job that Slurm would start so soon starts now: clocks may differ as much
+# variables of a person's shell by which a command asks, or shows, something else
+OF_USER = re.compile(r'S(BATCH|QUEUE|INFO|ACCT|CONTROL|CANCEL)_')
 
 
 class NoAnswer(Exception):
@@ -22,8 +24,8 @@ class NoAnswer(Exception):
 
 def query(*words: str, cluster: str = '', text: str | None = None, stream: str = 'stdout') -> str:
     """What one of Slurm's commands prints, asked of a cluster; `text`: its input."""
-    names = {'SLURM_CLUSTERS': cluster} if cluster else {}
-    clean = {k: v for k, v in os.environ.items() if not k.startswith('SBATCH_')} | names
+    clean = {k: v for k, v in os.environ.items() if not OF_USER.match(k)}
+    clean |= {'SLURM_TIME_FORMAT': 'standard'} | ({'SLURM_CLUSTERS': cluster} if cluster else {})
     try:
         done = subprocess.run(
             words, input=text or '', capture_output=True, text=True, timeout=ANSWER_S, env=clean
@@ -42,11 +44,12 @@ def starts_now(*words: str, text: str | None = None) -> tuple[bool, str]:
         said = query('sbatch', '--test-only', *words, text=text, stream='stderr')
     except NoAnswer as err:
         return False, str(err)
-    when = re.search(r' to start at (\S+)', said)
-    if not when:
+    when = said.partition(' to start at ')[2].partition(' ')[0]
+    try:
+        start = time.mktime(time.strptime(when, '%Y-%m-%dT%H:%M:%S'))
+    except (ValueError, OverflowError):
         return False, ' '.join(said.split())
-    start = time.mktime(time.strptime(when[1], '%Y-%m-%dT%H:%M:%S'))
-    return start < time.time() + SOON_S, f'not before {when[1]}'
+    return start < time.time() + SOON_S, f'not before {when}'
 
 
 @functools.cache
@@ -65,6 +68,14 @@ def lacks_accounting() -> bool:
 def option(options: Iterable[str], *names: str) -> str:
     """The value of an option of a job, in whichever way it is written; '': it is not given."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument(*names, dest='value', default='')
-    words = [word for one in options for word in shlex.split(one)]
+    parser.add_argument(*names, dest='value', default='', nargs='?', const='')
+    words = [word for one in options for word in words_of(one)]
     return str(parser.parse_known_args(words)[0].value)
+
+
+def words_of(line: str) -> list[str]:
+    """As a shell has them; as they stand where a quote is left open: `--comment=it's`."""
+    try:
+        return shlex.split(line)
+    except ValueError:
+        return line.split()

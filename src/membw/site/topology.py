@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from membw.errors import MembwError
+
 GROUPS = Path('/sys/fs/cgroup')
 CPUS = Path('/sys/devices/system/cpu')
 NODES = Path('/sys/devices/system/node')
@@ -19,11 +21,16 @@ def expand(text: object) -> list[int]:
     cpus: list[int] = []
     # Linux 5.15-rc ended its lists by a NUL
     for part in filter(None, re.sub(r'[\s\0]', '', str(text)).split(',')):
-        first, _, last = part.partition('-')
-        if int(last or first) >= MOST_CPUS:
-            raise ValueError(f"'{part[:40]}' is no CPU")
-        cpus += range(int(first), int(last or first) + 1)
+        found = re.fullmatch(r'(\d{1,6})(?:-(\d{1,6}))?', part, re.ASCII)
+        if not found or int(found[2] or found[1]) >= MOST_CPUS:
+            raise MembwError(f"'{part[:40]}' is no CPU, and no range of CPUs")
+        cpus += range(int(found[1]), int(found[2] or found[1]) + 1)
     return cpus
+
+
+def lines_of_cgroups(text: str) -> list[list[str]]:
+    """[[number, controllers, path]] of /proc/self/cgroup."""
+    return [words for line in text.splitlines() if len(words := line.split(':', 2)) == 3]
 
 
 def compress(cpus: Iterable[int]) -> str:
@@ -41,30 +48,25 @@ def one_per_core(allowed: Iterable[int], folder: Path = CPUS) -> list[int]:
     """The first allowed hardware thread of each core."""
     cpus, seen = [], set()
     for cpu in sorted(allowed):
-        try:
-            text = (folder / f'cpu{cpu}' / 'topology' / 'thread_siblings_list').read_text()
-        except OSError:
-            text = str(cpu)
+        text = text_of(folder / f'cpu{cpu}' / 'topology' / 'thread_siblings_list')
         if cpu not in seen:
             cpus.append(cpu)
-            seen.update(expand(text.strip()))
+            seen.update(expand(text))
     return cpus
 
 
 def quota(groups: Path = GROUPS, own: Path = Path('/proc/self/cgroup')) -> float:
     """CPUs' worth of time that the cgroups (v1, v2) grant this process."""
     least = math.inf
-    for line in own.read_text().splitlines() if own.is_file() else ():
-        _, controllers, path = line.split(':', 2)
+    for _, controllers, path in lines_of_cgroups(text_of(own)):
         if controllers and 'cpu' not in controllers.split(','):
             continue
         folder = groups / ('cpu' if controllers else '') / path.strip('/')
         above = [folder, *folder.parents]
         for group in above[: above.index(groups) + 1]:
-            v1 = [group / 'cpu.cfs_quota_us', group / 'cpu.cfs_period_us']
-            files = [f for f in (group / 'cpu.max', *v1) if f.is_file()]
-            words = ' '.join(file.read_text() for file in files).split()
-            if len(words) == 2 and words[0].isdigit():
+            names = ('cpu.max', 'cpu.cfs_quota_us', 'cpu.cfs_period_us')
+            words = ' '.join(text_of(group / name) for name in names).split()
+            if len(words) == 2 and all(map(str.isdecimal, words)) and int(words[1]):
                 least = min(least, int(words[0]) / int(words[1]))
     return least
 
@@ -81,14 +83,13 @@ def is_local(partition: Any) -> bool:
 
 def bits(mask: str) -> set[int]:
     """'0x105' -> {0, 2, 8}, as ReFrame's processor.topology writes sets of CPUs."""
-    number = int(mask, 16)
+    number = int(mask.strip('\0'), 16)  # Linux 5.15-rc
     return {cpu for cpu in range(number.bit_length()) if number >> cpu & 1}
 
 
 def online(processor: dict[str, Any], folder: Path = CPUS) -> dict[str, Any]:
     """ReFrame's facts without the CPUs that are offline, which it counts as well."""
-    file, known = folder / 'online', processor.get('topology') or {}
-    cpus = set(expand(file.read_text())) if file.is_file() else set()
+    known, cpus = processor.get('topology') or {}, set(expand(text_of(folder / 'online')))
     if not cpus or len(cpus) == processor.get('num_cpus'):
         return processor
     kinds = ('numa_nodes', 'sockets', 'cores')
@@ -121,10 +122,20 @@ def cores(partition: Any) -> list[int]:
 
 def numbered(folder: Path = NODES) -> dict[int, list[int]]:
     """{number: CPUs} of the NUMA domains of this machine, those without CPUs too."""
-    lists = {}
-    for path in folder.glob('node[0-9]*/cpulist'):
-        lists[int(path.parent.name[4:])] = expand(path.read_text().strip())
-    return dict(sorted(lists.items()))
+    try:
+        names = [name for name in os.listdir(folder) if re.fullmatch('node[0-9]+', name)]
+    except (FileNotFoundError, NotADirectoryError):  # all else ends here: it is not known
+        return {}
+    texts = {int(name[4:]): text_of(folder / name / 'cpulist') for name in names}
+    return {number: expand(text) for number, text in sorted(texts.items())}
+
+
+def text_of(file: Path) -> str:
+    """'' where it is not there; what may not be read ends here."""
+    try:
+        return file.read_text()
+    except (FileNotFoundError, NotADirectoryError):
+        return ''
 
 
 def domain_cpus(number: int, folder: Path = NODES) -> list[int]:
@@ -174,15 +185,14 @@ def numa(folder: Path = NODES) -> list[dict[str, Any]]:
     for number, cpus in numbered(folder).items():
         texts = {}
         for name in ('distance', 'meminfo'):
-            file = folder / f'node{number}' / name
-            texts[name] = file.read_text() if file.is_file() else ''
+            texts[name] = text_of(folder / f'node{number}' / name)
         total = re.search(r'MemTotal:\s*(\d+) kB', texts['meminfo'])
         memory_kib = int(total[1]) if total else 0
         found.append({
             'domain': number,
             'cpus': compress(cpus),
             'memory_gib': max(0.1, round(memory_kib / 2**20, 1)) if memory_kib else 0,
-            'distances': [int(word) for word in texts['distance'].split()],
+            'distances': list(map(int, re.findall(r'\d+', texts['distance'], re.ASCII))),
         })  # fmt: skip
     return found
 
@@ -221,7 +231,7 @@ def memories(partition: Any) -> dict[str, int]:
     home = next(iter(domains(partition)))
     if not is_local(partition):
         return memories_of(home, partition.extras.get('numa', []))
-    status = Path('/proc/self/status')  # the domains that this process may take memory from
-    text = status.read_text() if status.is_file() else ''
+    # the domains that this process may take memory from
+    text = text_of(Path('/proc/self/status'))
     listed = re.search(r'^Mems_allowed_list:\s*(\S+)$', text, re.M)
     return memories_of(home, numa(), expand(listed[1]) if listed else ())

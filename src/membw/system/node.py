@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 
@@ -29,7 +28,7 @@ def model() -> str:
 def facts() -> Facts:
     table = presets.load()
     return {
-        'host': socket.gethostname().split('.')[0],
+        'host': machine.node_name().partition('.')[0],
         'model': model(),
         'features': machine.features(table),
         'processor': topology.online(cpuinfo.cpuinfo()),

@@ -13,6 +13,8 @@ from membw.presets.table import Facts
 from membw.site import slurm
 
 JOB_MINUTES = 10
+# of sinfo: partition, nodes allocated/idle/other/all, time limit
+ROW = re.compile(r'([^|]+)\|(\d+/\d+/\d+/\d+)\|([^|]+)', re.ASCII)
 
 
 def query(access: list[str], *words: str) -> str:
@@ -30,7 +32,7 @@ def query(access: list[str], *words: str) -> str:
 
 def seconds(limit: str) -> int:
     """'1-02:00:00', '1-02', '30:00', '45' (minutes) or 'infinite' -> s; 0: no limit."""
-    if not re.match(r'\d', limit):
+    if not re.fullmatch(r'(\d{1,6}-)?\d{1,6}(:\d\d?){0,2}', limit, re.ASCII):
         return 0
     days, _, clock = limit.rpartition('-')
     parts = [int(part) for part in clock.split(':')]
@@ -44,7 +46,7 @@ def seconds(limit: str) -> int:
 def partition(name: str, access: list[str]) -> dict[str, int]:
     """{'nodes': how many, 'idle': of them, 'limit_s': of a job}"""
     lines = query(access, 'sinfo', '-h', '-o', '%R|%F|%l').splitlines()
-    rows = [line.split('|') for line in lines if line.count('|') == 2]
+    rows = [found.groups() for found in map(ROW.fullmatch, lines) if found]
     mine = [row for row in rows if row[0] == name]
     if not mine:
         known = sorted({row[0] for row in rows})

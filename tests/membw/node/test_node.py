@@ -2,12 +2,13 @@
 
 import json
 import signal
+import subprocess
 
 import made_up_nodes as made
 import pytest
 
 from membw import cli
-from membw.node import assembled, battery, text
+from membw.node import assembled, battery, command, text
 from membw.results.table import read_table
 
 
@@ -85,12 +86,18 @@ def test_a_program_that_a_signal_ends_is_died_and_the_word_is_printed_without_a_
     assert 'ladder: ended by SIGBUS (signal 7)' in said.out and status != 0
 
 
-def test_one_that_somebody_stopped_is_missing(programs, capsys):
-    put(programs, 'ladder', 'kill -TERM $$')
+@pytest.mark.parametrize('end, why', [
+    ('kill -TERM $$', 'ended by SIGTERM'), ('kill -ILL $$', 'was it built for another CPU?'),
+    ('echo ladder: no libgomp.so.1 >&2; exit 127', 'exit status 127: ladder: no libgomp.so.1'),
+])  # fmt: skip
+def test_one_that_was_stopped_or_built_elsewhere_is_missing(programs, tmp_path, capsys, end, why):
+    put(programs, 'ladder', end)
     status, said = run(capsys, '--programs', programs, '--json')
     found = json.loads(said.out)
     assert status == 1 and found['word'] in ('MISSING', 'UNDECIDED')
     assert 'UNDECIDED' == found['word'] or 'ladder' in found['why']
+    (lost,) = json.loads(next((tmp_path / 'nodes').glob('*.json')).read_text())['missing']
+    assert why in lost['why'] and not lost['died']
 
 
 def test_the_record_alone_is_written_where_others_judge(programs, tmp_path, capsys):
@@ -123,3 +130,14 @@ def test_who_took_the_cpus_is_said_and_how_often_the_battery_was_preempted():
 def test_the_plan_is_printed(capsys):
     status, said = run(capsys, '--plan', '--seconds', 30)
     assert status == 0 and 'ladder --quick' in said.out
+
+
+def test_programs_for_another_cpu_are_built_in_another_folder(monkeypatch):
+    """Two kinds of nodes on one home: in one folder each would build over the other's."""
+    done = subprocess.CompletedProcess([], 0)
+    monkeypatch.setattr('subprocess.run', lambda *words, **more: done)
+    folders = set()
+    for cpu in 'znver3', 'znver4', 'znver3':
+        monkeypatch.setattr('membw.presets.plan', lambda *words, cpu=cpu: cpu)
+        folders.add(command.built(['stream'], None, None))
+    assert len(folders) == 2

@@ -1,0 +1,128 @@
+"""What reads the texts of other programs and of the kernel gets mutated ones: it reads them, or
+refuses them by its own error; tests/harness/test_fuzz.py is the same for the programs."""
+
+import pathlib
+import random
+import signal
+import time
+import types
+
+import pytest
+from lib import imb_table, slurm_nodes
+
+from membw.campaign.slurm_queue import Queue
+from membw.errors import MembwError
+from membw.nightly import expected
+from membw.node import counters, trace
+from membw.rank import units
+from membw.results import ledger
+from membw.site import machine, slurm, topology
+from membw.system import compiler_modules, node
+from membw.system import slurm as of_system
+
+SECONDS = 0.3  # of each reader
+PIECES = [
+    '9223372036854775807', '-1', '0-99999', ',', '{', '|', '=', '-', ':', '\0', '\n', "'", '²',
+    'Nodes=(null)', 'n[1-', '1e308', 'nan',
+]  # fmt: skip
+CPUINFO = 'flags\t: fpu sse2 avx2\nFeatures : fp asimd\nisa : rv64imafdcv_zicsr_zba\n'
+TOPOLOGY = (
+    'SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[1-3]\nBlockName=b1 BlockIndex=1 Nodes=n4 B=8\n'
+)
+CGROUPS = '9:cpu,cpuacct:/job_1/step\n0::/system.slice/job\n180000 100000\nnr_throttled 5\n'
+STAT = (
+    'cpu  10 0 20 30 0 0 0 1 0 0\ncpu0 5 0 10 15\n47 (a (b) c) R 1 4 4 0 -1 4 0 0 0 0 100 20 3\n'
+)
+IMB = (
+    '# Benchmarking PingPong\n #bytes #repetitions t[usec] Mbytes/sec\n 0 1000 1.2 0.0\n 1 9 1 1\n'
+)
+IMB = IMB.replace(' #bytes #repetitions t[usec]', '       #bytes #repetitions      t[usec]  ')
+PRINTED = (
+    'slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026 DUE TO TIME LIMIT ***\nx: line 3:  9 K\n'
+)
+
+
+@pytest.fixture
+def answer(monkeypatch, tmp_path):
+    """answer(TEXT): every command and every file says it from then on."""
+
+    def of(text):
+        done = types.SimpleNamespace(stdout=text, stderr=text, returncode=0)
+        monkeypatch.setattr('subprocess.run', lambda *words, **more: done)
+        monkeypatch.setattr(pathlib.Path, 'read_text', lambda path, *_, **more: text)
+
+    monkeypatch.setattr('shutil.which', lambda name, **more: f'/usr/bin/{name}')
+    monkeypatch.setattr(counters.Path, 'glob', lambda path, pattern: [path])
+    return of
+
+
+def queue():
+    one = object.__new__(Queue)
+    one.options, one.name = ['-p x', '--reservation=r', '-x n3'], 'x'
+    return one
+
+
+def job():
+    return types.SimpleNamespace(
+        sched_access=[], options=[], cli_options=[], num_tasks_per_node=1, num_cpus_per_task=2,
+        scheduler=types.SimpleNamespace(emit_preamble=lambda job: [], get_option=lambda n: None),
+    )  # fmt: skip
+
+
+NIGHT = types.SimpleNamespace(state=types.SimpleNamespace(problems={}))
+# what is read, by what, a text that is right
+READERS = [
+    ('lists of CPUs', topology.expand, '0-3,8-11,16'),
+    ('cgroups', lambda text: topology.quota(), CGROUPS),
+    ('cpu.stat', lambda text: counters.read(), CGROUPS),
+    ('/proc/stat', lambda text: trace.snapshot(), STAT),
+    ('/proc/cpuinfo', lambda text: machine.cpu_flags.__wrapped__(), CPUINFO),
+    ('lscpu', lambda text: node.model(), 'Model name:   EPYC\n'),
+    ('NUMA domains', lambda text: topology.numa(), '0-1'),
+    ('modules', lambda text: compiler_modules.available(), 'gcc/12.2(default)\n/opt/modules:\n'),
+    ('options', lambda text: slurm.option([text], '-M', '--clusters'), '-p x -M=c "-A"'),
+    ('time limits', of_system.seconds, '1-02:00:00'),
+    ('sinfo', lambda text: of_system.partition('cpu', []), 'cpu|1/2/0/3|1:00:00\n'),
+    ('sinfo of a night', lambda text: expected.sinfo(NIGHT), 'cpu*|n1|1/1/0/2|drained|x|DIMM\n'),
+    ('sinfo of a campaign', lambda text: queue().find_nodes(), 'cpu*|n1|idle|f 2 64|x|DIMM\n'),
+    ('squeue', lambda text: queue().states(), 'n1|PENDING since 2026\nCLUSTER: c1\n'),
+    ('squeue of a session', lambda text: slurm_nodes.under_way(job(), ['7']), '7 R\n8 S'),
+    ('scontrol', lambda text: slurm_nodes.state(text, job()), 'n CPUTot=2 State=IDLE+DRAIN '),
+    ('sbatch --test-only', lambda text: slurm_nodes.starts(job(), 2),
+     'sbatch: Job 7 to start at 2026-11-27T10:00:00 using 2 processors'),
+    ('topology', lambda text: units.units(['n1', 'n2', 'n4']), TOPOLOGY),
+    ('job states', lambda text: ledger.how_job(text, text), 'NODE_FAIL,TIMEOUT+' + PRINTED),
+    ('stderr', ledger.last_words, PRINTED),
+    ('a ledger', lambda text: ledger.read('.'), 'begun n1\nended r.json 137 1 2\n'),
+    ('IMB', imb_table.problems, IMB),
+]  # fmt: skip
+
+
+def mutated(chance, text):
+    for _ in range(chance.randrange(6)):
+        at = chance.randrange(len(text) + 1)
+        text = chance.choice([
+            text[:at], text[:at] + chance.choice(PIECES) + text[at:], (2 * text)[:9999],
+            text[:at] + chr(chance.randrange(256)) + text[at + 1 :],
+        ])  # fmt: skip
+    return text
+
+
+@pytest.mark.parametrize('name, read, right', READERS, ids=[name for name, *_ in READERS])
+def test_a_reader_of_others_hangs_at_nothing_and_invents_no_error(answer, name, read, right):
+    seed, cases, text = time.time_ns() % 10**9, 0, right
+    chance, until = random.Random(seed), time.monotonic() + SECONDS
+    signal.alarm(20)
+    try:
+        while time.monotonic() < until:
+            answer(text)
+            try:
+                read(text)
+            except (MembwError, slurm.NoAnswer) as err:
+                assert cases and str(err)
+            cases, text = cases + 1, mutated(chance, right)
+    except Exception as err:
+        raise AssertionError(f'{name}: seed {seed}: {text!r}') from err
+    finally:
+        signal.alarm(0)
+    assert cases > 5

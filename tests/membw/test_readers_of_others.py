@@ -1,6 +1,8 @@
 """What reads the texts of other programs and of the kernel gets mutated ones: it reads them, or
 refuses them by its own error; tests/harness/test_fuzz.py is the same for the programs."""
 
+import io
+import json
 import pathlib
 import random
 import signal
@@ -12,10 +14,9 @@ from lib import imb_table, slurm_nodes
 
 from membw.campaign.slurm_queue import Queue
 from membw.errors import MembwError
-from membw.nightly import expected
 from membw.node import counters, trace
 from membw.rank import units
-from membw.results import ledger
+from membw.results import ledger, others
 from membw.site import machine, slurm, topology
 from membw.system import compiler_modules, node
 from membw.system import slurm as of_system
@@ -69,7 +70,24 @@ def job():
     )  # fmt: skip
 
 
-NIGHT = types.SimpleNamespace(state=types.SimpleNamespace(problems={}))
+def results(text):
+    stream, problems = io.BytesIO(text.encode()), []
+    return [*others.records('x', stream, others.Wanted(), problems, {})], problems
+
+
+REPORT = json.dumps({
+    'session_info': {'time_end_unix': 1764230400.5},
+    'runs': [{'testcases': [{
+        'name': 'hpl %n=2', 'system': 'x', 'partition': 'y', 'environ': 'gnu', 'result': 'pass',
+        'fixture': False, 'job_nodelist': ['n1'],
+        'perfvalues': {'x:y:rate': [9, 9, -1, None, 'GB/s']},
+    }]}],
+})  # fmt: skip
+PERFLOG = (
+    'result|job_completion_time|name|system|partition|environ|job_nodelist|rate_value|rate_unit|'
+    'rate_ref|rate_lower_thres|rate_upper_thres\n'
+    'pass|2026-11-27T10:00:00+00:00|hpl|x|y|gnu|n1|9.5|GB/s|9|-1|null\n'
+)
 # what is read, by what, a text that is right
 READERS = [
     ('lists of CPUs', topology.expand, '0-3,8-11,16'),
@@ -83,8 +101,8 @@ READERS = [
     ('options', lambda text: slurm.option([text], '-M', '--clusters'), '-p x -M=c "-A"'),
     ('time limits', of_system.seconds, '1-02:00:00'),
     ('sinfo', lambda text: of_system.partition('cpu', []), 'cpu|1/2/0/3|1:00:00\n'),
-    ('sinfo of a night', lambda text: expected.sinfo(NIGHT), 'cpu*|n1|1/1/0/2|drained|x|DIMM\n'),
-    ('sinfo of a campaign', lambda text: queue().find_nodes(), 'cpu*|n1|idle|f 2 64|x|DIMM\n'),
+    ('sinfo of a campaign', lambda text: queue().find_nodes(),
+     'cpu*|n1|idle|f 2 64|2026-11-27T10:00:00|DIMM\n'),
     ('squeue', lambda text: queue().states(), 'n1|PENDING since 2026\nCLUSTER: c1\n'),
     ('squeue of a session', lambda text: slurm_nodes.under_way(job(), ['7']), '7 R\n8 S'),
     ('scontrol', lambda text: slurm_nodes.state(text, job()), 'n CPUTot=2 State=IDLE+DRAIN '),
@@ -94,6 +112,7 @@ READERS = [
     ('job states', lambda text: ledger.how_job(text, text), 'NODE_FAIL,TIMEOUT+' + PRINTED),
     ('stderr', ledger.last_words, PRINTED),
     ('a ledger', lambda text: ledger.read('.'), 'begun n1\nended r.json 137 1 2\n'),
+    ("ReFrame's report", results, REPORT), ("ReFrame's perflog", results, PERFLOG),
     ('IMB', imb_table.problems, IMB),
 ]  # fmt: skip
 
@@ -106,6 +125,12 @@ def mutated(chance, text):
             text[:at] + chr(chance.randrange(256)) + text[at + 1 :],
         ])  # fmt: skip
     return text
+
+
+@pytest.mark.parametrize('text', [REPORT, PERFLOG], ids=['report', 'perflog'])
+def test_what_is_right_is_one_record(text):
+    (record,), problems = results(text)
+    assert (record.host, record.case.test, problems) == ('n1', 'hpl', [])
 
 
 @pytest.mark.parametrize('name, read, right', READERS, ids=[name for name, *_ in READERS])

@@ -115,6 +115,6 @@ class Queue:
 
 def is_old(since: str) -> bool:
     """Of a time as sinfo has it; 'Unknown' is none."""
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(ValueError, OverflowError):
         return time.mktime(time.strptime(since, '%Y-%m-%dT%H:%M:%S')) < time.time() - OLD_S
     return False

@@ -161,13 +161,13 @@ def records(
                 lost.append((place, case))
             elif (data := case.measured(wanted, left_out))['metrics']:
                 yield record.evidence_of(data)
-        except ValueError as err:
+        except (ValueError, OverflowError) as err:
             own.append(f'{place}: {printable(err)[:160]}')
     for place, case in lost:
         try:
             if case.test in tests:
                 yield record.evidence_of(case.lost())
-        except ValueError as err:
+        except (ValueError, OverflowError) as err:
             own.append(f'{place}: {err}')
     problems += at_most(own, MOST_PROBLEMS)
 

@@ -98,16 +98,7 @@ def show(run: Run, is_json: bool = False) -> int:
     path = os.path.abspath(run.path).removeprefix(os.path.join(os.getcwd(), ''))
     if run.is_quick and not is_json:
         lines = headline.lines_of(run.rows, run.seconds) if run.rows else skip_lines(run.path)
-        more, page = 'membw run --full', 'membw report'
-        if os.path.exists('ci/in-env'):  # they work in the shell of `make run`, too
-            more, page = 'make run ARGS=--full', f'ci/in-env {page}'
-        end = [
-            f'  {run.verdict}',
-            f'  Results: {path}',
-            f'  More:    {more}',
-            f'  A page:  {page}',
-        ]
-        blocks: list[Table | str] = [*lines, *end]
+        blocks: list[Table | str] = [*lines, *([] if run.rows else [f'  {run.verdict}'])]
     else:
         blocks = list(full_table.blocks_of(run.rows))
         for build, why in reframe.failed_builds(run.cases).items():
@@ -137,7 +128,8 @@ def noise_lines(rows: list[Row]) -> Iterator[str]:
     bounds = [row for row in rows if any(f.sign == '≥ ' for f in row.figures.values())]
     if bounds:
         of = f'{len(bounds)} of {plural(len(rows), "row")} with a lower bound (≥)'
-        yield f'{of}: other processes used the CPUs.'
+        yield f'{of}.'
+        yield from headline.disturbed_lines(rows)
         is_realtime = all(row.record.get('scheduling') == 'fifo' for row in bounds)
         how = '' if is_realtime else f", or with real-time priority: '{REALTIME}'"
         yield f'Measure again on a quiet node{how}.'

@@ -325,4 +325,4 @@ def test_the_page_says_who_disturbed_the_run(made):
     busy = {'wall_s': 2.0, 'other_share': 0.5, 'processes': [{'name': 'cc1', 'cpu_s': 3.0}]}
     made.add({'triad': metric(37.2, bound=True)}, record={'busy': busy})
     lines = ' '.join(page_of(run_of_report(made.write())).standing)
-    assert 'Other processes used 50% of the CPUs' in lines and 'cc1 1.5' in lines
+    assert 'Other processes used 1.0 of 2 CPUs: cc1 1.5.' in lines

@@ -174,5 +174,5 @@ def next_line(rows: list[Row], good: str) -> str:
     if any(is_least(f) for row in rows for f in row.figures.values()):
         return f'Next: {again}, when it is quiet; as a page: {page}'
     if any(row.word == FAIL for row in rows) or re.search(LOW, good):
-        return f'Next: {node} (which quantity is low, and why); as a page: {page}'
+        return f'Next: {node} (slow, and why?), {page} (a page)'
     return f'Next: {page} (a page), {full} (all presets)'

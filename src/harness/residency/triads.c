@@ -346,13 +346,13 @@ void triads_judge(const struct residency_found *found, const struct residency_re
 
 	if (found->known == RESIDENCY_CONTRADICTED)
 		verdict_invalid(ARRAY_TOO_SMALL,
-				"%s lie in a cache: Triad reads %.1f GB/s, but %.1f with three "
-				"arrays of %.0f MiB together",
-				what, found->gbs, found->largest_gbs, largest);
+				"%s lie in a cache: with three arrays of %.0f MiB together Triad "
+				"falls to %.0f %%",
+				what, largest, 100 * found->largest_gbs / found->gbs);
 	else if (found->known == RESIDENCY_NOT_PROVEN)
 		verdict_invalid(NOT_PROVEN,
 				"%s are not proven to lie in memory beyond %.0f MiB, where memory "
-				"or time ended: a larger cache can only make the figures too high",
+				"or time ended: a larger cache may hold them",
 				what, proven);
 	else if (found->known == RESIDENCY_UNKNOWN && !r->declared)
 		verdict_invalid(unknown,
@@ -377,8 +377,7 @@ const char *triads_text(const struct residency_found *found)
 
 	snprintf(text, sizeof(text), "%s", residency_word(found->known));
 	if (found->known == RESIDENCY_NOT_PROVEN)
-		snprintf(text, sizeof(text),
-			 "%s beyond %.0f MiB, the figures can only be too high",
+		snprintf(text, sizeof(text), "%s beyond %.0f MiB: a larger cache may hold them",
 			 residency_word(found->known),
 			 (double)(found->largest ? found->largest : found->bytes) / MIB);
 	return text;

@@ -37,7 +37,7 @@ LOCAL void triads_find(struct residency_found *found, const struct residency_req
 LOCAL void triads_judge(const struct residency_found *found,
 			const struct residency_request *request, const char *what);
 
-/* "proven", "not proven beyond 360 MiB, the figures can only be too high"; good for one call. */
+/* "proven", "not proven beyond 360 MiB: a larger cache may hold them"; good for one call. */
 LOCAL const char *triads_text(const struct residency_found *found);
 
 /* Writes "residency" of the record. */

@@ -14,7 +14,6 @@ from membw.results.table import Figure, Setting
 from membw.results.verdict import MISSING, PASS, WORST_FIRST
 from membw.tables import Cell, Column, Table
 
-
 OTHER_COLUMNS = 40  # of node, verdict and loss
 
 
@@ -98,8 +97,8 @@ def _table(ranking: Ranking, group: Group, limit: int) -> Table:
         lines.append([more, PASS, *[''] * (len(columns) - 2)])
     every = [[v.figures[m] for v in rows if m in v.figures] for m in metrics]
     lines.append(['median', '', '', *(f'{median(v):.2f}' if v else '-' for v in every)])
-    deviations = [group.deviations[group.metrics.index(m)] for m in metrics]
-    deviations = [None if of != of else of for of in deviations]
+    of_all = [group.deviations[group.metrics.index(m)] for m in metrics]
+    deviations = [None if of != of else of for of in of_all]
     lines.append(['robust deviation', '', '', *(tables.shown(of, '.2%') for of in deviations)])
     return Table('', columns, lines)
 

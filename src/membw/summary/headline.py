@@ -48,8 +48,15 @@ def lines_of(rows: list[Row], seconds: float | None) -> list[str]:
 
 
 def wrapped(said: str, most: int = LINES) -> list[str]:
-    how = {'initial_indent': '  ', 'subsequent_indent': '    ', 'break_on_hyphens': False}
-    return textwrap.wrap(said, columns(), max_lines=most, placeholder=' ...', **how)
+    return textwrap.wrap(
+        said,
+        columns(),
+        initial_indent='  ',
+        subsequent_indent='    ',
+        break_on_hyphens=False,
+        max_lines=most,
+        placeholder=' ...',
+    )
 
 
 def columns() -> int:
@@ -160,7 +167,9 @@ def verdict_lines(rows: list[Row]) -> list[str]:
         if word != PASS
     ]
     has_reference = any(f.reference for row in rows for f in row.figures.values())
-    what = 'within the reference' if has_reference else 'valid; there is no reference to compare with'
+    what = (
+        'within the reference' if has_reference else 'valid; there is no reference to compare with'
+    )
     return lines[:2] or [f'{PASS}: {what}']
 
 

@@ -157,15 +157,15 @@ def disturbed_lines(rows: list[Row]) -> Iterator[str]:
 
 
 def verdict_lines(rows: list[Row]) -> list[str]:
-    """The worst first; each reason once."""
-    alike: dict[tuple[str, str], list[str]] = collections.defaultdict(list)
+    """The worst first; each reason once, of several sizes one."""
+    alike: dict[tuple[str, str], list[Row]] = collections.defaultdict(list)
     for row in sorted(rows, key=lambda row: WORST_FIRST.index(row.word)):
-        alike[row.word, row.reason].append(row.preset)
-    lines = [
-        f'{word}: {", ".join(names) + ": " if len(rows) > len(names) else ""}{reason}'.rstrip(': ')
-        for (word, reason), names in alike.items()
-        if word != PASS
-    ]
+        if row.word != PASS:
+            alike[row.word, row.reason.partition(' (')[0]].append(row)
+    lines = []
+    for (word, _), of in alike.items():
+        whose = ', '.join(row.preset for row in of) if len(rows) > len(of) else ''
+        lines.append(': '.join(filter(None, (word, whose, of[0].reason))))
     has_reference = any(f.reference for row in rows for f in row.figures.values())
     what = (
         'within the reference' if has_reference else 'valid; there is no reference to compare with'

@@ -30,7 +30,7 @@ OWN_WAYS = ('--reruns', '--duration', '--restore-session', '--repeat', '--max-re
             '--distribute', '--dry-run', '-P', '--parameterize')  # fmt: skip
 
 EPILOG = """\
-Without arguments: this machine's memory bandwidth in 16 s where it is quiet, by up to three
+Without arguments: this machine's memory bandwidth in 12 s where it is quiet, by up to three
 presets. With --full, --system, or any option of ReFrame (-n TEST, -p PRESET, -S VARIABLE=VALUE,
 -v for its whole output, ...): reframe -c reframe-checks -r with these options, then tables and
 verdict.

@@ -15,6 +15,7 @@ from membw.results.hostlist import chosen_nodes
 from membw.results.rows import Row, records_of, rows_of
 from membw.results.table import Table as Records
 from membw.summary import full_table, headline
+from membw.summary.seconds import seconds_by_part
 from membw.tables import Table
 
 # of root, and of users with an rtprio in limits.conf: other processes wait
@@ -84,11 +85,17 @@ def read(path: str, nodes: str = '') -> Run:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('report', nargs='?', help='a file (the newest of results/reports)')
     add_node(parser.add_argument, 'rows')
+    about = 'where the time of the run went, part by part'
+    parser.add_argument('--seconds', action='store_true', help=about)
     tables.add_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    return show(read(args.report or reframe.newest(), args.node), args.json)
+    run = read(args.report or reframe.newest(), args.node)
+    if args.seconds:
+        print(tables.as_text([seconds_by_part(run.path, run.rows)], args.json))
+        return 0
+    return show(run, args.json)
 
 
 def show(run: Run, is_json: bool = False) -> int:

@@ -13,6 +13,7 @@ from places import ROOT
 from membw.summary import junit
 from membw.summary.command import read, show
 from membw.summary.full_table import node_lines
+from membw.summary.seconds import seconds_by_part
 
 
 @pytest.fixture
@@ -320,6 +321,17 @@ def test_a_quick_run_is_one_screen_that_answers(tmp_path, shown, monkeypatch):
     if os.environ.get('WRITE_SCREENS'):
         SCREENS.write_text('\n'.join(screens))
     assert SCREENS.read_text() == '\n'.join(screens)
+
+
+def test_the_seconds_of_a_run_are_all_of_them_part_by_part(tmp_path):
+    record = node(SLICE, 2, residency={'seconds': 1.5}, kernels={'triad': {'total_s': 0.8}})
+    took = {'time_setup': 0.1, 'time_compile': 0.4, 'time_run': 4.0, 'time_sanity': 0.5}
+    made = MadeRun(tmp_path).quick().build().add(rates(25.9), record=record, **took)
+    made.cases[0] |= took
+    run = read(made.write())
+    values = [row['seconds'] for row in seconds_by_part(run.path, run.rows).values()]
+    assert values[:-1] == pytest.approx([2.0, 0.5, 1.5, 0.8, 1.7, 0.5])
+    assert sum(values) == pytest.approx(run.seconds)
 
 
 def test_a_quick_run_is_silent_on_rounds_that_its_time_did_not_allow(made, shown):

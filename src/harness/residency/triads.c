@@ -343,7 +343,8 @@ static int triads_take(struct residency_found *found, const struct residency_req
 static void triads_leave(const struct residency_found *found, const struct residency_request *r)
 {
 	const char *const path = getenv("MEMBW_RESIDENCY");
-	const int is_known = found->known == RESIDENCY_PROVEN || found->known == RESIDENCY_DECLARED;
+	const int is_known =
+		found->known == RESIDENCY_PROVEN || found->known == RESIDENCY_DECLARED;
 	FILE *const file = path && is_known ? fopen(path, "w") : NULL;
 	char key[TRIADS_KEY_MAX];
 

@@ -38,8 +38,10 @@ def lines_of(rows: list[Row], seconds: float | None) -> list[str]:
     is_virtual = ((record.get('facts') or {}).get('cpu_id') or {}).get('hypervisor')
     end = [*disturbed, *([IS_SHARED] if is_virtual and shown and not disturbed else [])]
     good = [number(shown[0]), *is_that_good(shown[0], rows)] if shown else []
-    end += [*verdict_lines(every), next_line(every, ' '.join(good))]
-    end = [line for said in end for line in wrapped(said, 2)]
+    why = verdict_lines(every)
+    end = [wrapped(said, 1)[0] for said in end]
+    end += [line for said in why for line in wrapped(said, 3 - len(why))]
+    end += wrapped(next_line(every, ' '.join(good)), 1)
     for lines in map(wrapped, good):
         if len(top) + len(lines) + len(bars) + len(end) > LINES:
             break

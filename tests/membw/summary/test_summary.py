@@ -279,6 +279,14 @@ def too_good_perhaps(made):
     made.add(rates(24.0), preset='gcc-o3', record=node(SLICE, 2))
 
 
+def all_at_once(made):
+    of_slice(made, BUSY_HOST | BUSY_NODE, bound=True)
+    for why in (f'wrong-pinning ({"thread 1 ran on CPU 0, " * 4})', f'clock ({"is slow, " * 9})'):
+        busy = node(SLICE, 2, BUSY_HOST | BUSY_NODE)
+        made.add(rates(97.0), preset=f'gcc-{why[:5]}', record=busy, reasons=[why])
+    made.cases.pop(1)
+
+
 def unbuilt(made):
     made.build('gcc-o3', 'fail', 'compile error: gcc: broken').failed_with('gcc-o3')
 
@@ -302,6 +310,7 @@ MADE = {
     'a quota': lambda made: of_slice(made, {}, QUOTA, bound=True),
     'one of three is wrong': partly_wrong,
     'what may be too good comes last': too_good_perhaps,
+    'all at once': all_at_once,
     'nothing was built': unbuilt,
     'of an unknown CPU': lambda made: made.add(rates(40.0), record=node({'cpu_model': 'New'}, 4)),
 }  # fmt: skip

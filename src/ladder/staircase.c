@@ -5,6 +5,8 @@
 
 enum { BAR_COLUMNS = 26, BARS_PER_DOUBLING = 3 };
 
+/* Reads of one thread, of memory's: a cache, though its latency may be that of page walks. */
+static const double FASTER = 1.5;
 static const double KIB = 1024, GIB = 1024.0 * MIB;
 
 const char *size_text(char text[SIZE_TEXT_MAX], double bytes)
@@ -143,9 +145,24 @@ static void print_level(FILE *out, const struct level *level)
 	putc('\n', out);
 }
 
+double cache_by_rate(const struct ladder *l, const struct level *levels, int count)
+{
+	const double of_memory = count > 1 ? levels[count - 1].gbs[READ_ONE] : 0;
+	double bytes = 0;
+	int i;
+
+	for (i = 0; of_memory > 0 && i < l->count; i++)
+		if (spread_of(l, READ_ONE, i).middle > FASTER * of_memory)
+			bytes = (double)l->bytes[i];
+	return count > 1 && levels[count - 1].is_memory && bytes > 2 * levels[count - 2].high_bytes
+		       ? bytes
+		       : 0;
+}
+
 void levels_print(FILE *out, const struct ladder *l, const struct level *levels, int count,
 		  const struct declared *declared)
 {
+	const double by_rate = cache_by_rate(l, levels, count);
 	char text[SIZE_TEXT_MAX];
 	int i, shown = 0;
 
@@ -163,4 +180,7 @@ void levels_print(FILE *out, const struct ladder *l, const struct level *levels,
 		print_level(out, &levels[i]);
 		shown = at + 1;
 	}
+	if (by_rate > 0)
+		fprintf(out, "a cache that latency does not show: to %s one thread reads faster\n",
+			size_text(text, by_rate));
 }

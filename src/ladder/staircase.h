@@ -17,7 +17,11 @@ const char *level_name(const struct level *levels, int number, const struct decl
  * logarithm, from the least to the most of the rounds. */
 void staircase_print(FILE *out, const struct ladder *ladder);
 
+/* The largest size that one thread reads much faster than memory, beyond the levels that latency
+ * shows; 0: none. */
+double cache_by_rate(const struct ladder *l, const struct level *levels, int count);
+
 /* One line per level: declared and measured size, latency, bandwidth; one that was declared and
- * not found has its line too. */
+ * not found has its line too, and a cache that only the rates show. */
 void levels_print(FILE *out, const struct ladder *ladder, const struct level *levels, int count,
 		  const struct declared *declared);

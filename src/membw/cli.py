@@ -119,7 +119,13 @@ def dispatch(argv: list[str] | None) -> int:
     args, rest = parser.parse_known_args(argv)
     if rest and not getattr(args, 'takes_rest', False):
         commands: Any = parser._subparsers._group_actions[0].choices  # type: ignore[union-attr]
-        commands[args.command].refuse(rest[0])
+        own = commands[args.command]
+        if not any(word.startswith('-') for word in rest) and not own._subparsers:
+            # `rank a.jsonl --limit 2 b.jsonl`: argparse alone ends the files at an option
+            args, rest = own.parse_known_intermixed_args(argv[1:])
+            args.command = argv[0]
+        if rest:
+            own.refuse(rest[0])
     args.rest = rest
     if getattr(args, 'system', '') and args.command != 'run':  # which may be given other systems
         refuse_unknown_system(args.system.partition(':')[0])

@@ -43,13 +43,6 @@ static void set_offset(const char *option, const char *text)
 	options.offset = option_count(option, text, 0, COUNT_MAX);
 }
 
-static void set_explain(const char *option, const char *text)
-{
-	(void)option;
-	(void)text;
-	options.explain = 1;
-}
-
 static const struct option_row OWN[] = {
 	{ 'n', "array-size", "N",
 	  "elements of one array; 100000000, 1e8 or 100M (default: macro\n"
@@ -73,7 +66,7 @@ static const struct option_row OWN[] = {
 	{ 0, "explain", NULL,
 	  "also Triad by half of the threads, by one, and by both kinds of\n"
 	  "stores: what limits it, what a store costs (some 0.5 s)",
-	  .set = set_explain },
+	  .flag = &options.explain },
 #ifndef MEMBW_MPI
 	{ 0, "at-least", "FLOORS",
 	  "health check: print one line, PASS, FAIL, UNDECIDED or INVALID;\n"

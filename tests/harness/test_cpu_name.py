@@ -16,6 +16,8 @@ NAMES = {
     'loongarch': ('CPU Family\t\t: Loongson-64bit\nModel Name\t\t: 3C5000\n', '3C5000'),
     'grace': (ARM.format('0x41', '0xd4f'), 'Neoverse-V2'),
     'a64fx': (ARM.format('0x46', '0x001'), 'Fujitsu A64FX'),
+    'vera': (ARM.format('0x4e', '0x010'), 'Olympus'),
+    'cobalt': (ARM.format('0x6d', '0xd49'), 'Azure-Cobalt-100'),
     'new arm': (ARM.format('0x41', '0xfff'), 'implementer 0x41 part 0xfff'),
 }
 

@@ -24,7 +24,10 @@ class Level(NamedTuple):
     varies: float
 
 
-Judged = list[Level]
+class Judged(list[Level]):
+    by_rate = 0.0  # bytes of a cache that rates alone show
+
+
 Judge = Callable[[Machine, Callable[[random.Random], list[list[Cache]]]], list[Judged]]
 
 
@@ -53,7 +56,10 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Judge:
 
 
 def read(line: str) -> Judged:
-    return [Level(*map(float, level.split())) for level in line.split(';') if level]
+    *levels, by_rate = line.split(';')
+    judged = Judged(Level(*map(float, level.split())) for level in levels)
+    judged.by_rate = float(by_rate)
+    return judged
 
 
 def steady(machine: Machine) -> Callable[[random.Random], list[list[Cache]]]:
@@ -112,9 +118,22 @@ def test_a_share_that_changes_from_round_to_round_is_a_range(judge: Judge) -> No
     assert all(not levels[0].varies for levels in judged)
 
 
+@pytest.mark.parametrize('fourth, shown', [(50.0, 16 * MIB), (24.0, 0)])
+def test_a_cache_that_latency_does_not_show_is_named_by_its_rates(
+    judge: Judge, fourth: float, shown: float
+) -> None:
+    """Page walks made memory begin at 1 MiB, where one thread read 50 GB/s to 16 MiB."""
+    walks = Cache(16 * MIB, 100, fourth, 95)
+    machine = Machine([L1, L2, walks, MEMORY], [48 * KIB, MIB, 32 * MIB], 256 * MIB)
+    found = [levels.by_rate for levels in judge(machine, steady(machine))]
+    assert sum(0.7 * shown <= size <= 1.5 * shown for size in found) >= 0.95 * CURVES
+
+
 def test_without_a_third_level_none_is_made_up(judge: Judge) -> None:
     machine = Machine([L1, L2, MEMORY], [48 * KIB, MIB], 256 * MIB)
-    check_sizes(machine, judge(machine, steady(machine)))
+    judged = judge(machine, steady(machine))
+    check_sizes(machine, judged)
+    assert not any(levels.by_rate for levels in judged)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,8 @@ PAGES = {'policy': 'default', 'pages_sampled': 96, 'pages_absent': 0, 'pages_mis
          'pages_on': {'0': 96}}  # fmt: skip
 FACTS = {
     'cpu_model': 'Synthetic 9000', 'microcode': '0x1', 'kernel': '6.1.0', 'thp': 'always',
-    'numa_balancing': '0', 'governor': 'performance', 'freq_max_khz': 3_000_000,
+    'numa_balancing': '0', 'governor': 'performance', 'clock_source': 'tsc',
+    'freq_max_khz': 3_000_000,
     'cpus': THREADS, 'cores': THREADS, 'smt': 'off', 'sockets': 1, 'memory_channels': 8,
     'caches': ['L3 Unified 131072K shared by CPUs 0-7'], 'numa_nodes': 1,
     'numa': {'0': {'distances': '10', 'cpus': '0-7'}}, 'cgroup_mem_mib': None,

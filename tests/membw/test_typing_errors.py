@@ -30,6 +30,16 @@ ERRORS = [
     ('run --system local:defalt', "no partition 'defalt' of 'local'", "did you mean 'default'?"),
     ('run -n', 'argument -n/--name: expected one argument', LISTED),
     ('summary --jsn', "unknown argument '--jsn'", "did you mean '--json'?"),
+    (
+        'rank nosuch --limit 2 nosuch2',
+        "cannot read 'nosuch': No such file or directory",
+        'give files or folders that exist',
+    ),
+    (
+        'why n1 --system nope nosuch',
+        "no system 'nope' in systems/",
+        'known here: cea helios hydra local phi robin thin ulysses',
+    ),
     ('env x', "unknown argument 'x'", "'membw env --help' lists the options"),
     ('presets lst', "argument WHAT: invalid choice: 'lst'", "did you mean 'list'?"),
     (

@@ -3,11 +3,13 @@
  *
  * stdin: threads, last-level caches; declared levels (count, bytes each); sizes
  * (count, bytes each); rounds; then for each of the six kinds of points, for each round, a figure
- * per size.  stdout: a line per curve, of each level ns, is it memory, bytes, low, high, varies.
+ * per size.  stdout: a line per curve, of each level ns, is it memory, bytes, low, high, varies;
+ * and to what size rates alone show a cache.
  */
 #include "../../src/harness/harness.c"
 
 #include "../../src/ladder/levels.c"
+#include "../../src/ladder/staircase.c"
 
 static double next(void)
 {
@@ -55,7 +57,7 @@ int main(void)
 			printf("%g %d %g %g %g %d;", levels[i].ns, levels[i].is_memory,
 			       levels[i].bytes, levels[i].low_bytes, levels[i].high_bytes,
 			       levels[i].varies);
-		printf("\n");
+		printf(" %g\n", cache_by_rate(&ladder, levels, count));
 	}
 	return 0;
 }

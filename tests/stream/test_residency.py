@@ -170,3 +170,32 @@ def test_here_arrays_of_8_mib_are_untimed_and_the_automatic_ones_are_not_in_a_ca
     assert 'undecided: not-proven: arrays of 8.0 MiB are not proven' in output
     large, _ = run()
     assert large['residency']['known'] in ('proven', 'declared', 'not proven')
+
+
+KEPT = Machine(480, 30, 16000)
+
+
+@pytest.mark.parametrize('then, more, is_taken', [
+    (KEPT, {}, True),
+    (KEPT._replace(cache=400), {}, True),  # the same machine, as far as can be seen
+    (KEPT._replace(declared=32), {}, False),
+    (KEPT._replace(given=24), {}, False),
+    (KEPT._replace(memory=90), {}, False),  # no room for it now
+    (KEPT, {'OMP_NUM_THREADS': '1'}, False),
+])  # fmt: skip
+def test_the_launches_of_a_session_find_it_once(stream, tmp_path, then, more, is_taken) -> None:
+    known = {'MEMBW_RESIDENCY': str(tmp_path / 'residency')}
+    first = stream(KEPT, **known).stdout
+    assert first.startswith('proven')
+    later, alone = (stream(then, **more, **env).stdout for env in (known, {}))
+    assert later == (first if is_taken else alone)
+
+
+def test_only_what_is_known_is_kept(stream, tmp_path) -> None:
+    file = tmp_path / 'residency'
+    stream(Machine(480, 30, 800), MEMBW_RESIDENCY=str(file))
+    assert not file.exists()
+    stream(KEPT, MEMBW_RESIDENCY=str(file))
+    key, found = file.read_text().splitlines()
+    file.write_text(f'{key}\n2{found[1:]}\n')  # contradicted
+    assert stream(KEPT, MEMBW_RESIDENCY=str(file)).stdout.startswith('proven')

@@ -2,7 +2,8 @@
 
 static const char *const cpu_name_fields[] = { "model name", "Model Name", "cpu\t", "uarch" };
 
-/* By implementer and part, as in Linux, arch/arm64/include/asm/cputype.h. */
+/* By implementer and part, as in Linux, arch/arm64/include/asm/cputype.h; newer ones by the names
+ * of lscpu (util-linux 2.41). */
 static const struct arm_core {
 	unsigned long implementer, part;
 	const char *name;
@@ -12,6 +13,11 @@ static const struct arm_core {
 	{ 0x41, 0xd49, "Neoverse-N2" },      { 0x41, 0xd4f, "Neoverse-V2" },
 	{ 0x43, 0x0af, "Cavium ThunderX2" }, { 0x46, 0x001, "Fujitsu A64FX" },
 	{ 0x48, 0xd01, "HiSilicon TSV110" }, { 0xc0, 0xac3, "Ampere-1" },
+	{ 0x41, 0xd84, "Neoverse-V3" },      { 0x41, 0xd85, "Cortex-X925" },
+	{ 0x41, 0xd8e, "Neoverse-N3" },      { 0x46, 0x003, "MONAKA" },
+	{ 0x48, 0xd02, "TaiShan-v120" },     { 0x4e, 0x010, "Olympus" },
+	{ 0x6d, 0xd49, "Azure-Cobalt-100" }, { 0x70, 0x862, "FTC862" },
+	{ 0xc0, 0xac4, "Ampere-1a" },
 };
 
 static int cpu_name_of_arm(char name[SYSLINE_MAX])

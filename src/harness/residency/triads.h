@@ -9,6 +9,10 @@
  * The size chosen is four times the first size of the plateau, and that of the rule, four times
  * the declared caches, if that is more, but not more than a proof takes.  Without a plateau it is
  * the rule's, by the same condition, else the largest that was timed.
+ *
+ * The launches of one session find it once: where MEMBW_RESIDENCY names a file, a finding that
+ * is proven or declared goes there, and the next launch takes it, if it is of this boot, of these
+ * CPUs, and of the same request.  Its record says so.
  */
 #pragma once
 
@@ -29,6 +33,7 @@ struct residency_found {
 	size_t largest;          /* timed, 0: nothing was */
 	double gbs, largest_gbs; /* at BYTES (0: not timed), and at the largest */
 	double seconds;          /* that it took */
+	int is_earlier;          /* an earlier launch found it */
 };
 
 LOCAL void triads_find(struct residency_found *found, const struct residency_request *request);
@@ -37,7 +42,7 @@ LOCAL void triads_find(struct residency_found *found, const struct residency_req
 LOCAL void triads_judge(const struct residency_found *found,
 			const struct residency_request *request, const char *what);
 
-/* "proven", "not proven beyond 360 MiB, the figures can only be too high"; good for one call. */
+/* "proven", "not proven beyond 360 MiB: a larger cache may hold them"; good for one call. */
 LOCAL const char *triads_text(const struct residency_found *found);
 
 /* Writes "residency" of the record. */

@@ -23,7 +23,7 @@ BASE = {
 }
 KINDS = {
     'value': ('figure', 'measured and valid'),
-    'lower_bound': ('lower_bound', 'the true figure is higher: other processes disturbed the run'),
+    'lower_bound': ('lower_bound', 'the true figure is higher: the run was disturbed'),
     'low': ('figure_low', 'lower end of the range in which a rerun is expected'),
     'high': ('figure_high', 'upper end of the range in which a rerun is expected'),
     'reference': ('reference', 'the reference value of the figure'),

@@ -6,8 +6,9 @@ from membw.results.record import HIGHER, VALID, Metric, Part, Record, in_common
 from membw.results.table import too_good
 
 FACTS = (
-    'thp', 'numa_balancing', 'governor', 'smt', 'cores', 'cpus', 'numa_nodes', 'freq_max_khz',
-    'memory_channels', 'microcode', 'kernel', 'cpu_model', 'uncore_max_khz', 'cpus_allowed',
+    'thp', 'numa_balancing', 'governor', 'clock_source', 'smt', 'cores', 'cpus',
+    'numa_nodes', 'freq_max_khz', 'memory_channels', 'microcode', 'kernel', 'cpu_model',
+    'uncore_max_khz', 'cpus_allowed',
 )  # fmt: skip
 FEW = 0.03  # of the CPUs: more of other processes, or stolen, disturbs
 

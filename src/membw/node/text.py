@@ -18,10 +18,10 @@ from membw.tables import Cell, Column, Table
 COLUMNS = (
     Column('quantity', ''),
     Column('figure', 'now', True),
-    Column('reference', 'median', True),
-    Column('share', 'share', True),
-    Column('low_below', 'low below', True),
-    Column('word', ''),
+    Column('reference', 'median', True, True),
+    Column('share', 'share', True, True),
+    Column('low_below', 'low below', True, True),
+    Column('word', '', optional=True),
 )
 ERRORS = ('corrected_errors', 'uncorrected_errors', 'machine_checks', 'thermal_throttles')
 
@@ -55,7 +55,7 @@ def _rest(one: Compared, explained: set[str], found: Word) -> list[str]:
 
 
 def figures(one: Compared) -> Table:
-    group, none = one.group, Cell(None, '-')
+    group, none = one.group, Cell(None, '')
     peers = f'{one.verdict.peers} {group.what}{"s" * (one.verdict.peers != 1)}'
     table = Table(f'{name_of(one.verdict.setting)}, median of {peers}', COLUMNS)
     for column, metric in enumerate(group.metrics):
@@ -84,11 +84,15 @@ def cpu_time(node: Record) -> list[str]:
     for row in (row for trace in traces for row in trace['processes']):
         busiest[f'{row["name"]} ({row["pid"]})'] += row['cpu_s']
     who = ', '.join(f'{name} {seconds:.1f} s' for name, seconds in busiest.most_common(3))
-    return [
-        f'CPU time: battery {own:.1f} s, preempted {preempted} times, '
-        f'other processes {other:.1f} s ({who or "none"}), no process that is there '
-        f'{unaccounted:.1f} s, interrupts {interrupts:.1f} s, stolen {steal:.1f} s'
-    ] * bool(traces)
+    took = (
+        (other, f'other processes {other:.1f} s ({who})'),
+        (unaccounted, f'no process that is there {unaccounted:.1f} s'),
+        (interrupts, f'interrupts {interrupts:.1f} s'),
+        (steal, f'stolen by the host {steal:.1f} s'),
+    )
+    said = [text for seconds, text in took if seconds >= 0.1]
+    first = f'CPU time: battery {own:.1f} s, preempted {preempted} times'
+    return [', '.join([first, *said])] * bool(traces)
 
 
 def as_json(found: Word) -> dict[str, Any]:

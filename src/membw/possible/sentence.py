@@ -135,7 +135,7 @@ def limit(looks: Facts, threads: int) -> str:
     if not (looks.get('half') or {}).get('gbs'):
         return ''
     if not rates(looks, 'ordinary', 'half'):
-        return 'What limits it is not known: other processes disturbed the look.'
+        return 'What limits it is not known: the look was disturbed.'
     whole, half = rates(looks, 'ordinary', 'half')
     few = looks['half_threads']
     verb = 'reaches' if few == 1 else 'reach'

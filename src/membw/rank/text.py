@@ -1,6 +1,7 @@
 """What `membw rank` prints: how many nodes are what, what is not PASS, a ranking per group."""
 
 import shlex
+import sys
 from collections import defaultdict
 from statistics import median
 
@@ -13,6 +14,8 @@ from membw.results.record import REFRAME, is_set
 from membw.results.table import Figure, Setting
 from membw.results.verdict import MISSING, PASS, WORST_FIRST
 from membw.tables import Cell, Column, Table
+
+OTHER_COLUMNS = 40  # of node, verdict and loss
 
 
 def as_blocks(ranking: Ranking, margin: float, limit: int) -> list[str | Table]:
@@ -84,29 +87,42 @@ def _table(ranking: Ranking, group: Group, limit: int) -> Table:
     rows = _of(ranking, group)
     rows.sort(key=lambda v: (WORST_FIRST.index(v.verdict), -v.loss))
     shown = [v for i, v in enumerate(rows) if not limit or i < limit or v.verdict != PASS]
+    metrics = _fitting(group, [v.metric for v in rows])
     columns = (
         Column('node', 'node'),
         Column('verdict', 'verdict'),
         Column('loss', 'to median', True),
-        *(Column(m, f'{m}, {group.any[m].unit}', True) for m in group.metrics),
+        *(Column(m, f'{m}, {group.any[m].unit}', True) for m in metrics),
     )
     lines: list[list[object]] = [
         [
             v.node,
             v.verdict,
             tables.shown(-v.loss, '+.1%'),
-            *(_cell(group.figures[v.node].get(m)) for m in group.metrics),
+            *(_cell(group.figures[v.node].get(m)) for m in metrics),
         ]
         for v in shown
     ]
     if len(shown) < len(rows):
-        more = f'... {len(rows) - len(shown)} more that pass (--limit 0)'
-        lines.append([more, *[''] * (len(columns) - 1)])
-    every = [[v.figures[m] for v in rows if m in v.figures] for m in group.metrics]
+        more = f'... {len(rows) - len(shown)} more'
+        lines.append([more, PASS, *[''] * (len(columns) - 2)])
+    every = [[v.figures[m] for v in rows if m in v.figures] for m in metrics]
     lines.append(['median', '', '', *(f'{median(v):.2f}' if v else '-' for v in every)])
-    deviations = [None if of != of else of for of in group.deviations[: len(every)]]
+    of_all = [group.deviations[group.metrics.index(m)] for m in metrics]
+    deviations = [None if of != of else of for of in of_all]
     lines.append(['robust deviation', '', '', *(tables.shown(of, '.2%') for of in deviations)])
     return Table('', columns, lines)
+
+
+def _fitting(group: Group, decided: list[str]) -> list[str]:
+    """Of the metrics those that fit the screen: what decided a verdict, the headline, the rest."""
+    order = sorted(group.metrics, key=lambda m: (m not in decided, m != group.headline))
+    left = tables.width(sys.maxsize) - OTHER_COLUMNS
+    kept: list[str] = []
+    for metric in order:
+        left -= len(f'{metric}, {group.any[metric].unit}') + 2
+        kept += [metric] * (left >= 0 or not kept)
+    return [metric for metric in group.metrics if metric in kept]
 
 
 def _cell(figure: Figure | None) -> Cell:

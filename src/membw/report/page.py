@@ -69,15 +69,16 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         alarms += changes
     number = Counter(row.word for row in rows)
     parts = [f'{number[word]} {word}' for word in reversed(WORST_FIRST) if number[word]]
+    counts = run.verdict.partition(': ')[2] or ', '.join(parts)
     is_several = len({row.node for row in rows if row.figures}) > 1
     return Page(
         title=_title(rows, table),
         subtitle=_subtitle(rows),
-        headline=_headline(head),
-        standing=[*_standing(head[0], table, is_several), *run.notes],
+        headline=ranking.who_is_slow(fleet) if fleet else _headline(head),
+        standing=[*([_headline(head)] if fleet else _standing(head[0], table)), *run.notes],
         verdict='' if is_several else head[0].word,
         nodes=nodes,
-        counts=f'rows: {run.verdict.partition(": ")[2] or ", ".join(parts)}',
+        counts='' if fleet and not run.verdict else f'rows: {counts}',
         picture=picture,
         # each node once, by what its fleet says
         attention=_attention([row for row in rows if row.node not in named], alarms),
@@ -127,11 +128,11 @@ def _headline(rows: Sequence[Row]) -> str:
     return f'{title_of(f.metric)} {middle:.1f} {f.unit}, {of}'
 
 
-def _standing(row: Row, table: Table, is_several: bool) -> list[str]:
+def _standing(row: Row, table: Table) -> list[str]:
     if not row.is_valid:
         return [f'{row.test} {row.name}: {row.reason}']
     f = row.headline
-    lines = [f'{row.name} on {f.node}{", the fastest node" if is_several else ""}.']
+    lines = [f'{row.name} on {f.node}.']
     if f.metric == 'triad' and f.setting.program != REFRAME:
         record, is_least = table.evidence(f), f.is_bound and not f.may_be_worse
         lines += sentence.lines_of(record, f.value, is_least, contributed.stores_of(record))

@@ -4,24 +4,32 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 
+from membw.printable import at_most, plural
 from membw.rank.judge import MARGIN, NodeVerdict
 from membw.rank.ranking import Node, Ranking, rank_table
+from membw.rank.units import units
 from membw.report.model import Alarm, Picture, Section
 from membw.report.svg import LETTER, LINE, Canvas, Scale, x_axis, y_axis
 from membw.results.hostlist import fold
 from membw.results.table import Figure, Setting
 from membw.results.table import Table as Records
-from membw.results.verdict import FAIL, PASS
+from membw.results.verdict import FAIL, MISSING, PASS, WORST_FIRST
 from membw.tables import Column, Table
 
 MAPS = 4  # settings that have a picture, the largest ones
 LISTED = 5000  # nodes of the table
 NAMED = 12  # nodes with their name in a picture
 HEIGHT = 240  # pixels of the plot
-MARKS = {PASS: (0, 'one'), FAIL: (4, 'fail')}  # shape and colour; all else has the third
+RACKS, RACK_LINE = 100, 18  # that are drawn; pixels from one to the next
+MARKS = {
+    PASS: (0, 'one'),
+    FAIL: (4, 'fail'),
+    MISSING: (5, 'muted'),
+}  # shape and colour; all else has the third
+RACK = 'A line per rack. Circles pass, triangles FAIL, crosses are MISSING.'
 READ = (
-    'One mark per node, slowest first: what decided its verdict, else its headline, compared with '
-    'the median of its peers. Dashed: the margin. Triangles that point down FAIL.'
+    'One mark per node, what is not PASS first: what decided its verdict, else its headline, '
+    'compared with the median of its peers. Dashed: the margin. Triangles that point down FAIL.'
 )
 
 
@@ -40,8 +48,23 @@ def section(ranking: Ranking) -> Section:
             settings[verdict.setting].append(verdict)
     largest = sorted(settings.items(), key=lambda item: -len(item[1]))[:MAPS]
     made.pictures = [_picture(of, ranking.first[at]) for at, of in largest if len(of) > 1]
+    made.pictures[1:1] = _by_rack(ranking)
     made.tables = [_table(ranking)]
     return made
+
+
+def who_is_slow(ranking: Ranking) -> str:
+    """'2 of 64 nodes are slow: r02n05 -29.9 %, r04n02 -10.3 %': the first line of a page."""
+    every, of = _by_loss(ranking), plural(len(ranking.nodes), 'node')
+    known = {node.verdict for node in ranking.nodes} - {PASS}
+    words = [word for word in (FAIL, *WORST_FIRST) if word in known]
+    if not words:
+        return f'All {of} pass'
+    bad = [(node.name, loss) for node, loss in every if node.verdict == words[0]]
+    named = [f'{name} {-100 * loss:+.1f} %' if loss < math.inf else name for name, loss in bad]
+    verb = 'is' if len(bad) == 1 else 'are'
+    what = f'{verb} slow' if words[0] == FAIL else f'{verb} {words[0]}'
+    return f'{len(bad)} of {of} {what}: {", ".join(at_most(named, 3))}'
 
 
 def alarms(ranking: Ranking) -> list[Alarm]:
@@ -60,7 +83,7 @@ def alarms(ranking: Ranking) -> list[Alarm]:
 def _picture(verdicts: list[NodeVerdict], figure: Figure) -> Picture:
     names = ' '.join(filter(None, (figure.benchmark, figure.preset, figure.pinning)))
     title = f'{len(verdicts)} nodes, {names}: percent of the median of peers'
-    slowest_first = sorted(verdicts, key=lambda v: -v.loss)
+    slowest_first = sorted(verdicts, key=lambda v: (v.verdict == PASS, -v.loss))
     return Picture(title, lambda width: draw(slowest_first, width, title), READ)
 
 
@@ -76,15 +99,46 @@ def draw(verdicts: list[NodeVerdict], width: int, title: str, limit: float = -MA
     x_axis(canvas, across, top, bottom, 'place')
     dashed = up(100 * limit)
     canvas.line(52, dashed, width - 14, dashed, 'muted', stroke_dasharray='5 4')
-    free, named = 0.0, 0
+    names: list[tuple[float, float]] = []
     for place, (verdict, loss) in enumerate(zip(verdicts, percent, strict=True), 1):
         shape, colour = MARKS.get(verdict.verdict, (3, 'invalid'))
         x, y = across(place), up(loss)
         canvas.mark(x, y, shape, colour, f'{verdict.node}: {loss:+.1f} %, {verdict.verdict}')
         room = LETTER * len(verdict.node)
-        if verdict.verdict != PASS and named < NAMED and x > free and x + 8 + room < width:
+        is_free = all(x > end or abs(y - at) > LINE for end, at in names)
+        if verdict.verdict != PASS and len(names) < NAMED and is_free and x + 8 + room < width:
             canvas.text(x + 8, y + 4, verdict.node)
-            free, named = x + room, named + 1
+            names.append((x + room, y))
+    return canvas
+
+
+def _by_rack(ranking: Ranking) -> list[Picture]:
+    """Where most nodes are of some rack: of several units a node is drawn in the largest."""
+    known = [node.name for node in ranking.nodes]
+    racks: dict[str, list[tuple[Node, float]]] = defaultdict(list)
+    largest: dict[str, str] = {}
+    for unit in sorted(units(known), key=lambda unit: len(unit.nodes)):
+        largest |= dict.fromkeys(unit.nodes if len(unit.nodes) < len(known) else (), unit.name)
+    for node, loss in sorted(_by_loss(ranking), key=lambda pair: pair[0].name):
+        if node.name in largest:
+            racks[largest[node.name]].append((node, loss))
+    if not 1 < len(racks) <= min(RACKS, len(known) / 2):
+        return []
+    title = f'{len(racks)} racks, a mark per node'
+    return [Picture(title, lambda width: _draw_racks(racks, width, title), RACK)]
+
+
+def _draw_racks(racks: dict[str, list[tuple[Node, float]]], width: int, title: str) -> Canvas:
+    left = 12 + LETTER * max(map(len, racks))
+    step = min((width - left - 8) / max(map(len, racks.values())), 24)
+    canvas = Canvas(width, (len(racks) + 0.5) * RACK_LINE, title)
+    for line, (name, nodes) in enumerate(sorted(racks.items()), 1):
+        canvas.text(0, line * RACK_LINE, name)
+        for place, (node, loss) in enumerate(nodes):
+            shape, colour = MARKS.get(node.verdict, (3, 'invalid'))
+            said = f'{-100 * loss:+.1f} %, ' if loss < math.inf else ''
+            x, tip = left + (place + 0.5) * step, f'{node.name}: {said}{node.verdict}'
+            canvas.mark(x, line * RACK_LINE - 4, shape, colour, tip)
     return canvas
 
 

@@ -43,7 +43,7 @@ def run_of_report(path: str) -> Run:
         rows.append(row._replace(figures=recorded, node=row.record.get('host') or ''))
     records = Path(path).resolve().parent.parent / 'records'
     _, past = read_nights([str(records)] if records.is_dir() else [])
-    notes = tuple(headline.busy_lines(run.rows))
+    notes = tuple(headline.disturbed_lines(run.rows))
     return Run(sorted(rows, key=best_first), run.table, past, run.verdict, notes)
 
 

@@ -114,6 +114,7 @@ class Facts(Struct, frozen=True):
     thp: Text = None
     numa_balancing: Text = None
     governor: Text = None
+    clock_source: Text = None
     smt: Text = None
     cpus: int | None = None
     cores: int | None = None

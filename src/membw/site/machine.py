@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import json
 import os
 import platform
 import re
@@ -112,7 +113,19 @@ def toolchain(family: str, row: Facts) -> tuple[Facts | None, str]:
     return None, reason
 
 
-on_path = functools.cache(presets.compilers)
+COMPILERS = 'MEMBW_COMPILERS'  # what `membw run` found is not looked for by its ReFrame again
+
+
+@functools.cache
+def on_path() -> dict[str, list[tuple[str, str]]]:
+    path, known = json.loads(os.environ.get(COMPILERS) or '[null, null]')
+    return known if path == os.environ.get('PATH') else presets.compilers()
+
+
+def as_text() -> str:
+    return json.dumps([os.environ.get('PATH'), on_path()])
+
+
 CHAINS: dict[str, tuple[Facts | None, str]] = {}  # the compilers are tried once
 
 

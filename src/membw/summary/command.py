@@ -15,6 +15,7 @@ from membw.results.hostlist import chosen_nodes
 from membw.results.rows import Row, records_of, rows_of
 from membw.results.table import Table as Records
 from membw.summary import full_table, headline
+from membw.summary.seconds import seconds_by_part
 from membw.tables import Table
 
 # of root, and of users with an rtprio in limits.conf: other processes wait
@@ -84,11 +85,17 @@ def read(path: str, nodes: str = '') -> Run:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('report', nargs='?', help='a file (the newest of results/reports)')
     add_node(parser.add_argument, 'rows')
+    about = 'where the time of the run went, part by part'
+    parser.add_argument('--seconds', action='store_true', help=about)
     tables.add_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    return show(read(args.report or reframe.newest(), args.node), args.json)
+    run = read(args.report or reframe.newest(), args.node)
+    if args.seconds:
+        print(tables.as_text([seconds_by_part(run.path, run.rows)], args.json))
+        return 0
+    return show(run, args.json)
 
 
 def show(run: Run, is_json: bool = False) -> int:
@@ -98,16 +105,7 @@ def show(run: Run, is_json: bool = False) -> int:
     path = os.path.abspath(run.path).removeprefix(os.path.join(os.getcwd(), ''))
     if run.is_quick and not is_json:
         lines = headline.lines_of(run.rows, run.seconds) if run.rows else skip_lines(run.path)
-        more, page = 'membw run --full', 'membw report'
-        if os.path.exists('ci/in-env'):  # they work in the shell of `make run`, too
-            more, page = 'make run ARGS=--full', f'ci/in-env {page}'
-        end = [
-            f'  {run.verdict}',
-            f'  Results: {path}',
-            f'  More:    {more}',
-            f'  A page:  {page}',
-        ]
-        blocks: list[Table | str] = [*lines, *end]
+        blocks: list[Table | str] = [*lines, *([] if run.rows else [f'  {run.verdict}'])]
     else:
         blocks = list(full_table.blocks_of(run.rows))
         for build, why in reframe.failed_builds(run.cases).items():
@@ -137,7 +135,8 @@ def noise_lines(rows: list[Row]) -> Iterator[str]:
     bounds = [row for row in rows if any(f.sign == '≥ ' for f in row.figures.values())]
     if bounds:
         of = f'{len(bounds)} of {plural(len(rows), "row")} with a lower bound (≥)'
-        yield f'{of}: other processes used the CPUs.'
+        yield f'{of}.'
+        yield from headline.disturbed_lines(rows)
         is_realtime = all(row.record.get('scheduling') == 'fifo' for row in bounds)
         how = '' if is_realtime else f", or with real-time priority: '{REALTIME}'"
         yield f'Measure again on a quiet node{how}.'

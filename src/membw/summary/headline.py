@@ -1,77 +1,104 @@
-"""The result of a quick run on one screen: a headline, bars, what disturbed it, the verdict."""
+"""The result of a quick run on one screen of 12 lines: the machine, its Triad, whether that is
+good and by what, who disturbed it, the verdict, what to do next."""
 
 import collections
+import os
+import re
 import textwrap
 from collections.abc import Iterator
 
 from membw import tables
 from membw.possible import contributed, sentence
 from membw.printable import plural
-from membw.results import verdict
 from membw.results.rows import Row
 from membw.results.table import Figure
-from membw.summary.full_table import text_of
-from membw.tables import cut
+from membw.results.verdict import FAIL, INVALID, PASS, WORST_FIRST
+from membw.summary.full_table import digits, text_of
 
 METRIC = 'triad'
+LINES, WIDTH = 12, 80
 BAR = 32  # characters of the longest
 EIGHTHS = ' ▏▎▍▌▋▊▉'
-BUSY = 0.03  # of the CPUs, by other processes: worth a line
+BUSY, SEEN = 0.03, 0.05  # a share of the CPUs that is worth a line; CPUs, where figures are bounds
+BOUNDS = {'lower': 'at least ', 'upper': 'at most ', 'unknown': 'about '}
+LOW = 'below them|less than it should have|channels are populated'  # of possible/sentence.py
+IS_SHARED = 'A virtual machine: another minute of its host may give another figure.'
 
 
-def lines_of(rows: list[Row], seconds: float | None) -> Iterator[str]:
-    """Lines of at most 100 characters; what is best comes first."""
-    shown = sorted((row for row in rows if METRIC in row.figures), key=value_of, reverse=True)
-    rows = [*shown, *(row for row in rows if METRIC not in row.figures)]
-    record = next((row.record for row in rows if row.record), {})
+def lines_of(rows: list[Row], seconds: float | None) -> list[str]:
+    """Sentences for which there is no room are left out, the last ones first."""
+    shown = sorted((row for row in rows if METRIC in row.figures and row.is_valid), key=place)
+    every = [*shown, *(row for row in rows if row not in shown)]
+    record = next((row.record for row in every if row.record), {})
     took = f'{seconds:.0f} s' if seconds is not None else ''
-    title, wide = f'Memory bandwidth of {machine(record)}', tables.width() - 12
-    yield f'  {title[:wide]:<{wide}}  {took}'.rstrip()
-    if shown:
-        yield from is_that_good(shown[0], rows)
-    wide = max((len(row.preset) for row in rows), default=0)
-    for row in rows:
-        yield from bar_lines(row, value_of(shown[0]) if shown else 0.0, wide)
-    if shown:
-        best = shown[0]
-        others = [f for name, f in best.figures.items() if name != METRIC and f.unit == 'GB/s']
-        texts = ', '.join(f'{f.metric.capitalize()} {text_of(f)}' for f in others)
-        yield f'  {texts} GB/s ({best.preset})' if texts else '  '
-        if not any(row.figures[METRIC].reference for row in shown):
-            yield '  No reference is set for this node: the figures are recorded only.'
-    yield from busy_lines(rows)
+    wide = columns() - 8
+    top = [f'{machine(record)[:wide]:<{wide}}{took:>8}'.rstrip()]
+    bars = [*bar_lines(every, shown)] if len(every) > 1 else []
+    disturbed = [*disturbed_lines(every)]
+    is_virtual = ((record.get('facts') or {}).get('cpu_id') or {}).get('hypervisor')
+    end = [*disturbed, *([IS_SHARED] if is_virtual and shown and not disturbed else [])]
+    good = [number(shown[0]), *is_that_good(shown[0], rows)] if shown else []
+    why = verdict_lines(every)
+    end = [wrapped(said, 1)[0] for said in end]
+    end += [line for said in why for line in wrapped(said, 3 - len(why))]
+    end += wrapped(next_line(every, ' '.join(good)), 1)
+    for lines in map(wrapped, good):
+        if len(top) + len(lines) + len(bars) + len(end) > LINES:
+            break
+        top += lines
+    return [*top, *bars, *end]
 
 
-def value_of(row: Row) -> float:
-    return row.figures[METRIC].value
+def wrapped(said: str, most: int = LINES) -> list[str]:
+    return textwrap.wrap(
+        said,
+        columns(),
+        initial_indent='  ',
+        subsequent_indent='    ',
+        break_on_hyphens=False,
+        max_lines=most,
+        placeholder=' ...',
+    )
+
+
+def columns() -> int:
+    return min(WIDTH, tables.width(WIDTH))
+
+
+def place(row: Row) -> tuple[bool, float]:
+    """A key to sort by: the best first, what may be too high behind what is sure."""
+    figure = row.figures[METRIC]
+    return figure.may_be_worse, -figure.value
 
 
 def machine(record: dict) -> str:
-    """'vm (AMD EPYC, 2 cores, 32 MiB last-level cache)'."""
-    facts = record.get('facts') or {}
-    parts = [facts.get('cpu_model')]
-    parts += [plural(facts['cores'], 'core')] if facts.get('cores') else []
-    parts += [f'{record["llc_mib"]:g} MiB last-level cache'] if record.get('llc_mib') else []
-    return f'{record.get("host", "this node")} ({", ".join(filter(None, parts))})'
+    """'vm  AMD EPYC, 2 cores'; of threads on a part of them '1 thread on 2 cores'."""
+    facts, threads = record.get('facts') or {}, record.get('threads') or 0
+    cores = facts.get('cores') or 0
+    of = f'{plural(threads, "thread")} on ' if 0 < threads < cores else ''
+    parts = [facts.get('cpu_model'), f'{of}{plural(cores, "core")}' if cores else '']
+    return f'{record.get("host", "this node")}  {", ".join(filter(None, parts))}'
 
 
-def is_that_good(row: Row, rows: list[Row]) -> Iterator[str]:
-    """The figure, its reference, what the memory can do, what others reach, what limits it."""
+def number(row: Row) -> str:
+    """'Triad at least 25.9 GB/s by gcc-o3 (Copy 18.2, Read 28.1)'."""
+    f = row.figures[METRIC]
+    value = f'{BOUNDS[f.bound]}{digits(f.value)}' if f.bound else text_of(f)
+    off = ''
+    if f.reference:
+        off = f'; reference {f.reference:.4g} ({f.value / f.reference - 1:+.0%})'
+    others = [o for name, o in row.figures.items() if name != METRIC and o.unit == 'GB/s']
+    texts = ', '.join(f'{o.metric.capitalize()} {digits(o.value)}' for o in others)
+    return f'Triad {value} GB/s by {row.preset}{f" ({texts})" * bool(texts)}{off}'
+
+
+def is_that_good(row: Row, rows: list[Row]) -> list[str]:
+    """What the memory can do, what others reach, what limits it."""
     f, stores = row.figures[METRIC], contributed.stores_of(row.record)
-    off = (
-        f'     reference {f.reference:.4g} ({f.value / f.reference - 1:+.0%})'
-        if f.reference
-        else ''
-    )
-    yield f'      Triad  {text_of(f)} GB/s{off}'
     looks = [a.record['looks'] for r in rows for a in r.attempts if a.record.get('looks')]
     # of several rounds the least disturbed, of these the first
     looked = {'looks': max(looks, key=estimates)} if looks else {}
-    lines = sentence.lines_of({**row.record, **looked}, f.value, is_least(f), stores)
-    for line in lines:
-        yield from textwrap.wrap(
-            line, tables.width(), initial_indent=' ' * 6, subsequent_indent=' ' * 8
-        )
+    return sentence.lines_of({**row.record, **looked}, f.value, is_least(f), stores)
 
 
 def estimates(looks: dict) -> int:
@@ -83,36 +110,80 @@ def is_least(figure: Figure) -> bool:
     return figure.is_bound and not figure.may_be_worse
 
 
-def bar_lines(row: Row, best: float, wide: int) -> Iterator[str]:
-    word = '' if row.word == verdict.PASS else f'  {row.word}'
-    if METRIC not in row.figures:
-        yield f'  {row.preset:<{wide}}  {"(no figure)":<{BAR}}{word}'
-    else:
-        figure = row.figures[METRIC]
-        eighths = round(8 * BAR * figure.value / best)
-        drawn = '█' * (eighths // 8) + EIGHTHS[eighths % 8].strip()
-        if is_least(figure):
-            drawn = '█' * max(eighths // 8 - 1, 0) + '▸'
-            repetitions = sum(int(a.record.get('iterations') or 0) for a in row.attempts)
-            word = f'  best of {plural(repetitions, "repetition")}{word}'
-        yield f'  {row.preset:<{wide}}  {drawn:<{BAR}}  {text_of(figure)}{word}'
-    if row.reason and word:
-        yield f'  {"":<{wide}}  {cut(row.reason)}'
+def bar_lines(rows: list[Row], shown: list[Row]) -> Iterator[str]:
+    wide = max(len(row.preset) for row in rows)
+    best = max((row.figures[METRIC].value for row in shown), default=0.0)
+    for row in rows:
+        drawn, text = '', ''
+        if row in shown:
+            figure = row.figures[METRIC]
+            text, eighths = text_of(figure), round(8 * BAR * figure.value / best)
+            drawn = '█' * (eighths // 8) + EIGHTHS[eighths % 8].strip()
+            if is_least(figure):
+                drawn = '█' * max(eighths // 8 - 1, 0) + '▸'
+        word = '' if row.word == PASS else row.word
+        yield '  '.join(('', f'{row.preset:<{wide}}', f'{drawn:<{BAR}}', text, word)).rstrip()
 
 
-def busy_lines(rows: list[Row]) -> Iterator[str]:
-    """Which other processes used how many CPUs meanwhile."""
-    looks = [a.record['busy'] for row in rows for a in row.attempts if a.record.get('busy')]
-    wall = sum(look.get('wall_s') or 0 for look in looks)
-    share = [look['other_share'] for look in looks if look.get('other_share') is not None]
-    if not wall or not share or sum(share) / len(share) < BUSY:
+def disturbed_lines(rows: list[Row]) -> Iterator[str]:
+    """Who took the CPUs meanwhile, by its right name: the host, other processes, a quota."""
+    records = [a.record for row in rows for a in row.attempts if a.record.get('busy')]
+    wall = sum(record['busy'].get('wall_s') or 0 for record in records)
+    if not wall:
         return
+    facts = records[0].get('facts') or {}
+    cpus = facts.get('cpus') or facts.get('cores') or records[0].get('threads') or 1
+    is_bound = any(is_least(f) for row in rows for f in row.figures.values())
+    least = min(BUSY * cpus, SEEN) if is_bound else BUSY * cpus
+    stolen, others = (
+        cpus * sum(r['busy'].get(name) or 0 for r in records) / len(records)
+        for name in ('stolen_share', 'other_share')
+    )
     by_name: collections.Counter[str] = collections.Counter()
-    for look in looks:
-        for process in look.get('processes') or ():
-            by_name[process['name']] += process['cpu_s']
-    most = ', '.join(f'{n} {s / wall:.1f}' for n, s in by_name.most_common(3) if s > wall / 2)
-    named = f' (the busiest, in CPUs: {most})' if most else ''
-    yield f'  Other processes used {sum(share) / len(share):.0%} of the CPUs{named}.'
-    if any(f.sign == '≥ ' for row in rows for f in row.figures.values()):
-        yield '  ≥ is a lower bound, the best valid repetition: the true figure is higher.'
+    for record in records:
+        for process in record['busy'].get('processes') or ():
+            by_name[process['name']] += process['cpu_s'] / wall
+    if stolen >= least:
+        yield (
+            f'The host of this virtual machine took {stolen:.1f} of {plural(cpus, "CPU")}: '
+            'nothing inside helps.'
+        )
+    if others >= least:
+        most = ', '.join(f'{n} {s:.1f}' for n, s in by_name.most_common(3) if s >= SEEN)
+        who = most or 'none that can be seen from here'
+        yield f'Other processes used {others:.1f} of {plural(cpus, "CPU")}: {who}.'
+    if is_bound and max(stolen, others) < least:
+        warnings = [w for r in records for w in r.get('warnings') or ()]
+        texts = (w.get('detail') for w in warnings if w.get('reason') == 'disturbed')
+        yield from [f'Disturbed: {text}.' for text in texts][:1]
+
+
+def verdict_lines(rows: list[Row]) -> list[str]:
+    """The worst first; each reason once, of several sizes one."""
+    alike: dict[tuple[str, str], list[Row]] = collections.defaultdict(list)
+    for row in sorted(rows, key=lambda row: WORST_FIRST.index(row.word)):
+        if row.word != PASS:
+            alike[row.word, row.reason.partition(' (')[0]].append(row)
+    lines = []
+    for (word, _), of in alike.items():
+        whose = ', '.join(row.preset for row in of) if len(rows) > len(of) else ''
+        lines.append(': '.join(filter(None, (word, whose, of[0].reason))))
+    has_reference = any(f.reference for row in rows for f in row.figures.values())
+    what = (
+        'within the reference' if has_reference else 'valid; there is no reference to compare with'
+    )
+    return lines[:2] or [f'{PASS}: {what}']
+
+
+def next_line(rows: list[Row], good: str) -> str:
+    again, full, node, page = 'membw run', 'membw run --full', 'membw node', 'membw report'
+    if os.path.exists('ci/in-env'):  # they work in the shell of `make run`, too
+        again, full = 'make run', 'make run ARGS=--full'
+        node, page = f'ci/in-env {node}', f'ci/in-env {page}'
+    if any(row.word == INVALID for row in rows):
+        return 'Next: docs/troubleshooting.md has what to do about each reason'
+    if any(is_least(f) for row in rows for f in row.figures.values()):
+        return f'Next: {again}, when it is quiet; as a page: {page}'
+    if any(row.word == FAIL for row in rows) or re.search(LOW, good):
+        return f'Next: {node} (slow, and why?), {page} (a page)'
+    return f'Next: {page} (a page), {full} (all presets)'

@@ -447,16 +447,18 @@ void looks_print_rates(const struct looks *l)
 
 void looks_print(const struct looks *l)
 {
+	const double ordinary = gbs(l, LOOK_ordinary);
+
 	print_domains(l);
-	if (!is_positive(gbs(l, LOOK_ordinary)))
+	if (!is_positive(ordinary))
 		return;
-	printf("triad by ordinary stores %.1f", gbs(l, LOOK_ordinary));
+	printf("Of triad by ordinary stores: ");
 	if (gbs(l, LOOK_nt) > 0)
-		printf(", by non-temporal ones %.1f", gbs(l, LOOK_nt));
+		printf("by non-temporal ones %.0f %%; ", 100 * gbs(l, LOOK_nt) / ordinary);
 	if (gbs(l, LOOK_half) > 0)
-		printf("; by %d of %d threads %.1f", l->half_threads, threads_count(),
-		       gbs(l, LOOK_half));
+		printf("%d of %d threads reach %.0f %%; ", l->half_threads, threads_count(),
+		       100 * gbs(l, LOOK_half) / ordinary);
 	if (gbs(l, LOOK_one) > 0)
-		printf(", by one %.1f", gbs(l, LOOK_one));
-	printf(" GB/s\n");
+		printf("one reaches %.0f %%; ", 100 * gbs(l, LOOK_one) / ordinary);
+	printf("%s\n", l->of[LOOK_ordinary].rate.is_bound ? "disturbed" : "undisturbed");
 }

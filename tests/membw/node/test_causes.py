@@ -51,6 +51,12 @@ def test_a_clock_of_the_uncore_that_is_as_that_of_the_peers_is_no_cause():
         assert [cause.name for cause in made.word(node, peers).causes] == names
 
 
+def test_another_clock_source_is_a_setting_that_differs():
+    found = judged(shares={'latency': 0.9}, facts={'clock_source': 'hpet'})
+    assert [cause.name for cause in found.causes] == ['settings']
+    assert 'clock source: hpet, not tsc' in ' '.join(found.causes[0].evidence)
+
+
 def test_two_causes_at_a_time_are_both_named():
     planted = evidence.both(made.PLANTED['memory-channel'][0], made.PLANTED['corrected-errors'][0])
     assert {c.name for c in judged(**planted).causes} == {'memory-channel', 'corrected-errors'}

@@ -413,8 +413,8 @@ REACH_HALF = 'The memory is the limit: 6 of 12 threads reach 98 % of it'
                                     '75 % of it.'),
     ({'ordinary': 100, 'half': 98}, f'{REACH_HALF}.'),
     ({'ordinary': 100, 'half': 98, 'one': 22}, f'{REACH_HALF}, saturated from some 5 cores on.'),
-    ({'ordinary': 100, 'half': 98, 'bound': True}, 'What limits it is not known: other processes '
-                                                   'disturbed the look.'),
+    ({'ordinary': 100, 'half': 98, 'bound': True}, 'What limits it is not known: the look was '
+                                                   'disturbed.'),
     ({'read': 100}, ''),
 ])  # fmt: skip
 def test_what_limits_it_is_what_half_of_the_threads_reach(seen, line):

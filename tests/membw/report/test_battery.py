@@ -43,5 +43,5 @@ def test_of_many_nodes_those_with_the_same_cause_are_one_line(page):
     slow = made.PLANTED['memory-speed'][0]
     nodes = [made.node(f'n{i}', **(slow if i > 5 else {})) for i in range(1, 8)]
     text, out = page(*nodes)
-    assert 'rows: 5 PASS, 2 UNDECIDED' in out and '2 nodes n[6-7]' in text
+    assert '2 of 7 nodes are UNDECIDED: n6 -25.0 %, n7 -25.0 %' in out and '2 nodes n[6-7]' in text
     assert 'the memory is clocked lower' in text and 'id="part-ladder"' not in text

@@ -1,5 +1,8 @@
 """The sections on a fleet and on its past: what `membw rank` and `membw history` say, drawn."""
 
+import re
+
+import made_up_nodes
 import made_up_records as made_up
 
 
@@ -35,6 +38,23 @@ def test_nodes_are_sorted_by_loss_whatever_their_verdict(page):
     assert {(a.verdict, a.what) for a in found.attention} == {
         ('FAIL', 'node n007'), ('UNDECIDED', 'node n009'), ('MISSING', 'node n031')
     }  # fmt: skip
+
+
+def test_the_page_says_first_who_is_slow_and_draws_each_node_once_in_its_rack(page):
+    """r01n03 died with a good Triad: it is drawn with those that failed, not in the middle."""
+    names = [f'r{rack:02d}n{n:02d}' for rack in (1, 2, 3) for n in range(1, 9)]
+    low = {'r02n05': {'rate': 0.7}, 'r03n02': {'rate': 0.9}}
+    rows = [row for name in low for row in made_up_nodes.measured(host=name, shares=low[name])]
+    rows.append(made_up_nodes.node('r01n03', dies='ladder'))
+    rows += [made_up_nodes.node(n) for n in names if n not in (*low, 'r01n03')]
+    found = page(rows, [*names, 'r04n01'])
+    assert found.headline == '2 of 25 nodes are slow: r02n05 -30.0 %, r03n02 -10.0 %'
+    marks = re.findall('<title>(r[^:]+): [^<]*?([A-Z]+)<', found.picture.draw(390).as_text())
+    assert [name for name, _ in marks[:3]] == ['r02n05', 'r03n02', 'r01n03']
+    racks = found.sections[0].pictures[0].draw(390).as_text()
+    assert re.findall('>(r0.)</text>', racks) == ['r01', 'r02', 'r03', 'r04']
+    assert sorted(re.findall('<title>(r[^:]+):', racks)) == [*names, 'r04n01']
+    assert len({a.what for a in found.attention}) == len(found.attention) == 4
 
 
 def test_one_node_has_no_ranking_and_one_night_no_history(page):

@@ -371,7 +371,8 @@ record() { # PRESET BINARY FOLDER [OPTION]... -- LINE...
 		printf ' "code_sha256": %s,\n' "$(of_code "$binary")"
 		printf ' "binary_sha256": %s,\n' "$(checksum "$binary")"
 		printf ' "spec": null,\n "dag_hash": null\n}\n'
-	} >"$binary.json"
+	} >"$binary.json.$$"
+	mv "$binary.json.$$" "$binary.json" # never seen in part
 }
 
 case ${1:-} in

@@ -87,6 +87,7 @@ def checkout(own_checkout):
     for file in folder.glob('reframe-checks/*.py'):
         file.unlink()
     more = "tags = {'nightly'}\n    max_seconds = variable(float, value=1.0)"  # of `run --full`
+    more += "\n    reference_expired = variable(str, value='', loggable=True)"  # a check of ours
     check = tiny_check.text(more).replace('class tiny(', 'class stream(')
     (folder / 'reframe-checks/stream.py').write_text(check)
     (folder / 'results/records').mkdir(parents=True)

@@ -38,7 +38,7 @@ def test_the_first_command_of_readme_builds_and_runs(compiler, machine, need, tm
     clang = f'{need(CLANG)} --target={machine}-linux-gnu'
     preset, cc = ('gcc-o3', gcc) if compiler == 'gcc' else ('clang-o2', clang)
     command = 'make -s -C src/stream'
-    assert f'    {command} ' in (ROOT / 'README.md').read_text()
+    assert f'`{command} ' in (ROOT / 'README.md').read_text()
     words = [f'CC={cc}', 'EXTRA=-O0', f'BUILD={tmp_path}', 'PYTHON=/bin/false']
     words += ['OPENMP=0'] * (compiler == 'clang')
     done = subprocess.run([*command.split(), *words], cwd=ROOT, capture_output=True, text=True)

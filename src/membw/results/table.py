@@ -22,7 +22,7 @@ import msgspec
 
 from membw.errors import MembwError
 from membw.files import naming, unreadable_folders
-from membw.moments import night_of, utc
+from membw.moments import night_of
 from membw.printable import at_most, printable
 from membw.results import others, provenance
 from membw.results.hostlist import chosen_nodes
@@ -41,7 +41,6 @@ from membw.results.record import (
     evidence,
     in_common,
     read_record,
-    seconds_of,
 )  # fmt: skip
 
 TOGETHER_S = 12 * 3600
@@ -51,12 +50,6 @@ KEPT = 20_000  # records before old ones are left out, where only new ones are w
 BOM = b'\xef\xbb\xbf'  # as Windows begins a text
 BUFFER = 2**18  # bytes: a record has some thousand
 UNKNOWN = 'unknown'  # of a build
-# what our programs write first, all of it before any object
-HEAD = re.compile(
-    rb'\{"schema": "membw-record-2", (?:"\w+": (?:"[^"\\]*"|[-+.\w]+), )*?'
-    rb'"time": "(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)", "host": "([\w.-]+)", '
-)
-TAIL = 2**16  # bytes: a file's last line begins in them, else its newest time is not known before
 RESCUED = re.compile(r'\.rank-\d+$|\.log\.h\d+$')  # what a rank saved by itself, old perflogs
 ENDINGS = '.json', '.jsonl', '.log', '.db'
 
@@ -314,8 +307,7 @@ def read_table(
     no record are passed over. A record that is met twice counts once. MembwError: a path that
     cannot be read. `each`: is given every measurement and its metrics. `newest_s`: the table has
     no figure of what is older than so many seconds before the newest, and of the rest those of
-    the newest measurement of each series and of the nodes in `whole`. Without `each`, of a line
-    that is older than that by its head alone node and time are read: no damage is seen in it.
+    the newest measurement of each series and of the nodes in `whole`.
     """
     table, known = Table(), _Known()
     alone: list[_Line] = []
@@ -326,10 +318,7 @@ def read_table(
     for path in paths:
         try:
             for name, stream, is_named in _files(path, table):
-                begin = _begin(stream, table, newest_s)
-                if each or wanted != others.Wanted():  # the head of a line has no test
-                    begin = 0.0
-                for one in _read(name, stream, is_named, table, begin, wanted):
+                for one in _read(name, stream, is_named, table, wanted):
                     record = one.record
                     if not wanted.takes(record.case.test or record.program, one.time):
                         continue
@@ -343,7 +332,7 @@ def read_table(
                         each(measurement(*one), record.metrics)
                     if newest_s == math.inf or newest_s and one.offset < 0:
                         alone.append(one)
-                    elif newest_s and one.time >= begin:
+                    elif newest_s and one.time >= table.newest - newest_s:
                         places.append(_place(one))
                     if len(alone) + len(places) > enough:
                         alone = _newest(alone, table, newest_s)
@@ -514,26 +503,8 @@ def _is_result(file: Path) -> bool:
     return bool(ending) and file.is_file()
 
 
-def _head(line: bytes) -> tuple[str, str]:
-    """(time, node) of a record as our programs write it; ('', '') of any other."""
-    found = HEAD.match(line)
-    return (found[1].decode(), found[2].decode()) if found else ('', '')
-
-
-def _begin(stream: IO[bytes], table: Table, newest_s: float) -> float:
-    """The time before which no record counts, as far as it is known before the file is read."""
-    end = stream.seek(0, os.SEEK_END)
-    stream.seek(max(end - TAIL, 0))
-    last = stream.read().rstrip().rpartition(b'\n')[2]
-    stream.seek(0)
-    newest = table.newest
-    with contextlib.suppress(BadRecord):
-        newest = max(newest, read_record(last).seconds)
-    return max(newest - newest_s, 0.0)
-
-
 def _read(
-    name: str, stream: IO[bytes], is_named: bool, table: Table, begin: float, wanted: others.Wanted
+    name: str, stream: IO[bytes], is_named: bool, table: Table, wanted: others.Wanted
 ) -> Iterator[_Line]:
     """The records of one file; what is damaged goes to the table's problems."""
     problems: list[str] = []
@@ -545,18 +516,14 @@ def _read(
             table.others[record.case.test] = None
             yield _Line(record, record.seconds, name, number)
         return
-    wrong, is_any, is_ours, oldest = 0, False, is_named, utc(begin)
+    wrong, is_any, is_ours = 0, False, is_named
     for number, (offset, line) in enumerate(_lines(stream), 1):
         is_ours = is_ours or b'membw-record-' in line
         if line and not line.isspace():
             try:
-                time, node = _head(line) if begin else ('', '')
-                if time and time < oldest:
-                    table.see(node, seconds_of(time))
-                else:
-                    record = read_record(line)
-                    yield _Line(record, record.seconds, name, number, offset)
+                record = read_record(line)
                 is_any = True
+                yield _Line(record, record.seconds, name, number, offset)
             except BadRecord as err:
                 wrong += 1
                 problems += [f'{name}:{number}: {err}'] if wrong <= MOST_PROBLEMS else []

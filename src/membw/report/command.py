@@ -73,5 +73,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _is_ours(path: str) -> bool:
     """Whether a file is a report of our checks: that says more than its figures."""
-    text = Path(path).read_bytes() if Path(path).is_file() else b''
-    return b'"session_info"' in text[:300] and OURS.encode() in text
+    if not Path(path).is_file():  # a pipe is read once
+        return False
+    with open(path, 'rb') as file:
+        return b'"session_info"' in file.peek(300)[:300] and OURS.encode() in file.read()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-FORMS = "records, ReFrame's report, perflogs or results.db; folders of them; - for stdin"
+FORMS = "records, ReFrame's report, perflogs or results.db, logs of stream.c; folders; - (stdin)"
 
 
 def add_node(add: Callable[..., object], what: str) -> None:

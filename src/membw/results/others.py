@@ -1,5 +1,5 @@
 """Results of a site's own tests, as ReFrame 4.9 to 4.11 keeps them, as records: a run report, a
-perflog, the results database.
+perflog, the results database; and the output of stream.c, NODE.log.
 
 A case is a record of its node; of a job of several nodes, of their set. What its check calls
 failed has no figure, and is lost. A setting is the name of the test, its parameters, system,
@@ -25,6 +25,10 @@ from membw.results.hostlist import fold
 from membw.results.ledger import BY_SIGNAL, how
 
 SCHEMA_OF_DATABASE = '1.0'
+# of stream.c 5.10 and its MPI version
+STREAM, SIZE, THREADS = 'STREAM version $Revision', 'array_size', 'threads'
+RATES = re.compile(r'^(Triad|Copy|Scale|Add):\s+(\d+(?:\.\d+)?)\s', re.M)
+CONDITIONS = {SIZE: r'^Array size = (\d+)', THREADS: r'^Number of Threads counted = (\d+)'}
 # of units: GB/s, ns/day, Gbps, GFLOPS; us, s/step, hour/ns
 TIME = 's|sec|seconds?|min|minutes?|h|hours?|days?'
 RATE = re.compile(rf'.*/({TIME})|[kmgtpe]?(bps|fps|ups|ops|iops|flops|teps)', re.I)
@@ -179,6 +183,8 @@ def is_other(head: bytes) -> bool:
     """By the first bytes of a file."""
     if head.lstrip()[:1] == b'{':
         return b'"session_info"' in head
+    if STREAM.encode() in head:
+        return True
     return _is_database(head) or not MOMENTS.isdisjoint(_titles(head)[1])
 
 
@@ -194,10 +200,12 @@ def _titles(head: bytes) -> tuple[str, list[str]]:
 
 
 def _cases(file: str, stream: IO[bytes], since: float) -> Iterator[Raw]:
-    head = stream.read(100)
+    head = stream.read(4096)
     stream.seek(0)
     if _is_database(head):
         return _of_database(file, since)
+    if STREAM.encode() in head:
+        return _of_stream(Path(file), stream.read().decode(errors='replace'))
     is_report = head.lstrip()[:1] == b'{'
     return _of_report(file, stream.read()) if is_report else _of_perflog(file, stream)
 
@@ -243,6 +251,25 @@ def _of_perflog(file: str, stream: IO[bytes]) -> Iterator[Raw]:
         except ValueError as err:
             case = ValueError(f'{len(words)} columns of {len(titles)}: {err}')
         yield f'{file}:{number}', case
+
+
+def _of_stream(file: Path, text: str) -> Iterator[Raw]:
+    """Of one run on the node of which the file has the name (n1.log, n1.2.log), at its time."""
+    if not file.is_file():
+        yield str(file), ValueError('output of stream.c needs a file that is named for its node')
+        return
+    found = {name: re.search(form, text, re.M) for name, form in CONDITIONS.items()}
+    rates = {m[1].lower(): float(m[2]) for m in RATES.finditer(text)}
+    is_valid = 'Solution Validates' in text
+    yield str(file), {
+        'name': ' '.join(['stream.c', *(f'%{name}={at[1]}' for name, at in found.items() if at)]),
+        'system': '', 'partition': '', 'environ': '', 'result': 'pass' if is_valid else 'fail',
+        'fail_phase': 'sanity', 'fail_reason': 'no line "Solution Validates"',
+        'job_nodelist': [file.name.partition('.')[0]],
+        'job_completion_time_unix': file.stat().st_mtime,
+        # Triad first: it stands for the others
+        'perfvalues': {m: [rates[m], *[None] * 3, 'MB/s'] for m in sorted(rates, reverse=True)},
+    }  # fmt: skip
 
 
 def _as_case(test: str, row: dict[str, str | None]) -> dict[str, object]:

@@ -250,7 +250,7 @@ class Table:
     @property
     def notes(self) -> list[str]:
         """What to know of figures of other tests."""
-        lines = {'figures of ReFrame, not validated by membw': self.others}
+        lines = {'not validated by membw': self.others}
         lines |= {f'left out: {why}': what for why, what in self.left_out.items()}
         return [f'{", ".join(at_most([*of], 5))}: {why}' for why, of in lines.items() if of]
 

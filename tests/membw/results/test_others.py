@@ -267,6 +267,37 @@ def test_a_slow_node_of_a_fleet_is_found_by_every_command(tmp_path, capsys, node
         assert f'node="{name}",verdict="FAIL"' in capsys.readouterr().out
 
 
+STREAM_LOG = """\
+STREAM version $Revision: 5.10 $
+Array size = 80000000 (elements), Offset = 0 (elements)
+Number of Threads counted = 64
+Function    Best Rate MB/s  Avg time     Min time     Max time
+Copy:          {0}     0.1     0.1     0.1
+Triad:         {1}     0.1     0.1     0.1
+{2}
+"""
+
+
+def test_logs_of_stream_c_are_runs_of_the_nodes_that_they_are_named_for(tmp_path, capsys):
+    def log(name, triad, end='Solution Validates: avg error less than 1e-13 on all three arrays'):
+        (tmp_path / f'{name}.log').write_text(STREAM_LOG.format(triad + 5e3, triad, end))
+
+    for n in range(1, 9):
+        log(f'n{n}', 200e3 + n)
+    log('n9', 200e3, 'Failed Validation on array a[]')
+    log('n5', 150e3)
+    assert main(['rank', str(tmp_path)]) == 1
+    out = capsys.readouterr().out
+    assert '9 nodes: 7 PASS, 0 FAIL, 0 INVALID, 1 MISSING, 1 UNDECIDED' in out
+    assert 'n5 UNDECIDED (triad 150 GB/s' in out and 'n9 MISSING (stream.c: sanity: no line' in out
+    assert '%array_size=80000000 %threads=64' in out and 'not validated by membw' in out
+    for again in (2, 3, 4):
+        log(f'n5.{again}', 150e3 + again)
+        log(f'n1.{again}', 200e3 + again)
+    assert main(['rank', str(tmp_path)]) == 1
+    assert 'n5 FAIL' in capsys.readouterr().out
+
+
 def test_nodes_that_measured_together_are_never_judged_alone(tmp_path, capsys):
     """A set is compared with other sets; none of its nodes is drained, or missing for it."""
     pairs = [[f'n{i:03d}', f'n{i + 1:03d}'] for i in range(1, 40, 2)]

@@ -75,6 +75,9 @@ class functional(printed):
     executable_opts = ['nothing']
 """
 SETTINGS = """\
+from membw.results.run_ledger import note_cases
+
+note_cases()
 site_configuration = {
     'systems': [{'name': 'daint', 'hostnames': ['.*'], 'partitions': [
         {'name': 'mc', 'scheduler': 'local', 'launcher': 'local', 'environs': ['gnu']}]}],
@@ -95,6 +98,15 @@ def site(call, tmp_path_factory):
                 RFM_SYSTEM='daint', **storage)  # fmt: skip
     assert 'Ran 5/5' in done.stdout, done.stdout + done.stderr
     return folder
+
+
+def test_two_lines_of_a_site_s_settings_give_a_ledger(site, tmp_path, capsys):
+    """ReFrame is killed in its first case: of five none is nothing."""
+    lines = (site / 'report.ledger').read_text().splitlines(keepends=True)
+    (tmp_path / 'report.ledger').write_text(''.join(lines[:6]))
+    assert main(['summary', str(tmp_path / 'report.json')]) == 2
+    out = capsys.readouterr().out
+    assert out.count(' when ReFrame ended') == 5 and 'MISSING: 6 MISSING' in out
 
 
 FORMS = 'report.json', 'perflogs', 'results.db'

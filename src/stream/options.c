@@ -24,7 +24,7 @@ static size_t kib_of(const char *option, const char *text)
 	const char *const unit = length ? strchr("KMG", text[length - 1]) : NULL;
 	char number[32];
 
-	if (!unit || !*unit || length > sizeof(number))
+	if (!unit || !*unit || length < 2 || length > sizeof(number))
 		return option_count(option, text, 1, COUNT_MAX);
 	snprintf(number, sizeof(number), "%.*s", (int)length - 1, text);
 	return option_count(option, number, 1, COUNT_MAX >> 20) << (*unit == 'K'   ? 0

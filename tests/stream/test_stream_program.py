@@ -152,7 +152,7 @@ BAD_INPUT = [
         (f'-n {size}', f"invalid value for '-n': '{size}'")
         for size in ('10Q', '10MM', 'M', '1.5M')
     ),
-    ('-m G', "invalid value for '-m': '"),
+    ('-m G', "invalid value for '-m': 'G'"),
     ('-t 2kk', "invalid value for '-t': '2kk'"),
     ('--ntimes=many', "invalid value for '-t': 'many'"),
     ('--json /no/such/folder/x.json', "cannot write '/no/such/folder/x.json'"),

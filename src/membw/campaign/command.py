@@ -29,7 +29,7 @@ from membw.results.hostlist import KNOWN, fold, match_expected, write_node_check
 from membw.results.table import Figure, Lost, Table, read_table
 from membw.results.verdict import MISSING, PASS
 from membw.run.quick import chosen
-from membw.run.session import partitions_of
+from membw.run.session import environs_of, partitions_of
 from membw.site.slurm import NoAnswer, query, starts_now
 
 TESTS, USUAL = ('cluster_stream', 'cluster_node'), 'gcc-o3'  # preset of the former
@@ -128,7 +128,7 @@ def newest_job(
 
 def usual(partitions: list[dict]) -> str:
     """The preset of a campaign that names none."""
-    names = [e if isinstance(e, str) else e['name'] for p in partitions for e in p['environs']]
+    names = [name for part in partitions for name in environs_of(part)]
     return USUAL if USUAL in names else next(iter(chosen(names)), USUAL)
 
 
@@ -209,8 +209,8 @@ def measured(folder: Path, since: float) -> Table:
     )
     files = Path(root(), 'results', 'records').glob(f'{case["test"]}-*.json*')
     table = read_table(sorted(str(file) for file in files if file.stat().st_mtime >= since))
-    table.figures = [f for f in table.figures if f.setting[:6] == key]
-    table.lost = [x for x in table.lost if x.setting[:6] == key]
+    table.figures = [f for f in table.figures if f.setting.series == key]
+    table.lost = [x for x in table.lost if x.setting.series == key]
     judge_since(table, since)
     return table
 

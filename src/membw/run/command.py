@@ -88,7 +88,7 @@ def run_reframe(
     """One session of ReFrame, its report in `base`.json. MembwError: nothing was run."""
     rest = args.rest
     if is_quick:
-        environs = [e['name'] if isinstance(e, dict) else e for e in partitions[0]['environs']]
+        environs = session.environs_of(partitions[0])
         options, variables = quick.options(environs), quick.variables()
     else:
         options, variables = full_options(rest, args.rounds, partitions)

@@ -63,6 +63,11 @@ def partitions_of(system: str | None, rest: Sequence[str] = ()) -> list[dict]:
     return []
 
 
+def environs_of(partition: dict) -> list[str]:
+    """Their names; ReFrame's configuration may have more of each than its name."""
+    return [e['name'] if isinstance(e, dict) else e for e in partition['environs']]
+
+
 def command(base: str, system: str | None, rest: list[str]) -> list[str]:
     files = [f'--report-file={base}.json', '--nocolor', '--warn-as-error']
     has_checks = {'-c', '--checkpath', '--restore-session'} & {word.split('=')[0] for word in rest}

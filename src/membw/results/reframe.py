@@ -122,7 +122,7 @@ def add_ledger(report: dict, events: list[Event]) -> None:
         if 'why' in event and case['result'] not in ('pass', 'abort'):
             case['fail_reason'], case['job_state'] = event['why'], event.get('state')
             case['fail_phase'] = case.get('fail_phase') or event.get('phase')
-        is_not_now(case)
+        mark_not_now(case)
     for case in every:
         if case['result'] in ('skip', 'fail_deps') and case.get('fail_phase') == 'startup':
             # not begun: what it depends on failed, or was skipped for this reason
@@ -132,12 +132,12 @@ def add_ledger(report: dict, events: list[Event]) -> None:
                     case['fail_reason'] = cases[need].get('fail_reason')
                 elif result not in ('pass', 'xfail', 'xpass'):
                     case['result'] = 'fail_deps'
-            is_not_now(case)
+            mark_not_now(case)
     report['runs'] = [{'testcases': every}]
 
 
-def is_not_now(case: dict) -> None:
-    """Makes it missing, a build, too, where its reason says so."""
+def mark_not_now(case: dict) -> None:
+    """A case, or a build, is missing where its reason says "not now"."""
     is_open = case['result'] in ('skip', 'fail', 'fail_deps')
     if is_open and (case.get('fail_reason') or '').startswith(NOT_NOW):
         case['result'] = NOT_THERE

@@ -10,6 +10,7 @@ LEAST = 2.0  # last-level caches that an array fills
 CLAIMED = 0.7  # share of the reads that are avoided: like the CPUs that claim their lines
 MOVED = 4 / 3  # of Triad's bytes, where each line that is written is read before
 NOT_SAID = 'not said'
+KERNELS = 'copy', 'scale', 'add', 'triad'  # of a row
 DISTURBED = 0.05  # share of the CPUs that others used: as src/harness calls it disturbed
 STORES = {'ordinary': 'ordinary', 'nontemporal': 'non-temporal'}  # as membw codegen says it
 # of a record: what the row says, and what it is checked by; no thread, no process, no job
@@ -98,7 +99,7 @@ def stores_of(record: Facts) -> str:
 def row_of(name: str, record: Facts) -> Facts:
     """As the rows of published.yaml."""
     top, facts, build = peak.of_node(record), record['facts'], record['build']
-    rates = {key: metric['value'] for key, metric in record['metrics'].items() if key != 'read'}
+    rates = {key: m['value'] for key, m in record['metrics'].items() if key in KERNELS}
     kind = stores_of(record)
     if kind == 'ordinary' and is_claiming(record, top, rates['triad']):
         kind = 'claimed'

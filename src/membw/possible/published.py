@@ -1,13 +1,13 @@
 """What others measured (published.yaml, and records): a range of like machines, or no range."""
 
 import functools
-import json
 from pathlib import Path
 from typing import Any
 
 from membw.checkout import root
 from membw.possible.contributed import LEAST, row_of
 from membw.presets.table import Facts
+from membw.results.record import evidence
 from membw.site.cpu_peak import Peak, facts_of
 
 USED = ('reference', 'range')  # no floors, no figure with a warning
@@ -22,7 +22,7 @@ def folder() -> Path:
 @functools.cache
 def figures() -> list[Facts]:
     records = sorted(folder().glob('*.json'))
-    rows = [row_of(file.stem, json.loads(file.read_bytes())) for file in records]
+    rows = [row_of(file.stem, evidence(file.read_bytes())) for file in records]
     return facts_of('published')['figures'] + rows
 
 

@@ -88,8 +88,8 @@ def starts(job: Job, nodes: int) -> tuple[bool, str]:
     """(Whether a job of so many nodes would start now, what `sbatch --test-only` said)."""
     job.num_tasks = nodes * (job.num_tasks_per_node or 1)
     lines = ['#!/bin/sh', *job.scheduler.emit_preamble(job), 'true', '']
-    now, said = slurm.starts_now(f'--nodes={nodes}', *in_submit(job), text='\n'.join(lines))
-    return now, said.replace('not before', f'{plural(nodes, "node")} not before')
+    words, text = (f'--nodes={nodes}', *in_submit(job)), '\n'.join(lines)
+    return slurm.starts_now(*words, text=text, what=plural(nodes, 'node'))
 
 
 def in_submit(job: Job) -> list[str]:

@@ -38,8 +38,9 @@ def query(*words: str, cluster: str = '', text: str | None = None, stream: str =
     return getattr(done, stream)
 
 
-def starts_now(*words: str, text: str | None = None) -> tuple[bool, str]:
-    """(Whether a job with these words of sbatch would start now, what Slurm says of it)."""
+def starts_now(*words: str, text: str | None = None, what: str = '') -> tuple[bool, str]:
+    """(Whether a job with these words of sbatch would start now, what Slurm says of it, which
+    names it as `what`)."""
     try:
         said = query('sbatch', '--test-only', *words, text=text, stream='stderr')
     except NoAnswer as err:
@@ -49,7 +50,7 @@ def starts_now(*words: str, text: str | None = None) -> tuple[bool, str]:
         start = time.mktime(time.strptime(when, '%Y-%m-%dT%H:%M:%S'))
     except (ValueError, OverflowError):
         return False, ' '.join(said.split())
-    return start < time.time() + SOON_S, f'not before {when}'
+    return start < time.time() + SOON_S, f'{what} not before {when}'.lstrip()
 
 
 @functools.cache

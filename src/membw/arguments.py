@@ -27,10 +27,9 @@ def add_others(parser: argparse.ArgumentParser, *own: str) -> None:
         add(name, action='append', default=[], metavar='METRIC', help=f'of a metric, {about}')
 
 
-def wanted_of(args: argparse.Namespace) -> Any:
+def wanted_of(args: argparse.Namespace, since: float) -> Any:
     from membw.results.others import Wanted
 
-    since = args.since if isinstance(args.since, float) else 0.0  # a night: of changes
     return Wanted(args.test, since, tuple(args.lower), tuple(args.higher))
 
 

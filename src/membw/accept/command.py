@@ -60,7 +60,9 @@ def run(args: argparse.Namespace) -> int:
     if args.plan:
         print('\n'.join(plan_lines(protocol)))
         return 0 if is_possible(protocol) else 1
-    table = read_table(args.results or [str(Path(root(), 'results'))], wanted=wanted_of(args))
+    table = read_table(
+        args.results or [str(Path(root(), 'results'))], wanted=wanted_of(args, args.since)
+    )
     for line in table.said:
         print(line, file=sys.stderr)
     acceptance = report(decide(protocol, runs_of(protocol, table)), table.problems)

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
     paths = args.results or [str(Path(root(), 'results'))]
     paths = [path for path in paths if args.results or Path(path).is_dir()]
-    table = read_table(paths, wanted=wanted_of(args))
+    table = read_table(paths, wanted=wanted_of(args, args.since))
     if args.node:
         table.choose(args.node)
     is_newest = args.format == 'openmetrics'  # that has what is so now

@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     from membw.results.hostlist import chosen_nodes
 
     paths = args.results or [os.path.join(root(), 'results', 'records')]
-    table, nights = read_nights(paths, wanted=wanted_of(args))
+    table, nights = read_nights(paths, wanted=wanted_of(args, 0.0))  # --since is of changes
     for line in table.said:
         print(line, file=sys.stderr)
     if not nights.nodes:

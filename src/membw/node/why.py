@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
     own = [Path(root(), 'results', name) for name in ('nodes', 'records')]
     paths = args.records or [str(path) for path in own if path.is_dir()]
-    table = read_table(paths, OLD_S, whole=[args.node], wanted=wanted_of(args))
+    table = read_table(paths, OLD_S, whole=[args.node], wanted=wanted_of(args, args.since))
     for line in table.said:
         print(line, file=sys.stderr)
     if args.system:

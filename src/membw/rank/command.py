@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     )
 
     expected = expected_nodes(args.nodes) if args.nodes else []
-    ranking = rank_files(args.results, expected, args.margin / 100, wanted_of(args))
+    ranking = rank_files(args.results, expected, args.margin / 100, wanted_of(args, args.since))
     for problem in ranking.problems:
         print(f'membw: {problem}', file=sys.stderr)
     if not ranking.verdicts:

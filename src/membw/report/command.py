@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         made = run_of_report(results[0])
     else:
         paths = results or [str(own)] * own.is_dir()
-        made = run_of_records(*read_nights(paths, OLD_S, wanted_of(args)))
+        made = run_of_records(*read_nights(paths, OLD_S, wanted_of(args, args.since)))
     made = made.of_nodes(args.node)
     for line in made.table.said:
         print(line, file=sys.stderr)

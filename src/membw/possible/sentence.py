@@ -12,6 +12,7 @@ from membw.site import cpu_peak as peak
 
 MARGIN = 0.03
 CORES, MEMORY = 1.7, 1.15  # what twice the threads gain where these are the limit
+BELOW, LESS = 'below them', 'less than it should have'
 A_NODE = "a second node ('membw node --peers')"
 
 
@@ -36,6 +37,11 @@ def lines_of(
         *apart(looks),
     ]
     return [line for line in lines if line]
+
+
+def is_low(lines: Iterable[str]) -> bool:
+    """Whether one of these sentences says so."""
+    return any(text in line for line in lines for text in (BELOW, LESS, peak.POPULATED))
 
 
 def share(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
@@ -73,11 +79,11 @@ def compared(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
     if value > (1 + MARGIN) * high:
         word = 'above them'
     elif value < (1 - MARGIN) * low and (is_bound or top.is_most):
-        word = f'possibly below them. {A_NODE.capitalize()} decides'
+        word = f'possibly {BELOW}. {A_NODE.capitalize()} decides'
     elif value < (1 - MARGIN) * low:
-        word = 'below them'
+        word = BELOW
     elif top.lacks:
-        word = 'within them, and yet less than it should have'
+        word = f'within them, and yet {LESS}'
     elif is_narrow and not top.is_most and top.here:
         word = f'as it should be: a loss of {100 * unseen:.0f} % would show'
     else:
@@ -115,7 +121,7 @@ def asked(gbs: float, peak_gbs: float, stores: str = NOT_SAID) -> list[str]:
     if part > high:
         word = 'above them: nobody published so much'
     elif part < low:
-        word = f'below them: a machine that lost {100 * (1 - part / low):.0f} % passes'
+        word = f'{BELOW}: a machine that lost {100 * (1 - part / low):.0f} % passes'
     count = plural(published.machines(rows), 'machine')
     never = ': no memory gives that' if part > 100 else ''
     return [

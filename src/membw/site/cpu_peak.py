@@ -16,6 +16,7 @@ from membw.site.peak import BYTES
 
 ROUNDING = 0.01  # 2666 and 2667 MT/s are one speed
 MORE = ' has more'
+POPULATED = 'channels are populated'
 UNLOCKED = re.compile(r'Core\(TM\)|Ryzen| w\d-', re.I)  # may run memory faster than specified
 GIVEN = 'as given'  # by --peak
 # '9R14', '8488C', '72F3', '285K', 'MI300A'; not 'Xeon Processor', 'EPYC-Rome', 'E312xx', '2.20GHz'
@@ -152,7 +153,7 @@ def lacking(modules: Modules, limit: int, sockets: int, mts: float) -> Iterator[
     """What is not there of `limit` channels at `mts`."""
     channels, count = populated(modules, limit), modules.number
     if channels < limit and channels:
-        yield f'{channels} of {limit} channels are populated'
+        yield f'{channels} of {limit} {POPULATED}'
     if count % sockets:
         yield f'{plural(count, "module")}: one socket has fewer'
     elif limit and count > limit and count % limit:

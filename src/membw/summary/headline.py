@@ -3,7 +3,6 @@ good and by what, who disturbed it, the verdict, what to do next."""
 
 import collections
 import os
-import re
 import textwrap
 from collections.abc import Iterator
 
@@ -21,7 +20,6 @@ BAR = 32  # characters of the longest
 EIGHTHS = ' ▏▎▍▌▋▊▉'
 BUSY, SEEN = 0.03, 0.05  # a share of the CPUs that is worth a line; CPUs, where figures are bounds
 BOUNDS = {'lower': 'at least ', 'upper': 'at most ', 'unknown': 'about '}
-LOW = 'below them|less than it should have|channels are populated'  # of possible/sentence.py
 IS_SHARED = 'A virtual machine: another minute of its host may give another figure.'
 
 
@@ -41,7 +39,7 @@ def lines_of(rows: list[Row], seconds: float | None) -> list[str]:
     why = verdict_lines(every)
     end = [wrapped(said, 1)[0] for said in end]
     end += [line for said in why for line in wrapped(said, 3 - len(why))]
-    end += wrapped(next_line(every, ' '.join(good)), 1)
+    end += wrapped(next_line(every, sentence.is_low(good)), 1)
     for lines in map(wrapped, good):
         if len(top) + len(lines) + len(bars) + len(end) > LINES:
             break
@@ -87,8 +85,8 @@ def number(row: Row) -> str:
     off = ''
     if f.reference:
         off = f'; reference {f.reference:.4g} ({f.value / f.reference - 1:+.0%})'
-    others = [o for name, o in row.figures.items() if name != METRIC and o.unit == 'GB/s']
-    texts = ', '.join(f'{o.metric.capitalize()} {digits(o.value)}' for o in others)
+    rates = [r for name, r in row.figures.items() if name != METRIC and r.unit == 'GB/s']
+    texts = ', '.join(f'{r.metric.capitalize()} {digits(r.value)}' for r in rates)
     return f'Triad {value} GB/s by {row.preset}{f" ({texts})" * bool(texts)}{off}'
 
 
@@ -135,7 +133,7 @@ def disturbed_lines(rows: list[Row]) -> Iterator[str]:
     cpus = facts.get('cpus') or facts.get('cores') or records[0].get('threads') or 1
     is_bound = any(is_least(f) for row in rows for f in row.figures.values())
     least = min(BUSY * cpus, SEEN) if is_bound else BUSY * cpus
-    stolen, others = (
+    stolen, busy = (
         cpus * sum(r['busy'].get(name) or 0 for r in records) / len(records)
         for name in ('stolen_share', 'other_share')
     )
@@ -148,11 +146,11 @@ def disturbed_lines(rows: list[Row]) -> Iterator[str]:
             f'The host of this virtual machine took {stolen:.1f} of {plural(cpus, "CPU")}: '
             'nothing inside helps.'
         )
-    if others >= least:
+    if busy >= least:
         most = ', '.join(f'{n} {s:.1f}' for n, s in by_name.most_common(3) if s >= SEEN)
         who = most or 'none that can be seen from here'
-        yield f'Other processes used {others:.1f} of {plural(cpus, "CPU")}: {who}.'
-    if is_bound and max(stolen, others) < least:
+        yield f'Other processes used {busy:.1f} of {plural(cpus, "CPU")}: {who}.'
+    if is_bound and max(stolen, busy) < least:
         warnings = [w for r in records for w in r.get('warnings') or ()]
         texts = (w.get('detail') for w in warnings if w.get('reason') == 'disturbed')
         yield from [f'Disturbed: {text}.' for text in texts][:1]
@@ -166,8 +164,8 @@ def verdict_lines(rows: list[Row]) -> list[str]:
             alike[row.word, row.reason.partition(' (')[0]].append(row)
     lines = []
     for (word, _), of in alike.items():
-        whose = ', '.join(row.preset for row in of) if len(rows) > len(of) else ''
-        lines.append(': '.join(filter(None, (word, whose, of[0].reason))))
+        presets = ', '.join(row.preset for row in of) if len(rows) > len(of) else ''
+        lines.append(': '.join(filter(None, (word, presets, of[0].reason))))
     has_reference = any(f.reference for row in rows for f in row.figures.values())
     what = (
         'within the reference' if has_reference else 'valid; there is no reference to compare with'
@@ -175,7 +173,7 @@ def verdict_lines(rows: list[Row]) -> list[str]:
     return lines[:2] or [f'{PASS}: {what}']
 
 
-def next_line(rows: list[Row], good: str) -> str:
+def next_line(rows: list[Row], is_low: bool) -> str:
     again, full, node, page = 'membw run', 'membw run --full', 'membw node', 'membw report'
     if os.path.exists('ci/in-env'):  # they work in the shell of `make run`, too
         again, full = 'make run', 'make run ARGS=--full'
@@ -184,6 +182,6 @@ def next_line(rows: list[Row], good: str) -> str:
         return 'Next: docs/troubleshooting.md has what to do about each reason'
     if any(is_least(f) for row in rows for f in row.figures.values()):
         return f'Next: {again}, when it is quiet; as a page: {page}'
-    if any(row.word == FAIL for row in rows) or re.search(LOW, good):
+    if is_low or any(row.word == FAIL for row in rows):
         return f'Next: {node} (slow, and why?), {page} (a page)'
     return f'Next: {page} (a page), {full} (all presets)'

@@ -14,10 +14,10 @@ def add_node(add: Callable[..., object], what: str) -> None:
     add('--node', metavar='FILE|LIST', help=f'{what} of these nodes only: n1,n7 or n[001-128]')
 
 
-def add_others(parser: argparse.ArgumentParser, *own: str) -> None:
-    """Which results are read, and what those of other tests need (results/others.py); `own`:
+def add_site_tests(parser: argparse.ArgumentParser, *own: str) -> None:
+    """Which results are read, and what those of other tests need (results/site_tests.py); `own`:
     options that the command has itself."""
-    add = parser.add_argument_group('which tests, ours or others').add_argument
+    add = parser.add_argument_group('which tests: ours, or those of the site').add_argument
     if '-n' not in own:
         add('-n', '--test', default='', metavar='TEST', help="this test only; 'osu_*' too")
     if '--since' not in own:
@@ -28,7 +28,7 @@ def add_others(parser: argparse.ArgumentParser, *own: str) -> None:
 
 
 def wanted_of(args: argparse.Namespace, since: float) -> Any:
-    from membw.results.others import Wanted
+    from membw.results.site_tests import Wanted
 
     return Wanted(args.test, since, tuple(args.lower), tuple(args.higher))
 

@@ -1,5 +1,5 @@
 """What ReFrame keeps of a site's own tests, with figures made up; its form is that of 4.10, as
-tests/membw/results/test_others.py proves with a session of ReFrame itself."""
+tests/membw/results/test_site_tests.py proves with a session of ReFrame itself."""
 
 import json
 import random

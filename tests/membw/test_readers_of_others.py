@@ -16,7 +16,7 @@ from membw.campaign.slurm_queue import Queue
 from membw.errors import MembwError
 from membw.node import counters, trace
 from membw.rank import units
-from membw.results import ledger, others
+from membw.results import ledger, site_tests
 from membw.site import machine, slurm, topology
 from membw.system import compiler_modules, node
 from membw.system import slurm as of_system
@@ -72,7 +72,7 @@ def job():
 
 def results(text):
     stream, problems = io.BytesIO(text.encode()), []
-    return [*others.records('x', stream, others.Wanted(), problems, {})], problems
+    return [*site_tests.records('x', stream, site_tests.Wanted(), problems, {})], problems
 
 
 REPORT = json.dumps({

@@ -19,8 +19,8 @@ int ranks_count(void)
 	return rank_count;
 }
 
-/* As Slurm names it in all that it starts, or as a pod is told by Kubernetes (spec.nodeName). */
-static const char *ranks_node_told(void)
+/* As Slurm names it in all that it starts, or as Kubernetes names it in a pod (spec.nodeName). */
+static const char *ranks_node_variable(void)
 {
 	const char *const slurm = getenv("SLURMD_NODENAME");
 
@@ -32,13 +32,13 @@ static const char *ranks_node_told(void)
 const char *ranks_node(void)
 {
 	static char name[NODE_NAME_MAX];
-	const char *const told = *name ? NULL : ranks_node_told();
+	const char *const variable = *name ? NULL : ranks_node_variable();
 
-	if (told)
-		strncpy(name, told, sizeof(name) - 1);
+	if (variable)
+		strncpy(name, variable, sizeof(name) - 1);
 	if (!*name)
 		gethostname(name, sizeof(name) - 1);
-	if (!isalnum((unsigned char)*name)) /* "(none)": nobody gave it one */
+	if (!isalnum((unsigned char)*name)) /* "(none)": it has none */
 		strcpy(name, "localhost");
 	return name;
 }

@@ -12,7 +12,7 @@ from membw.accept.report import report
 from membw.accept.rule import decide
 from membw.accept.runs import runs_of
 from membw.accept.text import blocks
-from membw.arguments import FORMS, add_node, add_others, wanted_of
+from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.results.hostlist import chosen_nodes
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = f'{FORMS} (results); may be repeated'
     add('--results', action='append', metavar='PATH', default=[], help=about)
     add_node(add, 'lines')
-    add_others(parser)
+    add_site_tests(parser)
     tables.add_argument(parser)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from membw import tables
-from membw.arguments import FORMS, add_node, add_others, begin, count, wanted_of
+from membw.arguments import FORMS, add_node, add_site_tests, begin, count, wanted_of
 from membw.calibrate.reference_file import ReferenceFile
 from membw.calibrate.rule import ENOUGH_NIGHTS, Reference, Refusal, reference, too_few
 from membw.calibrate.samples import Samples, select
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('--expires', type=count, default=180, metavar='DAYS', help='until a run warns (180)')
     add('--replace', action='store_true', help='replace existing figures')
     add('--dry-run', action='store_true', help='write nothing')
-    add_others(parser, '-n', '--since')
+    add_site_tests(parser, '-n', '--since')
     tables.add_argument(parser)
 
 
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
     table, every = gather(args)
     blocks: list[Block] = []
-    if args.test in table.others:  # whose references stand in its check
+    if args.test in table.site_tests:  # whose references stand in its check
         made = [propose(args, None, samples, blocks) for samples in every]
     else:
         with one_at_a_time(Path(root(), 'systems')):  # of two at once the second adds to the first
@@ -73,7 +73,7 @@ def gather(args: argparse.Namespace) -> tuple[Table, list[Samples]]:
     paths = args.results or [str(Path(root(), 'results'))]
     table = read_table(paths, wanted=wanted_of(args, args.since))
     systems = sorted({f.system for f in table.figures})
-    if len(systems) == 1 and args.test in table.others:
+    if len(systems) == 1 and args.test in table.site_tests:
         args.system = systems[0]  # which has no file of systems/
     if not args.system:
         known = ' or '.join(f'--system {system}' for system in systems)

@@ -5,7 +5,7 @@ import sys
 from operator import attrgetter
 from pathlib import Path
 
-from membw.arguments import FORMS, add_node, add_others, wanted_of
+from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('--format', choices=forms, default='openmetrics', help='(openmetrics)')
     add('--headline', action='store_true', help='the figure that stands for each record alone')
     add('--output', metavar='FILE', help='write this file in place of stdout, atomically')
-    add_others(parser)
+    add_site_tests(parser)
 
 
 def run(args: argparse.Namespace) -> int:

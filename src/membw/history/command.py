@@ -7,7 +7,7 @@ import sys
 from datetime import date, timedelta
 
 from membw import tables
-from membw.arguments import FORMS, add_node, add_others, percent, wanted_of
+from membw.arguments import FORMS, add_node, add_site_tests, percent, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = 'the change of NODE (or "fleet") in NIGHT is known: it is shown, but is no alarm'
     add('--acknowledge', nargs=3, metavar=('NODE', 'NIGHT', 'REASON'), help=about)
     add('--acknowledged', metavar='FILE', help='known changes (results/acknowledged.jsonl)')
-    add_others(parser, '--since')
+    add_site_tests(parser, '--since')
     tables.add_argument(parser)
 
 

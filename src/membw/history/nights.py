@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from membw.results import provenance
-from membw.results.others import Wanted
 from membw.results.record import RATES, VALID, Metric
+from membw.results.site_tests import Wanted
 from membw.results.table import Figure, Measurement, Setting, Table, figures_of, read_table
 
 

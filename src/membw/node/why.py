@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from membw import tables
-from membw.arguments import FORMS, add_others, wanted_of
+from membw.arguments import FORMS, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError, did_you_mean
 from membw.node import text
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('node', metavar='NODE')
     add('records', nargs='*', metavar='RECORDS', help=f'{FORMS} (results/nodes, /records)')
     add('--system', default='', metavar='SYSTEM', help='of this system alone')
-    add_others(parser)
+    add_site_tests(parser)
     tables.add_argument(parser)
 
 

@@ -5,7 +5,7 @@ import json
 import sys
 
 from membw import tables
-from membw.arguments import FORMS, add_node, add_others, percent, wanted_of, whole
+from membw.arguments import FORMS, add_node, add_site_tests, percent, wanted_of, whole
 from membw.errors import MembwError
 
 EPILOG = """\
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='write "<node> PASS|FAIL|UNDECIDED|INVALID|MISSING|DIED reason"',
     )
     add('--drain', action='store_true', help='print the Slurm commands that drain failed nodes')
-    add_others(parser)
+    add_site_tests(parser)
     tables.add_argument(parser)
 
 

@@ -9,9 +9,9 @@ from membw.rank.judge import MARGIN, Group, NodeVerdict, judge
 from membw.rank.newest import OLD_S, newest
 from membw.rank.units import units
 from membw.results.hostlist import match_expected
-from membw.results.others import Wanted
 from membw.results.record import is_set
 from membw.results.rows import Row, best
+from membw.results.site_tests import Wanted
 from membw.results.table import Figure, Lost, Measurement, Setting, Table, read_table
 from membw.results.verdict import (
     DIED,

@@ -4,11 +4,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from membw.arguments import FORMS, add_node, add_others, wanted_of
+from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
-from membw.results.others import OURS
+from membw.results.site_tests import OURS
 
 EPILOG = """\
 The file needs no network: headline and verdict, a section per benchmark, the ranking of nodes,
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group('output').add_argument
     add('-o', '--output', default='report.html', metavar='FILE', help='the page (report.html)')
     add('--svg', metavar='FILE', help='also write the first picture')
-    add_others(parser)
+    add_site_tests(parser)
 
 
 def run(args: argparse.Namespace) -> int:

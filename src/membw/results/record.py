@@ -18,7 +18,7 @@ from membw.printable import printable
 from membw.results.ledger import Missing
 
 SCHEMA = 'membw-record-2'
-REFRAME = 'reframe'  # the `program` of a site's own test (results/others.py)
+REFRAME = 'reframe'  # the `program` of a site's own test (results/site_tests.py)
 HIGHER: Literal['higher'] = 'higher'
 LOWER: Literal['lower'] = 'lower'
 VALID, INVALID, UNDECIDED = 'VALID', 'INVALID', 'UNDECIDED'

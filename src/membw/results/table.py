@@ -24,7 +24,7 @@ from membw.errors import MembwError
 from membw.files import naming, unreadable_folders
 from membw.moments import night_of
 from membw.printable import at_most, printable
-from membw.results import others, provenance
+from membw.results import provenance, site_tests
 from membw.results.hostlist import chosen_nodes
 from membw.results.record import (
     HIGHER,
@@ -227,8 +227,8 @@ class Table:
         self.figures: list[Figure] = []
         self.lost: list[Lost] = []  # what records say was to be measured, and is not
         self.problems: list[str] = []
-        self.others: dict[str, None] = {}  # other tests that are in it (results/others.py)
-        self.left_out: others.LeftOut = {}  # of theirs
+        self.site_tests: dict[str, None] = {}  # other tests that are in it (results/site_tests.py)
+        self.left_out: site_tests.LeftOut = {}  # of theirs
         self.kept_bytes: dict[str, bytes] = {}  # what cannot be read a second time: pipes, stdin
         self.seen: dict[str, float] = {}  # when each node was measured last
         self.newest = 0.0  # of these
@@ -250,7 +250,7 @@ class Table:
     @property
     def notes(self) -> list[str]:
         """What to know of figures of other tests."""
-        lines = {'not validated by membw': self.others}
+        lines = {'not validated by membw': self.site_tests}
         lines |= {f'left out: {why}': what for why, what in self.left_out.items()}
         return [f'{", ".join(at_most([*of], 5))}: {why}' for why, of in lines.items() if of]
 
@@ -298,9 +298,9 @@ def read_table(
     newest_s: float = math.inf,
     each: Each | None = None,
     whole: Container[str] = (),
-    wanted: others.Wanted = others.Wanted(),
+    wanted: site_tests.Wanted = site_tests.Wanted(),
 ) -> Table:
-    """The table of record files, of results of other tests (results/others.py), of folders of
+    """The table of record files, of results of other tests (results/site_tests.py), of folders of
     them, and of '-' (stdin).
 
     A folder is read through, its `records` alone where it has such a folder; JSON files that hold
@@ -504,16 +504,16 @@ def _is_result(file: Path) -> bool:
 
 
 def _read(
-    name: str, stream: IO[bytes], is_named: bool, table: Table, wanted: others.Wanted
+    name: str, stream: IO[bytes], is_named: bool, table: Table, wanted: site_tests.Wanted
 ) -> Iterator[_Line]:
     """The records of one file; what is damaged goes to the table's problems."""
     problems: list[str] = []
     head = stream.read(4096)
     stream.seek(0)
-    if others.is_other(head):
-        found = others.records(name, stream, wanted, table.problems, table.left_out)
+    if site_tests.is_other(head):
+        found = site_tests.records(name, stream, wanted, table.problems, table.left_out)
         for number, record in enumerate(found, 1):
-            table.others[record.case.test] = None
+            table.site_tests[record.case.test] = None
             yield _Line(record, record.seconds, name, number)
         return
     wrong, is_any, is_ours = 0, False, is_named

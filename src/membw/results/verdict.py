@@ -92,7 +92,7 @@ def _peak_of(facts: Facts) -> float:
 
 
 def is_too_good(figure: Figure, base: float) -> bool:
-    is_ours = figure.setting.program != REFRAME  # others' references are floors
+    is_ours = figure.setting.program != REFRAME  # of a site's own test it is a floor
     return is_ours and figure.share(base) > 1 + TOO_GOOD
 
 

@@ -10,7 +10,7 @@ from made_up_records import DAY, START
 
 from membw.cli import main
 from membw.results.hostlist import fold
-from membw.results.others import Wanted
+from membw.results.site_tests import Wanted
 from membw.results.table import read_table
 
 CHECKS = """\

@@ -386,10 +386,8 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
             self.note_figure(name, metric['value'], metric['unit'])
         kinds = {n: {k: m[k] for k in OF_METRIC if k in m} for n, m in measured.items()}
         self.metrics = json.dumps(kinds)
-
-        bounds = [name for name, kind in kinds.items() if kind.get('bound')]
-        if bounds:
-            self.say(f'a bound, not a figure: {", ".join(at_most(bounds, 4))}')
+        if self.bounds:
+            self.say(f'a bound, not a figure: {", ".join(at_most(self.bounds, 4))}')
 
     def note_figure(self, name: str, value: float, unit: str) -> None:
         """Adds a measured metric as a performance variable of ReFrame."""
@@ -398,13 +396,18 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         self.perf_variables[name] = sn.make_performance_function(sn.defer(figure), unit)
 
     @property
+    def bounds(self) -> list[str]:
+        """The metrics that are bounds."""
+        kinds = json.loads(self.metrics or '{}')
+        return [name for name, kind in kinds.items() if kind.get('bound')]
+
+    @property
     def perfvalues(self) -> dict[str, list]:
         """A bound is no figure: ReFrame's logs have no value for it, its reports and comparisons
         pass over it."""
-        kinds = json.loads(self.metrics or '{}')
-        is_bound = {name for name, kind in kinds.items() if kind.get('bound')}
+        bounds = self.bounds
         return {
-            key: [None, *row[1:]] if key.rpartition(':')[2] in is_bound else row
+            key: [None, *row[1:]] if key.rpartition(':')[2] in bounds else row
             for key, row in super().perfvalues.items()
         }
 

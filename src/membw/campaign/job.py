@@ -48,7 +48,7 @@ def first(home: Path, words: list[str]) -> Path:
 
 def gather(home: Path, running: dict[str, str], states: dict[str, str]) -> None:
     """Keeps the records of jobs that have ended, and removes their folders, and older jobs that
-    nobody has any more; `states`: of the nodes' jobs, where Slurm still knows them."""
+    are in use no more; `states`: of the nodes' jobs, where Slurm still knows them."""
     *older, newest = sorted(home.glob(f'job-*/{FILE}'), key=lambda file: file.stat().st_mtime)
     for kept in (*older, newest):
         job, results = json.loads(kept.read_text()), Path(root(), 'results')

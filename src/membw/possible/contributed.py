@@ -11,7 +11,7 @@ CLAIMED = 0.7  # share of the reads that are avoided: like the CPUs that claim t
 MOVED = 4 / 3  # of Triad's bytes, where each line that is written is read before
 NOT_SAID = 'not said'
 KERNELS = 'copy', 'scale', 'add', 'triad'  # of a row
-DISTURBED = 0.05  # share of the CPUs that others used: as src/harness calls it disturbed
+DISTURBED = 0.05  # share of the CPUs that other processes used: disturbed, as in src/harness
 STORES = {'ordinary': 'ordinary', 'nontemporal': 'non-temporal'}  # as membw codegen says it
 # of a record: what the row says, and what it is checked by; no thread, no process, no job
 KEPT = ('schema', 'program', 'version', 'time', 'ranks', 'threads', 'metrics', 'headline', 'looks',
@@ -38,12 +38,12 @@ def size_of(record: Facts) -> float:
 
 
 def refusals(record: Facts) -> Iterator[str]:
-    """Why it is no figure that others may be compared with; by the record alone."""
+    """Why no other machine may be compared with it; by the record alone."""
     triad = record['metrics'].get('triad') or {}
     if record['program'] != 'stream' or triad.get('unit') != 'GB/s' or not triad['value']:
         yield 'no Triad in GB/s of stream'
         return
-    build, facts, others = record['build'], record['facts'], record['busy']['other_share']
+    build, facts, busy = record['build'], record['facts'], record['busy']['other_share']
     kernels = record.get('kernels_set') or 'standard', record['element_bytes']
     residency = record.get('residency') or {}
     known = residency.get('known', 'unknown')
@@ -56,7 +56,7 @@ def refusals(record: Facts) -> Iterator[str]:
         (record['verdict'] != 'VALID', f'its verdict is {record["verdict"]}'),
         (not record['validation']['ok'], 'its results were not validated'),
         (kernels != ('standard', 8), 'not the standard kernels, of elements of 8 bytes'),
-        (others is None or others > DISTURBED, 'other processes used the CPUs'),
+        (busy is None or busy > DISTURBED, 'other processes used the CPUs'),
         (triad.get('bound') or triad.get('low') is None, 'Triad has no interval'),
         (known != 'proven', f"arrays in memory: '{known}', where 'proven' is wanted"),
         (triad['value'] > largest, 'Triad is above that of the largest arrays that were tried'),

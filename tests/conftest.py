@@ -75,6 +75,16 @@ def one_run():
         yield
 
 
+@pytest.fixture
+def own_root(tmp_path, monkeypatch):
+    """A checkout's root for what is called in this process: another test's run is not in it."""
+    (tmp_path / 'reframe-checks').mkdir()
+    (tmp_path / 'systems').mkdir()
+    (tmp_path / 'results').mkdir()
+    monkeypatch.setenv('MEMBW_ROOT', str(tmp_path))
+    return tmp_path
+
+
 @pytest.fixture(scope='module')
 def own_checkout(tmp_path_factory):
     """(a copy of this checkout, the variables of its commands). It has a results/run.lock of its

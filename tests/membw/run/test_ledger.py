@@ -98,14 +98,13 @@ def test_why_reframe_stopped_is_the_reason(made):
     assert words(made.path)['x'][1].endswith("ended: 'squeue -j 1' failed: Socket timed out")
 
 
-def test_the_newest_run_is_the_one_that_was_killed(made, monkeypatch):
-    monkeypatch.setattr(reframe, 'root', lambda: str(made.folder.parent))
-    (made.folder.parent / 'results').symlink_to(made.folder)
+def test_the_newest_run_is_the_one_that_was_killed(own_root, monkeypatch):
+    made = MadeRun(own_root / 'results')
     good(made)
     made.path = made.path.with_name('run-1.json')
     made.write()
     os.utime(made.path, (1, 1))
-    assert reframe.newest() == str(made.folder.parent / 'results/reports/run-1.json')
+    assert reframe.newest() == str(own_root / 'results/reports/run-1.json')
     made.path.with_name('run.ledger').rename(made.path.with_name('run-2.ledger'))
     assert reframe.newest().endswith('run-2.json')
     monkeypatch.setattr(reframe, 'is_held', lambda: True)  # it is under way

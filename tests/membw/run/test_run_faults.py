@@ -18,30 +18,27 @@ from membw.run import refusals, session
 
 
 def test_a_file_system_without_locks_is_named_and_used_and_a_file_in_the_way_is_one_line(
-    monkeypatch, capsys, tmp_path
+    monkeypatch, capsys, own_root
 ):
     def no_locks(*_):
         raise OSError(errno.ENOSYS, 'Function not implemented')
 
-    monkeypatch.setattr(run_lock, 'root', lambda: str(tmp_path))
     monkeypatch.setattr(run_lock.fcntl, 'flock', no_locks)
     with run_lock.alone():
         pass
     assert 'no locks on the file system' in capsys.readouterr().err
-    shutil.rmtree(tmp_path / 'results')
-    (tmp_path / 'results').write_text('a file')
+    shutil.rmtree(own_root / 'results')
+    (own_root / 'results').write_text('a file')
     with pytest.raises(MembwError, match='cannot write'), run_lock.alone():
         pass
 
 
-def test_a_disk_that_fills_in_mid_run_is_named_and_ends_it(monkeypatch, tmp_path):
-    monkeypatch.setattr(session, 'root', lambda: str(tmp_path))
-    monkeypatch.setenv('MEMBW_ROOT', str(tmp_path))
-    (tmp_path / 'base.log').symlink_to('/dev/full')
+def test_a_disk_that_fills_in_mid_run_is_named_and_ends_it(own_root):
+    (own_root / 'base.log').symlink_to('/dev/full')
     words = ['sh', '-c', 'echo begun; echo $$ >child; exec sleep 60']
     with pytest.raises(MembwError, match='cannot write .*base.log.: No space left on device'):
-        session.run(words, str(tmp_path / 'base'), {}, False)
-    child = tmp_path / 'child'  # it was ended before, or after, it said who it is
+        session.run(words, str(own_root / 'base'), {}, False)
+    child = own_root / 'child'  # it was ended before, or after, it said who it is
     assert not (child.exists() and child.read_text() and alive(int(child.read_text())))
 
 
@@ -62,11 +59,10 @@ def test_a_variable_that_no_check_has_is_refused(words, fact, hint):
     assert hint in caught.value.hint
 
 
-def test_a_session_of_plain_reframe_is_waited_for(monkeypatch, tmp_path):
+def test_a_session_of_plain_reframe_is_waited_for(own_root):
     """It was NOT MEASURED "for the reasons above", and above was nothing."""
-    monkeypatch.setattr(refusals, 'root', lambda: str(tmp_path))
-    (tmp_path / 'results/stage').mkdir(parents=True)
-    with open(tmp_path / 'results/stage/thin.lock', 'w') as file:
+    (own_root / 'results/stage').mkdir()
+    with open(own_root / 'results/stage/thin.lock', 'w') as file:
         refusals.refuse_second_session('thin')
         fcntl.flock(file, fcntl.LOCK_EX)
         for system in ('thin', None):
@@ -173,10 +169,8 @@ def test_the_name_of_a_check_selects_that_check_alone():
     assert refusals.whole_names(words)[1::2] == wanted
 
 
-def test_a_full_disk_is_named(monkeypatch, tmp_path):
+def test_a_full_disk_is_named(monkeypatch, own_root):
     """It was 'Spack built no preset of this system: see rfm_job.err', which was empty."""
-    monkeypatch.setattr(refusals, 'root', lambda: str(tmp_path))
-    (tmp_path / 'results').mkdir()
     refusals.refuse_full_disk()
     usage = types.SimpleNamespace(free=400_000)
     monkeypatch.setattr(refusals.shutil, 'disk_usage', lambda _: usage)

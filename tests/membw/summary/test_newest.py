@@ -10,12 +10,8 @@ from membw.results.reframe import newest
 
 
 @pytest.fixture
-def runs(tmp_path, monkeypatch):
-    (tmp_path / 'results').mkdir()
-    (tmp_path / 'reframe-checks').mkdir()
-    (tmp_path / 'systems').mkdir()
-    monkeypatch.setattr('membw.results.reframe.root', lambda: str(tmp_path))
-    return tmp_path / 'results'
+def runs(own_root):
+    return own_root / 'results'
 
 
 def wrote(runs, name, age_s, **case):

@@ -417,9 +417,10 @@ void triads_judge(const struct residency_found *found, const struct residency_re
 				what, largest, 100 * found->largest_gbs / found->gbs);
 	else if (found->known == RESIDENCY_NOT_PROVEN)
 		verdict_invalid(NOT_PROVEN,
-				"%s are not proven to lie in memory beyond %.0f MiB, where memory "
-				"or time ended: a larger cache may hold them",
-				what, proven);
+				"%s are not proven to lie in memory beyond %.0f MiB, where %s "
+				"ended: a larger cache may hold them",
+				what, proven,
+				2 * proven * MIB > (double)r->most ? "memory" : "time");
 	else if (found->known == RESIDENCY_UNKNOWN && !r->declared)
 		verdict_invalid(unknown,
 				"%s are not proven to lie in memory, and the size of the "

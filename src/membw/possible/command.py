@@ -118,6 +118,6 @@ def here() -> Iterator[str]:
     record = results.evidence(newest)
     stores = contributed.stores_of(record)
     yield f'{newest.node}: Triad {newest.value:.1f} GB/s, {newest.preset or "stream"}'
-    for line in sentence.lines_of(record, newest.value, newest.is_bound, stores):
+    for line in sentence.lines_of(record, newest.value, newest.bound, stores):
         yield from textwrap.wrap(line, tables.width())
     yield ''

@@ -12,17 +12,20 @@ from membw.site import cpu_peak as peak
 
 MARGIN = 0.03
 CORES, MEMORY = 1.7, 1.15  # what twice the threads gain where these are the limit
+SURE = {'': '', 'lower': 'At least ', 'upper': 'At most ', 'unknown': 'About '}
 BELOW, LESS = 'below them', 'less than it should have'
 A_NODE = "a second node ('membw node --peers')"
 
 
 def lines_of(
-    record: Facts, gbs: float, is_bound: bool = False, stores: str = NOT_SAID
+    record: Facts, gbs: float, bound: str = '', stores: str = NOT_SAID
 ) -> list[str]:
-    """Of Triad: `stores` as in published.yaml; `is_bound`: the figure is a lower bound."""
+    """Of Triad: `stores` as in published.yaml; `bound` as in results.table.Figure: what may be
+    too high is compared with nothing."""
     top = peak.of_node(record)
     facts, threads = record.get('facts') or {}, record.get('threads') or 0
     looks = record.get('looks') or {}
+    is_bound, is_too_high = bound == 'lower', bound in ('upper', 'unknown')
     is_part = 0 < threads < (facts.get('cores') or 0)  # others used all of their cores
     if stores == 'ordinary' and is_claiming(record, top, gbs):
         stores = 'claimed'
@@ -30,8 +33,8 @@ def lines_of(
     lines = [
         # what the CPUs could have and have not
         f'{". ".join(["; ".join(top.lacks), *here])}.' if top.lacks else '',
-        share(top, gbs, is_bound, stores),
-        '' if is_part or top.is_slice else compared(top, gbs, is_bound, stores),
+        share(top, gbs, bound, stores),
+        '' if is_part or top.is_slice or is_too_high else compared(top, gbs, is_bound, stores),
         limit(looks, threads),
         cost(looks),
         *apart(looks),
@@ -44,14 +47,14 @@ def is_low(lines: Iterable[str]) -> bool:
     return any(text in line for line in lines for text in (BELOW, LESS, peak.POPULATED))
 
 
-def share(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
+def share(top: peak.Peak, gbs: float, bound: str, stores: str) -> str:
     """Of what the CPUs should have, whatever is populated; what the stores mean for it."""
     if not top.gbs:
         return f'Peak unknown: {top.what}.'
     if top.is_slice:
         cores, _, what = top.what.partition('; ')
         return f'{cores}: the peak of the whole socket is at most {top.gbs:.4g} GB/s ({what}).'
-    least = 'At least ' if is_bound else ''
+    least = SURE[bound]
     most = 'a peak of at most' if top.is_most else 'the peak of'
     by = '' if stores == NOT_SAID else f', by {stores} stores'
     if stores == 'ordinary':

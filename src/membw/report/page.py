@@ -134,8 +134,8 @@ def _standing(row: Row, table: Table) -> list[str]:
     f = row.headline
     lines = [f'{row.name} on {f.node}.']
     if f.metric == 'triad' and f.setting.program != REFRAME:
-        record, is_least = table.evidence(f), f.is_bound and not f.may_be_worse
-        lines += sentence.lines_of(record, f.value, is_least, contributed.stores_of(record))
+        record = table.evidence(f)
+        lines += sentence.lines_of(record, f.value, f.bound, contributed.stores_of(record))
     if not f.reference:
         return [*lines, 'No reference is set.']
     part = 100 * (f.value / f.reference - 1)

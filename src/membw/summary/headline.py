@@ -11,7 +11,7 @@ from membw.possible import contributed, sentence
 from membw.printable import plural
 from membw.results.rows import Row
 from membw.results.table import Figure
-from membw.results.verdict import FAIL, INVALID, PASS, WORST_FIRST
+from membw.results.verdict import FAIL, INVALID, PASS, UNDECIDED, WORST_FIRST
 from membw.summary.full_table import digits, text_of
 
 METRIC = 'triad'
@@ -19,7 +19,6 @@ LINES, WIDTH = 12, 80
 BAR = 32  # characters of the longest
 EIGHTHS = ' ▏▎▍▌▋▊▉'
 BUSY, SEEN = 0.03, 0.05  # a share of the CPUs that is worth a line; CPUs, where figures are bounds
-BOUNDS = {'lower': 'at least ', 'upper': 'at most ', 'unknown': 'about '}
 IS_SHARED = 'A virtual machine: another minute of its host may give another figure.'
 
 
@@ -39,7 +38,7 @@ def lines_of(rows: list[Row], seconds: float | None) -> list[str]:
     why = verdict_lines(every)
     end = [wrapped(said, 1)[0] for said in end]
     end += [line for said in why for line in wrapped(said, 3 - len(why))]
-    end += wrapped(next_line(every, sentence.is_low(good)), 1)
+    end += wrapped(next_line(every, sentence.is_low(good), bool(disturbed)), 1)
     for lines in map(wrapped, good):
         if len(top) + len(lines) + len(bars) + len(end) > LINES:
             break
@@ -81,7 +80,7 @@ def machine(record: dict) -> str:
 def number(row: Row) -> str:
     """'Triad at least 25.9 GB/s by gcc-o3 (Copy 18.2, Read 28.1)'."""
     f = row.figures[METRIC]
-    value = f'{BOUNDS[f.bound]}{digits(f.value)}' if f.bound else text_of(f)
+    value = f'{sentence.SURE[f.bound].lower()}{digits(f.value)}' if f.bound else text_of(f)
     off = ''
     if f.reference:
         off = f'; reference {f.reference:.4g} ({f.value / f.reference - 1:+.0%})'
@@ -96,7 +95,7 @@ def is_that_good(row: Row, rows: list[Row]) -> list[str]:
     looks = [a.record['looks'] for r in rows for a in r.attempts if a.record.get('looks')]
     # of several rounds the least disturbed, of these the first
     looked = {'looks': max(looks, key=estimates)} if looks else {}
-    return sentence.lines_of({**row.record, **looked}, f.value, is_least(f), stores)
+    return sentence.lines_of({**row.record, **looked}, f.value, f.bound, stores)
 
 
 def estimates(looks: dict) -> int:
@@ -173,15 +172,16 @@ def verdict_lines(rows: list[Row]) -> list[str]:
     return lines[:2] or [f'{PASS}: {what}']
 
 
-def next_line(rows: list[Row], is_low: bool) -> str:
+def next_line(rows: list[Row], is_low: bool, is_disturbed: bool) -> str:
     again, full, node, page = 'membw run', 'membw run --full', 'membw node', 'membw report'
     if os.path.exists('ci/in-env'):  # they work in the shell of `make run`, too
         again, full = 'make run', 'make run ARGS=--full'
         node, page = f'ci/in-env {node}', f'ci/in-env {page}'
-    if any(row.word == INVALID for row in rows):
+    words = {row.word for row in rows}
+    if INVALID in words or UNDECIDED in words and not is_disturbed:
         return 'Next: docs/troubleshooting.md has what to do about each reason'
-    if any(is_least(f) for row in rows for f in row.figures.values()):
+    if UNDECIDED in words or any(is_least(f) for row in rows for f in row.figures.values()):
         return f'Next: {again}, when it is quiet; as a page: {page}'
-    if is_low or any(row.word == FAIL for row in rows):
+    if is_low or FAIL in words:
         return f'Next: {node} (slow, and why?), {page} (a page)'
     return f'Next: {page} (a page), {full} (all presets)'

@@ -274,13 +274,15 @@ def partly_wrong(made):
     made.add(rates(97.0), preset='gcc-o3', record=node(SLICE, 2), reasons=why)
 
 
-def too_good_perhaps(made):
+def too_good_perhaps(made, gbs, **of):
     text = 'arrays of 240.0 MiB are not proven to lie in memory beyond 720 MiB, where time ended'
     why = [{'reason': 'not-proven', 'detail': text, 'allowed': False}]
-    record = node(SLICE, 2, verdict='UNDECIDED')
-    record['reasons'] = why
-    figures = {'triad': {**metric(31.0), 'bound': 'upper'}}
-    made.add(figures, record=record)
+    record = node(verdict='UNDECIDED', reasons=why, **of)
+    made.add({'triad': {**metric(gbs), 'bound': 'upper'}}, record=record)
+
+
+def too_good_beside_another(made):
+    too_good_perhaps(made, 31.0, facts=SLICE, threads=2)
     made.add(rates(24.0), preset='gcc-o3', record=node(SLICE, 2))
 
 
@@ -314,7 +316,10 @@ MADE = {
     'nobody can be seen': lambda made: of_slice(made, {'other_share': 0.35}, bound=True),
     'a quota': lambda made: of_slice(made, {}, QUOTA, bound=True),
     'one of three is wrong': partly_wrong,
-    'what may be too good comes last': too_good_perhaps,
+    'what may be too good comes last': too_good_beside_another,
+    'what may be too good is not as it should be': lambda made: too_good_perhaps(
+        made, 221.2, facts=SOCKETS, threads=128, looks=LIMIT, codegen=ORDINARY
+    ),
     'all at once': all_at_once,
     'nothing was built': unbuilt,
     'of an unknown CPU': lambda made: made.add(rates(40.0), record=node({'cpu_model': 'New'}, 4)),

@@ -17,9 +17,7 @@ BELOW, LESS = 'below them', 'less than it should have'
 A_NODE = "a second node ('membw node --peers')"
 
 
-def lines_of(
-    record: Facts, gbs: float, bound: str = '', stores: str = NOT_SAID
-) -> list[str]:
+def lines_of(record: Facts, gbs: float, bound: str = '', stores: str = NOT_SAID) -> list[str]:
     """Of Triad: `stores` as in published.yaml; `bound` as in results.table.Figure: what may be
     too high is compared with nothing."""
     top = peak.of_node(record)

@@ -83,9 +83,10 @@ fetch_wheels() {
 	[ ${#pythons[@]} -gt 0 ] ||
 		pythons=("$(.venv/bin/python -c 'import sys; print("%d.%d" % sys.version_info[:2])')")
 	for python in "${pythons[@]}"; do
+		.venv/bin/python ci/pins.py ci/requirements.txt "$python" ${platforms[1]:+"${platforms[1]}"} >"$work/pins"
 		.venv/bin/python -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes \
 			--only-binary :all: --python-version "$python" "${platforms[@]}" \
-			--dest "$top/offline/wheels" -r ci/requirements.txt ||
+			--dest "$top/offline/wheels" -r "$work/pins" ||
 			die "pip could not fetch the packages for Python $python (its reason is above)" \
 				'check the network; is every package available for that --platform?'
 	done

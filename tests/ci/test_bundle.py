@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -86,6 +87,23 @@ def test_make_run_works_without_network(unpacked):
     assert re.search(r'^Verdict: PASS: 1 PASS', done.stdout, re.M)
     log = (unpacked / 'results/perflogs/local/default/stream.log').read_text()
     assert '|spack|' in log
+
+
+@pytest.mark.parametrize(
+    'python, numpy', [('3.10', '2.2'), ('3.11', '2.4'), ('3.11.9', '2.4'), ('3.12', '2.5'),
+                      ('3.12.3', '2.5'), ('3.14', '2.5')],
+)  # fmt: skip
+@pytest.mark.parametrize('tag', ['manylinux_2_28_x86_64', 'manylinux_2_28_ppc64le'])
+def test_the_wheels_are_those_of_the_python_over_there(root, python, numpy, tag):
+    """pip asks its own Python of the markers: the bundle lacked what another one takes."""
+    words = [sys.executable, 'ci/pins.py', 'ci/requirements.txt', python, tag]
+    said = subprocess.check_output(words, cwd=root, text=True)
+    pins = dict(re.findall(r'^(\S+)==(\S+) \\$', said, re.M))
+    names = set(re.findall(r'^([\w-]+)==', (root / 'ci/requirements.txt').read_text(), re.M))
+    only = {'capstone'} if 'ppc64le' in tag else set()
+    only |= {'typing-extensions'} if python == '3.14' else set()
+    assert pins['numpy'].startswith(numpy) and names - set(pins) == only
+    assert said.count('==') == len(pins) and ' ; ' not in said
 
 
 WHEEL_ALONE = """

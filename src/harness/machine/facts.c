@@ -160,13 +160,21 @@ static void fact_memory(void)
 	fact_field("hugepages_free", "/proc/meminfo", "HugePages_Free");
 }
 
+int facts_has_host(void)
+{
+	char flags[SYSLINE_MAX];
+
+	sysfile_field(flags, "/proc/cpuinfo", "flags");
+	return strstr(flags, " hypervisor") != NULL;
+}
+
 /* What systems/facts/cpus.yaml recognises a CPU by, as the kernel writes it; x86 has the first
  * four, Arm the next two.  Everybody may read who made the machine, not its serial number; one
  * without DMI is named by its device tree. */
 static void fact_identity(void)
 {
 	static const char dmi[] = "/sys/class/dmi/id/product_name";
-	char flags[SYSLINE_MAX], name[SYSLINE_MAX];
+	char name[SYSLINE_MAX];
 
 	json_open("cpu_id", '{');
 	fact_field("vendor", "/proc/cpuinfo", "vendor_id");
@@ -177,8 +185,7 @@ static void fact_identity(void)
 	fact_field("part", "/proc/cpuinfo", "CPU part");
 	fact_line("machine_vendor", "/sys/class/dmi/id/sys_vendor");
 	fact_line("machine", sysfile_line(name, "%s", dmi) ? dmi : "/proc/device-tree/model");
-	sysfile_field(flags, "/proc/cpuinfo", "flags");
-	json_truth("hypervisor", strstr(flags, " hypervisor") != NULL);
+	json_truth("hypervisor", facts_has_host());
 	json_close('}');
 }
 

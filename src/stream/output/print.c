@@ -6,6 +6,7 @@
 #include "../../harness/evidence/interference.h"
 #include "../../harness/evidence/threads.h"
 #include "../../harness/job/record_file.h"
+#include "../../harness/machine/facts.h"
 #include "../../harness/machine/topology.h"
 #include "../../harness/memory/placement.h"
 #include "../../harness/options.h"
@@ -121,8 +122,8 @@ void table_rates(const struct measurement *m, const char *word)
 {
 	int k;
 
-	printf("%s%sn GB/s (%s of a rerun, %s at least):", word ? word : "", word ? ", i" : "I",
-	       sign_plus_minus(), sign_at_least());
+	printf("%s%sn GB/s (%s of a rerun%s, %s at least):", word ? word : "", word ? ", i" : "I",
+	       sign_plus_minus(), facts_has_host() ? " on a steady host" : "", sign_at_least());
 	for (k = 0; k < KERNELS; k++)
 		printf("%s %s %s", k ? "," : "", kernels[k].name,
 		       rate_text(&m->kernel[k].rate, 1e9));

@@ -6,6 +6,8 @@ import os
 import re
 import sys
 import traceback
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -138,7 +140,7 @@ def main(argv: list[str] | None = None) -> int:
     print_in_locale()
     with heeded() as heeds:
         try:
-            return dispatch(argv)
+            return written(partial(dispatch, argv))
         except SystemExit:
             raise
         except MembwError as err:
@@ -154,6 +156,19 @@ def main(argv: list[str] | None = None) -> int:
             if os.environ.get('MEMBW_DEBUG'):
                 raise
             return fault(*map(printable, explained(err)))
+
+
+def written(command: Callable[[], int]) -> int:
+    """Its exit status, when what it printed is out: a closed pipe or a full disk is known now, and
+    not said by Python when it ends."""
+    try:
+        return command()
+    finally:
+        try:
+            sys.stdout.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise
 
 
 def explained(err: BaseException) -> tuple[str, str]:

@@ -45,14 +45,16 @@ def test_what_moves_a_cursor_or_forges_a_line_is_not_printed():
     assert printable('a\nb\x00', keep='\n') == 'a\nb\\x00'
 
 
-def test_a_reader_that_has_seen_enough_is_no_fault():
+@pytest.mark.parametrize('words', ['--help', 'accept --template', 'published', 'presets list'])
+def test_what_cannot_be_printed_is_said_before_python_ends(words):
+    """Little output lies in a buffer until then: status 120 and an "Exception ignored"."""
+    unbuffered = ['-u'] * (words == 'presets list')
+    line = [sys.executable, *unbuffered, '-m', 'membw', *words.split()]
+    with open('/dev/full', 'w') as full:
+        done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr.splitlines()[0]) == (2, 'membw: No space left on device')
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run(
-        [sys.executable, '-u', '-m', 'membw', 'presets', 'list'],
-        stdout=write,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    os.close(write)
+    with open(write, 'w') as closed:
+        done = subprocess.run(line, stdout=closed, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr) == (141, '')

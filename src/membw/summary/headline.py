@@ -85,7 +85,7 @@ def number(row: Row) -> str:
     if f.reference:
         off = f'; reference {f.reference:.4g} ({f.value / f.reference - 1:+.0%})'
     rates = [r for name, r in row.figures.items() if name != METRIC and r.unit == 'GB/s']
-    texts = ', '.join(f'{r.metric.capitalize()} {digits(r.value)}' for r in rates)
+    texts = ', '.join(f'{r.metric.capitalize()} {r.sign}{digits(r.value)}' for r in rates)
     return f'Triad {value} GB/s by {row.preset}{f" ({texts})" * bool(texts)}{off}'
 
 
@@ -105,6 +105,12 @@ def estimates(looks: dict) -> int:
 def is_least(figure: Figure) -> bool:
     """The true figure is higher."""
     return figure.is_bound and not figure.may_be_worse
+
+
+def has_least(rows: list[Row]) -> bool:
+    """Of the figures that are shown: all of the best row, Triad of the others."""
+    shown = [*rows[0].figures.values(), *(r.figures[METRIC] for r in rows if METRIC in r.figures)]
+    return any(map(is_least, shown))
 
 
 def bar_lines(rows: list[Row], shown: list[Row]) -> Iterator[str]:
@@ -130,7 +136,7 @@ def disturbed_lines(rows: list[Row]) -> Iterator[str]:
         return
     facts = records[0].get('facts') or {}
     cpus = facts.get('cpus') or facts.get('cores') or records[0].get('threads') or 1
-    is_bound = any(is_least(f) for row in rows for f in row.figures.values())
+    is_bound = has_least(rows)
     least = min(BUSY * cpus, SEEN) if is_bound else BUSY * cpus
     stolen, busy = (
         cpus * sum(r['busy'].get(name) or 0 for r in records) / len(records)
@@ -180,7 +186,7 @@ def next_line(rows: list[Row], is_low: bool, is_disturbed: bool) -> str:
     words = {row.word for row in rows}
     if INVALID in words or UNDECIDED in words and not is_disturbed:
         return 'Next: docs/troubleshooting.md has what to do about each reason'
-    if UNDECIDED in words or any(is_least(f) for row in rows for f in row.figures.values()):
+    if UNDECIDED in words or has_least(rows):
         return f'Next: {again}, when it is quiet; as a page: {page}'
     if is_low or FAIL in words:
         return f'Next: {node} (slow, and why?), {page} (a page)'

@@ -9,7 +9,7 @@ from membw.possible import contributed, sentence
 from membw.presets import version
 from membw.printable import plural
 from membw.rank.ranking import with_verdicts
-from membw.report import battery, history, ranking
+from membw.report import history, ranking
 from membw.report.model import Alarm, Entry, Page
 from membw.report.run import Run
 from membw.report.sections import bar_picture, section, title_of
@@ -45,9 +45,6 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         same = [row for row in rows if row.test == test]
         is_in_head = test == first and len(same) <= IN_HEAD
         sections.append(section(test, same, table, built, peak, is_in_head))
-        said = [f for f in table.figures if f.of.word and f.benchmark == test]
-        if len({f.node for f in said}) == 1:
-            sections += battery.sections(table.evidence(said[-1]))
     picture = None
     if head[0].is_valid:
         picture = bar_picture(head[0].headline.metric, head[:IN_HEAD], peak)

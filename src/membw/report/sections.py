@@ -34,22 +34,19 @@ def section(
     best = table.evidence(rows[0].headline) if rows[0].is_valid else {}
     metrics = figures_of(rows)
     in_series = {name for row in rows for name, f in row.figures.items() if f.series}
-    in_maps = {pair['metric'] for pair in best.get('pairs') or ()}
-    single = [name for name in metrics if name not in in_series | in_maps]
+    single = [name for name in metrics if name not in in_series]
     heads = [row.headline.metric for row in rows if row.figures]
     single = [name for name in single if name in heads] or single
     is_fleet = len({row.node for row in rows if row.node}) > 1  # drawn as a ranking
     if 0 < len(single) <= COLUMNS and valid and not is_fleet and not is_in_head:
         made.pictures = [bar_picture(single[0], rows, peak)]
     made.pictures += [picture for row in valid[:MOST] for picture in _curves(row)]
-    made.pictures += [*record_pictures.pictures(best), *record_pictures.maps(valid, table)]
+    made.pictures += record_pictures.pictures(best)
     if len(metrics) > COLUMNS:
         made.tables = [_metrics_down(rows)]
     else:
         made.tables = [_metrics_across(rows, built)]
         made.tables[0].is_folded = is_fleet
-    made.tables += record_pictures.tables(best)
-    made.tables.sort(key=lambda one: one.is_folded)
     return made
 
 

@@ -1,12 +1,7 @@
-"""What records have besides metrics: curves of `ladder` and `loaded`, maps of `tiers` and
-`pingpong`, tables of levels and looks."""
-
-import itertools
+"""What records have besides metrics: curves of `ladder` and `loaded`."""
 
 import made_up_records as made_up
 import pytest
-
-from membw.report.record_pictures import by_topology
 
 
 @pytest.fixture
@@ -42,38 +37,6 @@ def test_a_ladder_has_latency_and_bandwidth_over_its_sizes(section):
     assert 'read, one thread, 4096: 90' in bandwidth
 
 
-def test_the_levels_of_a_ladder_have_measured_beside_declared_sizes(section):
-    levels = [
-        {'name': 'L2', 'bytes': 4.3e5, 'low_bytes': 360_448, 'high_bytes': 1 << 19,
-         'latency_ns': 3.8, 'read_one_gbs': 118.2},
-        {'name': 'memory', 'from_bytes': 1 << 23, 'low_bytes': 1 << 23, 'high_bytes': 1 << 23,
-         'latency_ns': 136.6},
-    ]  # fmt: skip
-    found = section('ladder', {'levels': levels, 'declared_bytes': [1 << 15, 1 << 20]})
-    assert found.tables[1].texts() == [
-        ['level', 'declared', 'measured', 'ns', 'read, one'],
-        ['L2', '1 MiB', '352 KiB to 512 KiB', '3.80', '118.2'],
-        ['memory', '', 'from 8 MiB', '136.6', ''],
-    ]
-    assert not found.tables[1].is_folded
-
-
-def test_the_looks_of_a_run_are_a_table(section):
-    looks = {
-        'ordinary': {'gbs': 30.0, 'is_bound': False},
-        'half': {'gbs': 16.5, 'is_bound': True},
-        'half_threads': 4,
-        'domains': {'1': {'gbs': 12.5, 'is_bound': False, 'apart': -0.17}},
-    }
-    rows, found = section('stream', {'looks': looks}).tables
-    assert found.texts()[1:] == [
-        ['Triad, ordinary stores', '30.0'],
-        ['Triad, half of the threads (4)', '≥ 16.5'],
-        ['read by the threads of NUMA domain 1, -17% to the others', '12.5'],
-    ]
-    assert rows.title.startswith('All rows') and not rows.is_folded
-
-
 def test_latency_under_load_is_drawn_over_the_traffic_of_points_that_count(section):
     points = [
         {'mix': '1r0w', 'part': part, 'round': n, 'gbs': 100 * part, 'ns': ns, 'counts': counts}
@@ -82,50 +45,3 @@ def test_latency_under_load_is_drawn_over_the_traffic_of_points_that_count(secti
     ]
     text = drawn(section('loaded', {'points': points}))[-1]
     assert '1r0w, 50: 120' in text and '1r0w, 100: 400' in text and text.count('<title>') == 2
-
-
-def test_tiers_are_a_map_of_each_figure_with_its_numbers(section):
-    pairs = [(0, 0, 91.0), (0, 2, 254.0), (1, 0, 143.0), (1, 2, 311.0)]
-    metrics = {f'{k}_{c}_{m}': v for k in ('ns', 'read_gbs', 'triad_gbs') for c, m, v in pairs}
-    domains = [{'cpus': c, 'memory': m} for c, m, _ in pairs]
-    found = section('tiers', {'pairs_of_domains': domains}, metrics=metrics.items())
-    texts = [p.draw(800).as_text() for p in found.pictures if 'domains' in p.title]
-    assert len(texts) == 3 and all('>254<' in text and '>311<' in text for text in texts)
-
-
-def test_cores_are_a_map_by_topology_and_not_curves(section):
-    """CPU n is of cache n modulo 4."""
-    near, far = {'class': 'llc', 'median_ns': 25.0}, {'class': 'node', 'median_ns': 110.0}
-    pairs = [
-        {'metric': f'cas_{a}_{b}', 'method': 'cas', 'cpu_a': a, 'cpu_b': b, 'home': home,
-         **(near if a % 4 == b % 4 else far)}
-        for a, b in itertools.combinations(range(8), 2)
-        for home in 'ab'
-    ]  # fmt: skip
-    assert by_topology(pairs) == [0, 4, 1, 5, 2, 6, 3, 7]
-    metrics = [(pair['metric'], pair['median_ns']) for pair in pairs]
-    (picture,) = section('pingpong', {'pairs': pairs}, metrics=metrics).pictures
-    assert picture.title == 'One way between the cores of n1, cas, ns'
-    text = picture.draw(800).as_text()
-    assert text.count('>110<') == 48 and text.count('>25<') == 8
-
-
-def links(names, slow):
-    """A record for each node: 5 us, 9 us to the slow node."""
-    return [
-        {'node': one, 'links': [
-            {'node': other, 'reason': None,
-             'messages': [{'bytes': 4096, 'median_us': 9.0 if slow in (one, other) else 5.0}]}
-            for other in names if other > one
-        ]}
-        for one in names
-    ]  # fmt: skip
-
-
-def test_a_slow_node_is_a_bright_row_and_column_and_a_link_with_a_reason_is_not_drawn(section):
-    picture = section('pairs', *links([f'n{i}' for i in range(1, 6)], 'n3')).pictures[-1]
-    assert picture.title == '4 KiB between 5 nodes, compared with 5 us'
-    assert picture.draw(800).as_text().count('>1.8<') == 8
-    records = links(['n1', 'n2', 'n3'], '')
-    records[0]['links'][0]['reason'] = 'unstable (spread 60 %)'
-    assert drawn(section('pairs', *records))[-1].count('>1<') == 4

@@ -1,7 +1,7 @@
 """What `membw node` and `membw why` print: one line, one screen, JSON."""
 
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,7 +41,7 @@ def screen(found: Word, more: Sequence[str] = ()) -> list[str | Table]:
     for one in found.compared:
         blocks += ['', figures(one)]
         blocks += _rest(one, {name for cause in found.causes for name in cause.explains}, found)
-    return [*blocks, *(cpu_time(found.newest) if found.newest else ()), *more]
+    return [*blocks, *(other_processes(found.newest) if found.newest else ()), *more]
 
 
 def _rest(one: Compared, explained: set[str], found: Word) -> list[str]:
@@ -74,25 +74,18 @@ def figures(one: Compared) -> Table:
     return table
 
 
-def cpu_time(node: Record) -> list[str]:
-    """Who took the CPUs, over all parts."""
-    traces = [part.trace for part in node.parts if part.trace]
-    names = ('own', 'other', 'unaccounted', 'interrupts', 'steal')
-    own, other, unaccounted, interrupts, steal = (sum(t[f'{n}_s'] for t in traces) for n in names)
-    preempted = sum(t.get('preempted', 0) for t in traces)
-    busiest: Counter = Counter()
-    for row in (row for trace in traces for row in trace['processes']):
-        busiest[f'{row["name"]} ({row["pid"]})'] += row['cpu_s']
-    who = ', '.join(f'{name} {seconds:.1f} s' for name, seconds in busiest.most_common(3))
-    took = (
-        (other, f'other processes {other:.1f} s ({who})'),
-        (unaccounted, f'no process that is there {unaccounted:.1f} s'),
-        (interrupts, f'interrupts {interrupts:.1f} s'),
-        (steal, f'stolen by the host {steal:.1f} s'),
-    )
-    said = [text for seconds, text in took if seconds >= 0.1]
-    first = f'CPU time: battery {own:.1f} s, preempted {preempted} times'
-    return [', '.join([first, *said])] * bool(traces)
+def other_processes(node: Record) -> list[str]:
+    """The busiest of all parts."""
+    busy = [part.record.busy for part in node.parts if part.record and part.record.busy]
+    seconds: dict[str, float] = defaultdict(float)
+    for process in (process for one in busy for process in one.processes):
+        seconds[process.name] += process.cpu_s
+    names = [
+        f'{name} {s:.1f} s'
+        for name, s in sorted(seconds.items(), key=lambda pair: -pair[1])[:3]
+        if s >= 0.1
+    ]
+    return [f'Other processes: {", ".join(names)}'] * bool(names)
 
 
 def as_json(found: Word) -> dict[str, Any]:

@@ -161,6 +161,19 @@ class Placement(Struct, frozen=True):
     pages_misplaced: int = 0
 
 
+class Process(Struct, frozen=True):
+    name: str
+    cpu_s: float
+
+
+class Busy(Struct, frozen=True):
+    """Shares of the node's CPUs that others had meanwhile."""
+
+    other_share: float | None = None
+    stolen_share: float | None = None
+    processes: tuple[Process, ...] = ()
+
+
 class Runtime(Struct, frozen=True):
     wait_policy: Text = None
 
@@ -211,8 +224,6 @@ class Part(Struct, frozen=True):
     record: 'Record | None'
     why: str  # why it did not come to a valid end; '' where it did
     died: bool
-    stopped: int = 0
-    trace: dict[str, Any] = {}
 
 
 class Cause(Struct, frozen=True):
@@ -262,6 +273,7 @@ class Record(Struct):
     ntimes: int | None = None
     bodies: int | None = None
     pages: Pages | None = None
+    busy: Busy | None = None
     placement_before: Placement | None = None
     placement_after: Placement | None = None
     runtime: Runtime | None = None

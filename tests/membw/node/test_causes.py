@@ -86,11 +86,11 @@ def test_no_cause_is_named_without_its_evidence(planted, why):
 def test_of_a_busy_node_what_a_fact_confirms_is_named_and_a_pattern_is_not():
     busy = {name: {'other_share': 0.4} for name in made.METRICS}
     planted, _ = made.PLANTED['memory-channel']
-    found = judged(**planted, traces=busy)
+    found = judged(**planted, busy=busy)
     assert found.word == 'UNDECIDED'
     assert {c.name for c in found.causes} == {'memory-channel', 'other-processes'}
     assert 'Triad ≥ 0.698 of the reference' in found.causes[0].evidence
-    link = judged(**made.PLANTED['socket-link'][0], traces=busy)
+    link = judged(**made.PLANTED['socket-link'][0], busy=busy)
     assert [c.name for c in link.causes] == ['other-processes']
 
 

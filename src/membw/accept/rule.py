@@ -17,7 +17,7 @@ from membw.moments import utc
 from membw.printable import plural, printable
 from membw.results import provenance
 from membw.results.hostlist import fold
-from membw.results.table import HIGHER
+from membw.results.record import HIGHER
 from membw.results.verdict import FAIL, MISSING, PASS, TOO_GOOD, UNDECIDED, too_good_because
 
 STATUSES = (PASS, FAIL, UNDECIDED, MISSING)

@@ -15,10 +15,11 @@ from statistics import median
 from membw.printable import printable
 from membw.rank.judge import FEW, judge
 from membw.results import provenance
+from membw.results.figure import Figure, Measurement
 from membw.results.hostlist import fold
 from membw.results.record import REFRAME
 from membw.results.reframe import parameters_of
-from membw.results.table import Figure, Measurement, Table
+from membw.results.table import Table
 from membw.site.cpu_peak import cpu_of
 
 Wanted = tuple[str | None, str | None, str | None]  # partition, preset, pinning; None: any

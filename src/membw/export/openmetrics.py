@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from membw.export.rows import NAMES, Unmeasured, Words, key_of, row_of
 from membw.printable import printable
-from membw.results.table import Figure
+from membw.results.figure import Figure
 from membw.results.verdict import worst
 
 # unit of a figure -> the base unit that Prometheus wants in a name, and how many of it

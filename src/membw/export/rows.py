@@ -15,7 +15,7 @@ from membw.moments import utc
 from membw.rank.judge import NodeVerdict
 from membw.rank.ranking import Ranking
 from membw.results import reframe
-from membw.results.table import Figure, Lost
+from membw.results.figure import Figure, Lost
 from membw.results.verdict import INVALID, NO_FIGURE, missed, of_figure, worst
 
 COLUMNS = (

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from membw.history.nights import Nights, Series
 from membw.results import provenance
-from membw.results.table import HIGHER, Figure
+from membw.results.figure import Figure
+from membw.results.record import HIGHER
 from membw.statistics import now_and_before
 
 MARGIN = 0.02

@@ -28,7 +28,6 @@ from membw.site import machine, topology
 from membw.tables import Column, Table
 
 SYSTEM = 'whose reference counts (found by host name)'
-OLD_S = 14 * 86_400  # as rank/newest.py
 STEP_TASKS = 'SLURM_STEP_NUM_TASKS'  # as src/harness/job/ranks.c
 EPILOG = """\
 The word is that of `membw rank`: PASS: as good as its peers, and what loss would have been seen;
@@ -107,6 +106,7 @@ def judge(node: Facts, args: argparse.Namespace, folder: Path) -> int:
     """Prints the word, then writes the record: a full disk costs no word."""
     from membw.node import text
     from membw.node.word import word_of
+    from membw.results.newest import OLD_S
     from membw.results.table import read_table
 
     node |= reference_of(node, args.system)

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
+from membw.results.figure import too_good
 from membw.results.record import HIGHER, VALID, Metric, Part, Record, in_common
-from membw.results.table import too_good
 
 FACTS = (
     'thp', 'numa_balancing', 'governor', 'clock_source', 'smt', 'cores', 'cpus',

@@ -13,8 +13,8 @@ from membw.errors import MembwError, did_you_mean
 from membw.node import text
 from membw.node.word import Compared, Word, low_of, word_of
 from membw.rank.judge import MARGIN
-from membw.rank.newest import OLD_S
 from membw.rank.text import command_of
+from membw.results.newest import OLD_S
 from membw.results.table import Table, read_table
 from membw.results.verdict import FAIL, PASS
 

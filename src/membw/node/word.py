@@ -13,12 +13,15 @@ from typing import Any, NamedTuple
 
 from membw.node.causes import Cause, Seen, find
 from membw.node.quantities import BY_METRIC, counted_of, facts_of
-from membw.rank.judge import AGAIN, FACTS, MARGIN, MEAN, Group, NodeVerdict, judge
-from membw.rank.newest import in_order
+from membw.rank.group import MEAN, Group
+from membw.rank.judge import AGAIN, FACTS, MARGIN, NodeVerdict, judge
 from membw.rank.ranking import Ranking, rank_table
 from membw.results import verdict
+from membw.results.figure import Figure
+from membw.results.newest import in_order
 from membw.results.record import Record
-from membw.results.table import Figure, Setting, Table
+from membw.results.setting import Setting
+from membw.results.table import Table
 from membw.results.verdict import DIED, FAIL, INVALID, PASS, UNDECIDED
 from membw.site.cpu_peak import facts_of as table_of
 

@@ -15,49 +15,37 @@ The deviation is 1.4826 MAD of all nodes, at least 0.5 %. Bounds may clear a nod
 """
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from membw.printable import plural
+from membw.rank.group import MEAN, PEER, Group, Row, Run
 from membw.rank.units import Unit, by_name
+from membw.results.figure import Figure
 from membw.results.hostlist import fold
-from membw.results.table import HIGHER, Figure, Setting
+from membw.results.record import HIGHER
+from membw.results.setting import Setting
 from membw.results.verdict import FAIL, PASS, TOO_GOOD, UNDECIDED, too_good_because
-from membw.statistics.peers import (
-    known,
-    middle,
-    noticed,
-    peers_medians,
-    robust_deviation,
-    screening_limit,
-    sure_limit,
-)  # fmt: skip
+from membw.statistics.peers import known, middle, robust_deviation, sure_limit
 
 MARGIN = 0.03
 CHANNEL = 1 / 12  # a memory channel of twelve: a PASS that would not notice it is none
 AGAIN = 3  # further measurements of a low node
 AGAIN_BETTER = 4  # of so many further measurements one may be within the margin
-MEAN = 'mean'  # of a node's rates, each as a part of its peers' median
-# robust deviations: so many beyond the margin, as noise seldom lifts a node near it so far; and so
-# many in all, in fleets that scatter
-BEYOND, LEAST = 0.5, 2.0
 CONTROLS = 3  # healthy nodes that are measured again with the low ones
 FEW = 4  # nodes; fewer cannot decide which of them is slow, and are no unit
 MOST_OF = 0.75  # of a unit's nodes are low: it is slow as a whole
 # two groups: each more than a fifth of the nodes, of so many nodes or more
 A_FIFTH, LEAST_GROUPS = 0.2, 10
 ONCE = 'low once: measure again'
-PEER = 'peer'
 # what may explain that nodes differ
 FACTS = (
     'dimms', 'memory_channels', 'memory_gib', 'numa_nodes', 'microcode', 'kernel_release',
     'governor', 'thp', 'numa_balancing', 'code_sha256',
 )  # fmt: skip
 Units = Callable[[Sequence[str]], list[Unit]]
-Run = dict[str, Figure]  # one measurement of a node, by metric
-Row = list[float]  # by column; NaN is not known
 
 
 class NodeVerdict(NamedTuple):
@@ -85,7 +73,7 @@ class Judgement:
     verdicts: list[NodeVerdict] = field(default_factory=list)
     low: dict[Setting, list[str]] = field(default_factory=lambda: defaultdict(list))
     controls: dict[Setting, list[str]] = field(default_factory=lambda: defaultdict(list))
-    groups: 'list[Group]' = field(default_factory=list)
+    groups: list[Group] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     split: str = ''  # two groups, and nothing says which is right
 
@@ -124,92 +112,6 @@ def unusable(figure: Figure) -> tuple[str, str] | None:
         return figure.verdict, figure.reasons
     may_be = f'{figure.metric} {figure.sign}{figure.value:.5g} {figure.unit}: it may be worse'
     return (UNDECIDED, may_be) if figure.may_be_worse else None
-
-
-class Group:
-    """The nodes of one setting: the loss of each in each metric and in the mean of its rates, to
-    its peers. `losses`, `estimates` (NaN of bounds): {node: by column}; `deviations`: by column.
-    """
-
-    def __init__(
-        self, figures: Sequence[Figure], peers: set[str] | None = None, what: str = PEER
-    ) -> None:
-        self.what = what
-        self.figures: dict[str, Run] = defaultdict(dict)
-        for figure in figures:
-            self.figures[figure.node].setdefault(figure.metric, figure)
-        self.nodes = sorted(self.figures)
-        self.any = {f.metric: f for f in reversed(figures)}  # for unit and direction
-        self.metrics = list(dict.fromkeys(f.metric for f in figures))
-        heads = [f.metric for f in self.any.values() if f.is_headline]
-        self.headline = heads[0] if heads else self.metrics[-1]
-        unit = self.any[self.headline].unit
-        self.rates = [n for n, m in enumerate(self.metrics) if self.any[m].unit == unit]
-        self.columns = self.metrics + [MEAN] * (len(self.rates) > 1)
-        self.head = self.metrics.index(self.headline)
-        self.peer_names = {node for node in self.nodes if peers is None or node in peers}
-        self.peers = len(self.peer_names)
-        self.medians = {node: [] for node in self.nodes}  # type: dict[str, Row]
-        for metric in self.metrics:
-            estimates = [self._estimate(node, metric) for node in self.nodes]
-            for node, value in zip(self.nodes, peers_medians(estimates), strict=True):
-                self.medians[node].append(value)
-        self.losses = {node: self.losses_of(node, self.figures[node]) for node in self.nodes}
-        self.estimates = {node: self._estimates(node) for node in self.nodes}
-        by_column = list(zip(*self.estimates.values(), strict=True))
-        self.deviations = [robust_deviation(column) for column in by_column]
-        self.known = [len(known(column)) for column in by_column]
-        counts = Counter(metric for run in self.figures.values() for metric in run)
-        self.usual = [m for m in self.metrics if 2 * counts[m] > len(self.nodes)]
-        self.screening = screening_limit(self.peers)
-
-    def _estimate(self, node: str, metric: str) -> float:
-        f = self.figures[node].get(metric)
-        return f.value if f and not f.is_bound and node in self.peer_names else math.nan
-
-    def _estimates(self, node: str) -> Row:
-        own = {m: f for m, f in self.figures[node].items() if not f.is_bound}
-        return self.losses_of(node, own if node in self.peer_names else {})
-
-    def losses_of(self, node: str, run: Run) -> Row:
-        """By column: a measurement of a node, to the medians of its peers in the first."""
-        medians = self.medians.get(node) or [
-            middle(row[n] for row in self.medians.values()) for n in range(len(self.metrics))
-        ]
-        losses = [
-            self._sign(m) * (1 - run[m].value / base) if m in run else math.nan
-            for m, base in zip(self.metrics, medians, strict=True)
-        ]
-        if len(self.columns) > len(self.metrics):
-            losses.append(sum(losses[n] for n in self.rates) / len(self.rates))
-        return losses
-
-    def _sign(self, metric: str) -> int:
-        return 1 if self.any[metric].better == HIGHER else -1
-
-    def lacks(self, node: str) -> list[str]:
-        """Metrics that more than half of the nodes have, and this one has not."""
-        return [m for m in self.usual if m not in self.figures[node]]
-
-    def fail_limit(self, column: int, margin: float) -> float:
-        """The loss beyond which a node FAILs."""
-        deviation = self.deviations[column]
-        return max(margin + BEYOND * deviation, LEAST * deviation)
-
-    def noticed(self, node: str, margin: float, column: int | None = None) -> float:
-        """The smallest loss of the headline, or of a column, that would be FAIL of this node."""
-        column = self.head if column is None else column
-        deviation = self.deviations[column]
-        peers = self.known[column] - (self.estimates[node][column] == self.estimates[node][column])
-        if deviation != deviation or not peers:
-            return math.inf
-        limits = self.fail_limit(column, margin), self.screening * deviation
-        return max(*limits, noticed(peers, deviation))
-
-    def beyond(self, losses: Row, margin: float) -> Row:
-        """Per column the loss as a multiple of its screening limit; 0 within it, or not known."""
-        limits = [max(margin / 2, self.screening * deviation) for deviation in self.deviations]
-        return [x / y if x > y else 0.0 for x, y in zip(losses, limits, strict=True)]
 
 
 # --- one setting ---------------------------------------------------------------------------

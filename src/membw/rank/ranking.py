@@ -5,14 +5,17 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from membw.printable import plural
-from membw.rank.judge import MARGIN, Group, NodeVerdict, judge
-from membw.rank.newest import OLD_S, newest
+from membw.rank.group import Group
+from membw.rank.judge import MARGIN, NodeVerdict, judge
 from membw.rank.units import units
+from membw.results.figure import Figure, Lost, Measurement
 from membw.results.hostlist import match_expected
+from membw.results.newest import OLD_S, newest
 from membw.results.record import is_set
 from membw.results.rows import Row, best
+from membw.results.setting import Setting
 from membw.results.site_tests import Wanted
-from membw.results.table import Figure, Lost, Measurement, Setting, Table, read_table
+from membw.results.table import Table, read_table
 from membw.results.verdict import (
     DIED,
     FAIL,

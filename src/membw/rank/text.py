@@ -7,11 +7,13 @@ from statistics import median
 
 from membw import tables
 from membw.printable import plural
-from membw.rank.judge import AGAIN, Group
+from membw.rank.group import Group
+from membw.rank.judge import AGAIN
 from membw.rank.ranking import Ranking
+from membw.results.figure import Figure
 from membw.results.hostlist import fold
 from membw.results.record import REFRAME, is_set
-from membw.results.table import Figure, Setting
+from membw.results.setting import Setting
 from membw.results.verdict import MISSING, PASS, WORST_FIRST
 from membw.tables import Cell, Column, Table
 

@@ -13,7 +13,7 @@ from membw.printable import plural
 from membw.report.charts import MOST, Curve, lines
 from membw.report.model import Alarm, Picture, Section
 from membw.report.svg import Canvas
-from membw.results.table import Figure
+from membw.results.figure import Figure
 
 NODES = MOST - 2  # with a curve of their own; of more those that changed, and the median
 DAYS = 60  # of more the axis has months

@@ -10,8 +10,9 @@ from membw.rank.ranking import Node, Ranking, rank_table
 from membw.rank.units import units
 from membw.report.model import Alarm, Picture, Section
 from membw.report.svg import LETTER, LINE, Canvas, Scale, x_axis, y_axis
+from membw.results.figure import Figure
 from membw.results.hostlist import fold
-from membw.results.table import Figure, Setting
+from membw.results.setting import Setting
 from membw.results.table import Table as Records
 from membw.results.verdict import FAIL, MISSING, PASS, WORST_FIRST
 from membw.tables import Column, Table

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from membw.history.nights import Nights, read_nights
-from membw.rank.newest import newest
 from membw.results import reframe
 from membw.results.hostlist import chosen_nodes
+from membw.results.newest import newest
 from membw.results.rows import Row, best_first, rows_of_records
 from membw.results.table import Table
 from membw.summary import headline

@@ -7,8 +7,9 @@ from membw.possible.contributed import NOT_SAID, stores_of
 from membw.report import record_pictures
 from membw.report.charts import MOST, Bar, Curve, bars, lines
 from membw.report.model import Picture, Section
+from membw.results.figure import Figure
+from membw.results.record import HIGHER
 from membw.results.rows import Row
-from membw.results.table import HIGHER, Figure
 from membw.results.table import Table as Records
 from membw.results.verdict import FAIL, WORST_FIRST, limits
 from membw.summary.full_table import cell, figures_of, in_bytes, table_of, text_of

@@ -16,7 +16,9 @@ import msgspec
 from membw.errors import MembwError
 from membw.printable import printable
 from membw.results import reframe, verdict
-from membw.results.table import HIGHER, Figure, Lost, Measurement, Table, headline, read_table
+from membw.results.figure import Figure, Lost, Measurement, headline
+from membw.results.record import HIGHER
+from membw.results.table import Table, read_table
 
 MET = "meets its reference: remove the '$xfail' from the references file"
 

@@ -16,8 +16,8 @@ from collections.abc import Iterable
 
 import msgspec
 
+from membw.results.figure import Figure
 from membw.results.record import REFRAME, Facts
-from membw.results.table import Figure
 
 PASS, FAIL, INVALID, UNDECIDED = 'PASS', 'FAIL', 'INVALID', 'UNDECIDED'
 DIED, MISSING, KNOWN, XPASS = 'DIED', 'MISSING', 'KNOWN', 'XPASS'

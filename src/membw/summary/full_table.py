@@ -5,9 +5,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from membw.printable import plural, printable
+from membw.results.figure import Figure
 from membw.results.hostlist import fold, read_node_check
 from membw.results.rows import Row
-from membw.results.table import Figure
 from membw.results.verdict import INVALID, PASS
 from membw.site.cpu_peak import peak_of
 from membw.tables import Cell, Column, Table, cut

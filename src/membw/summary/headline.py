@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from membw import tables
 from membw.possible import contributed, sentence
 from membw.printable import plural
+from membw.results.figure import Figure
 from membw.results.rows import Row
-from membw.results.table import Figure
 from membw.results.verdict import FAIL, INVALID, PASS, WORST_FIRST
 from membw.summary.full_table import digits, text_of
 

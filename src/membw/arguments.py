@@ -33,14 +33,6 @@ def wanted_of(args: argparse.Namespace, since: float) -> Any:
     return Wanted(args.test, since, tuple(args.lower), tuple(args.higher))
 
 
-def percent(text: str) -> float:
-    """A float, in percent; neither 0 nor 100."""
-    value = float(text)
-    if not 0 < value < 100:
-        raise argparse.ArgumentTypeError(f"'{text}' is not between 0 and 100")
-    return value
-
-
 def fraction(text: str) -> float:
     """A float between 0 and 1, given in percent; 0 is allowed."""
     value = float(text)

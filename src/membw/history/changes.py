@@ -54,26 +54,25 @@ class Change(NamedTuple):
     acknowledged: str = ''
 
 
-def find_changes(nights: Nights, margin: float = MARGIN) -> list[Change]:
+def find_changes(nights: Nights) -> list[Change]:
     """All changes, in order of time, each once."""
-    found = [c for series in nights.series() for c in _of_series(series, nights, margin)]
+    found = [c for series in nights.series() for c in _of_series(series, nights)]
     return sorted(_merged(found), key=lambda c: (c.night, c.name, c.nodes))
 
 
-def _of_series(series: Series, nights: Nights, margin: float) -> list[Change]:
+def _of_series(series: Series, nights: Nights) -> list[Change]:
     parts = series.values / np.nanmedian(series.values, axis=1)[:, None]
     begins = [_begins(row, nights) for row in series.builds]
     if len(series.nodes) < LEAST_FLEET:
-        return _of_rows(series, nights, series.nodes, parts, begins, margin)
+        return _of_rows(series, nights, series.nodes, parts, begins, MARGIN)
     fleet = np.nanmedian(parts, axis=0)
     changed = Counter(night for of_node in begins for night in of_node)
     rolling = {}
     for night in (n for n, count in changed.items() if count >= ROLLING * len(series.nodes)):
         texts = Counter(of_node[night] for of_node in begins if night in of_node)
         rolling[night] = nights.samples[series.nights[night]] = texts.most_common(1)[0][0]
-    least = min(margin, FLEET_MARGIN)
-    found = _of_rows(series, nights, [FLEET], fleet[None, :], [rolling], least)
-    return found + _of_rows(series, nights, series.nodes, parts / fleet, begins, margin, fleet)
+    found = _of_rows(series, nights, [FLEET], fleet[None, :], [rolling], FLEET_MARGIN)
+    return found + _of_rows(series, nights, series.nodes, parts / fleet, begins, MARGIN, fleet)
 
 
 def _begins(builds: NDArray, nights: Nights) -> dict[int, str]:

@@ -7,7 +7,7 @@ import sys
 from datetime import date, timedelta
 
 from membw import tables
-from membw.arguments import FORMS, add_node, add_site_tests, percent, wanted_of
+from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 
@@ -32,7 +32,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group('which changes').add_argument
     add('--since', metavar='NIGHT', help='changes from then on: 2026-11-21, or 14d: the last 14')
     add_node(add, 'changes')
-    add('--margin', type=percent, default=2.0, metavar='PERCENT', help='the least change (2)')
     add = parser.add_argument_group('known changes').add_argument
     about = 'the change of NODE (or "fleet") in NIGHT is known: it is shown, but is no alarm'
     add('--acknowledge', nargs=3, metavar=('NODE', 'NIGHT', 'REASON'), help=about)
@@ -56,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         raise MembwError(f"nothing to judge in '{' '.join(paths)}'", "'membw run' measures")
     since = _since(args.since, max(nights.nights))
     nodes = chosen_nodes(args.node, nights.nodes) if args.node else set()
-    changes = find_changes(nights, args.margin / 100)
+    changes = find_changes(nights)
     file = args.acknowledged or os.path.join(root(), 'results', 'acknowledged.jsonl')
     if args.acknowledge:
         acknowledged.acknowledge(file, changes, *args.acknowledge)

@@ -49,7 +49,7 @@ def assembled(own: dict[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any
 
 def _typed(part: dict[str, Any]) -> Part:
     record = evidence_of(part['record']) if part['record'] else None
-    return Part(part['name'], part['command'], record, part['why'], part['died'])
+    return Part(part['name'], record, part['why'], part['died'])
 
 
 def _lacks(part: Part, host: str) -> dict[str, Any]:

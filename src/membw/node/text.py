@@ -9,7 +9,6 @@ from membw.node.causes import NAMES, differing
 from membw.node.quantities import BY_METRIC
 from membw.node.word import Compared, Word
 from membw.printable import printable
-from membw.rank.judge import MARGIN
 from membw.rank.text import name_of
 from membw.results.record import Record
 from membw.results.verdict import FAIL, PASS
@@ -66,7 +65,7 @@ def figures(one: Compared) -> Table:
         base = group.medians[one.verdict.node][column]
         cells = [none, none, none, Cell('')]
         if base == base:
-            limit, share = 1 - group.fail_limit(column, MARGIN), f.share(base)
+            limit, share = 1 - group.fail_limit(column), f.share(base)
             numbers = (base, '.4g'), (share, '.3f'), (limit, '.2f')
             cells = [Cell(value, format(value, form)) for value, form in numbers]
             cells.append(Cell('low' * (share < limit)))

@@ -12,7 +12,6 @@ from membw.checkout import root
 from membw.errors import MembwError, did_you_mean
 from membw.node import text
 from membw.node.word import Compared, Word, low_of, word_of
-from membw.rank.judge import MARGIN
 from membw.rank.text import command_of
 from membw.results.newest import OLD_S
 from membw.results.table import Table, read_table
@@ -68,7 +67,7 @@ def since(table: Table, one: Compared) -> str:
     """Since which of its records the figure is low, without a good one after it."""
     metric, node = low_of(one)[0], one.verdict.node
     base = one.group.medians[node][one.group.metrics.index(metric)]
-    limit = 1 - one.group.fail_limit(one.group.metrics.index(metric), MARGIN)
+    limit = 1 - one.group.fail_limit(one.group.metrics.index(metric))
     begin, first = '', ', the first record of it'
     own = [f for f in table.figures if f.node == node and f.metric == metric and not f.is_bound]
     for figure in reversed([f for f in own if f.setting == one.verdict.setting]):

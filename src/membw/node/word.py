@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from membw.node.causes import Cause, Seen, find
 from membw.node.quantities import BY_METRIC, counted_of, facts_of
 from membw.rank.group import MEAN, Group
-from membw.rank.judge import AGAIN, FACTS, MARGIN, NodeVerdict, judge
+from membw.rank.judge import AGAIN, FACTS, NodeVerdict, judge
 from membw.rank.ranking import Ranking, rank_table
 from membw.results import verdict
 from membw.results.figure import Figure
@@ -142,7 +142,7 @@ def seen_of(group: Group, node: str) -> Seen:
         if quantity and loss == loss:
             f = group.figures[node][metric]
             shares[quantity.cause] = f.share(group.medians[node][column])
-            limits[quantity.cause] = group.fail_limit(column, MARGIN)
+            limits[quantity.cause] = group.fail_limit(column)
             bounds |= {quantity.cause} if f.is_bound else set()
     record = next(iter(group.figures[node].values())).of.record
     others = [next(iter(run.values())).of.record for n, run in group.figures.items() if n != node]

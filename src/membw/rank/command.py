@@ -5,7 +5,7 @@ import json
 import sys
 
 from membw import tables
-from membw.arguments import FORMS, add_node, add_site_tests, percent, wanted_of, whole
+from membw.arguments import FORMS, add_node, add_site_tests, wanted_of, whole
 from membw.errors import MembwError
 
 EPILOG = """\
@@ -38,13 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group('what is judged').add_argument
     add_node(add, 'verdicts')
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
-    add(
-        '--margin',
-        type=percent,
-        default=3.0,
-        metavar='PERCENT',
-        help='the loss that counts as slow (3)',
-    )
     add = parser.add_argument_group('what is written').add_argument
     add(
         '--limit',
@@ -75,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     )
 
     expected = expected_nodes(args.nodes) if args.nodes else []
-    ranking = rank_files(args.results, expected, args.margin / 100, wanted_of(args, args.since))
+    ranking = rank_files(args.results, expected, wanted_of(args, args.since))
     for problem in ranking.problems:
         print(f'membw: {problem}', file=sys.stderr)
     if not ranking.verdicts:
@@ -94,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     elif args.drain:
         print('\n'.join(drain_commands(ranking.nodes) or ['# no node to drain']))
     else:
-        blocks = text.as_blocks(ranking, args.margin / 100, args.limit)
+        blocks = text.as_blocks(ranking, args.limit)
         print(tables.as_text(blocks, args.json))
     is_well = all(n.verdict == 'PASS' for n in ranking.nodes)
     return 0 if is_well and not ranking.problems else 1

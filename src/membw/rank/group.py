@@ -15,6 +15,7 @@ from membw.statistics.peers import (
     screening_limit,
 )  # fmt: skip
 
+MARGIN = 0.03  # the loss that counts as slow
 MEAN = 'mean'  # of a node's rates, each as a part of its peers' median
 # robust deviations: so many beyond the margin, as noise seldom lifts a node near it so far; and so
 # many in all, in fleets that scatter
@@ -25,8 +26,8 @@ Row = list[float]  # by column; NaN is not known
 
 
 class Group:
-    """The loss of each node in each metric and in the mean of its rates. `losses`, `estimates` (NaN
-    of bounds): {node: by column}; `deviations`: by column."""
+    """The loss of each node in each metric and in the mean of its rates. `losses`, `estimates`
+    (NaN of bounds): {node: by column}; `deviations`: by column."""
 
     def __init__(
         self, figures: Sequence[Figure], peers: set[str] | None = None, what: str = PEER
@@ -88,22 +89,21 @@ class Group:
         """Metrics that more than half of the nodes have, and this one has not."""
         return [m for m in self.usual if m not in self.figures[node]]
 
-    def fail_limit(self, column: int, margin: float) -> float:
+    def fail_limit(self, column: int) -> float:
         """The loss beyond which a node FAILs."""
         deviation = self.deviations[column]
-        return max(margin + BEYOND * deviation, LEAST * deviation)
+        return max(MARGIN + BEYOND * deviation, LEAST * deviation)
 
-    def noticed(self, node: str, margin: float, column: int | None = None) -> float:
-        """The smallest loss of the headline, or of a column, that would be FAIL of this node."""
-        column = self.head if column is None else column
-        deviation = self.deviations[column]
+    def noticed(self, node: str) -> float:
+        """The smallest loss of the headline that would be FAIL of this node."""
+        column, deviation = self.head, self.deviations[self.head]
         peers = self.known[column] - (self.estimates[node][column] == self.estimates[node][column])
         if deviation != deviation or not peers:
             return math.inf
-        limits = self.fail_limit(column, margin), self.screening * deviation
+        limits = self.fail_limit(column), self.screening * deviation
         return max(*limits, noticed(peers, deviation))
 
-    def beyond(self, losses: Row, margin: float) -> Row:
+    def beyond(self, losses: Row) -> Row:
         """Per column the loss as a multiple of its screening limit; 0 within it, or not known."""
-        limits = [max(margin / 2, self.screening * deviation) for deviation in self.deviations]
+        limits = [max(MARGIN / 2, self.screening * deviation) for deviation in self.deviations]
         return [x / y if x > y else 0.0 for x, y in zip(losses, limits, strict=True)]

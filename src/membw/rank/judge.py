@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from membw.printable import plural
-from membw.rank.group import MEAN, PEER, Group, Row, Run
+from membw.rank.group import MARGIN, MEAN, PEER, Group, Row, Run
 from membw.rank.units import Unit, by_name
 from membw.results.figure import Figure
 from membw.results.hostlist import fold
@@ -30,7 +30,6 @@ from membw.results.setting import Setting
 from membw.results.verdict import FAIL, PASS, TOO_GOOD, UNDECIDED, too_good_because
 from membw.statistics.peers import known, middle, robust_deviation, sure_limit
 
-MARGIN = 0.03
 CHANNEL = 1 / 12  # a memory channel of twelve: a PASS that would not notice it is none
 AGAIN = 3  # further measurements of a low node
 AGAIN_BETTER = 4  # of so many further measurements one may be within the margin
@@ -67,7 +66,6 @@ class NodeVerdict(NamedTuple):
 class Judgement:
     """`low`: the nodes to measure again; `groups`: those within which nodes were compared."""
 
-    margin: float
     units: Units
     what: str = PEER  # it is compared with
     verdicts: list[NodeVerdict] = field(default_factory=list)
@@ -79,17 +77,13 @@ class Judgement:
 
 
 def judge(
-    first: Sequence[Figure],
-    again: Sequence[Figure] = (),
-    margin: float = MARGIN,
-    units: Units = by_name,
-    what: str = PEER,
+    first: Sequence[Figure], again: Sequence[Figure] = (), units: Units = by_name, what: str = PEER
 ) -> Judgement:
     """Of one measurement of every node, in any number of settings; in these nodes are compared.
 
     `low`, `controls`: {setting: nodes to measure again, and healthy ones to measure with them}.
     """
-    found = Judgement(margin, units, what)
+    found = Judgement(units, what)
     settings: dict[Setting, list[Figure]] = defaultdict(list)
     for figure in first:
         settings[figure.setting].append(figure)
@@ -130,7 +124,7 @@ class _Setting:
     def judge(self) -> None:
         """Nodes of one group, or of two."""
         found, whole = self.found, Group(self.figures, what=self.found.what)
-        begin, slower = len(found.verdicts), _slower_group(whole, found.margin)
+        begin, slower = len(found.verdicts), _slower_group(whole)
         if not slower:
             self._judge_group(whole, whole.nodes)
         else:
@@ -170,7 +164,7 @@ class _Setting:
     def _of_node(self, group: Group, node: str, why: str) -> NodeVerdict:
         if nothing := _nothing(group, node):
             return _verdict(group, node, UNDECIDED, nothing)
-        low = group.beyond(group.losses[node], self.found.margin)
+        low = group.beyond(group.losses[node])
         if max(low) > 0:
             self.found.low[self.setting].append(node)
             return self._explained(group, node, self._confirmed(group, node, low), why)
@@ -182,7 +176,7 @@ class _Setting:
 
     def _powerful(self, group: Group, node: str) -> NodeVerdict:
         """PASS, if it would have noticed the loss of a channel."""
-        least = group.noticed(node, self.found.margin)
+        least = group.noticed(node)
         verdict = _verdict(group, node, PASS, '')._replace(noticed=least)
         if least <= CHANNEL:
             return verdict
@@ -214,7 +208,7 @@ class _Setting:
         for node in sorted(self.runs.keys() & group.peer_names):
             found, runs = self._losses_again(group, node)
             is_bound = any(f.is_bound for run in runs for f in run.values())
-            is_low = max(group.beyond(group.losses[node], self.found.margin)) > 0
+            is_low = max(group.beyond(group.losses[node])) > 0
             if len(found) >= AGAIN and not is_bound and not is_low and not _too_good(group, node):
                 names.append(node)
                 losses.append(_medians(found))
@@ -222,11 +216,11 @@ class _Setting:
 
     def _confirmed(self, group: Group, node: str, low: Row) -> NodeVerdict:
         """`low`: as Group.beyond has it: these columns are measured again."""
-        margin, column = self.found.margin, low.index(max(low))
+        column = low.index(max(low))
         every, runs = self._losses_again(group, node)
         if len(runs) < AGAIN:
             screened = (
-                f'half the margin {50 * margin:.2g}%, limit {group.screening:.2f} robust '
+                f'half the margin {50 * MARGIN:.2g}%, limit {group.screening:.2f} robust '
                 f'deviations of {group.deviations[column]:.3%}'
             )
             done = f'measured again {plural(len(runs), "time")}' if runs else ONCE
@@ -239,12 +233,12 @@ class _Setting:
         each = [[1 - (1 - x) / (1 - s) for x, s in zip(row, off, strict=True)] for row in every]
         losses, few = _medians(each), len(runs) // AGAIN_BETTER
         least = [sorted(of)[few] for of in zip(*each, strict=True)]  # of all but so few
-        limits = [group.fail_limit(n, margin) for n in range(len(group.columns))]
+        limits = [group.fail_limit(n) for n in range(len(group.columns))]
         still = [x / y if w > 0 and x > y else 0.0 for w, x, y in zip(low, least, limits)]
         if still[column] == 0 < max(still):
             column = still.index(max(still))
         verdict, notes = (FAIL if max(still) > 0 else PASS), []
-        if verdict == PASS and group.peers < FEW and losses[column] > margin:
+        if verdict == PASS and group.peers < FEW and losses[column] > MARGIN:
             verdict, notes = UNDECIDED, [f'{plural(group.peers - 1, group.what)} cannot decide it']
         metrics = group.metrics if group.columns[column] == MEAN else [group.columns[column]]
         if verdict == FAIL and any(r[m].is_bound for r in runs for m in metrics if m in r):
@@ -254,12 +248,12 @@ class _Setting:
             f'measured again {"three" if is_three else len(runs)} times, compared with {to}: '
             f'{"all three" if is_three else f"{len(runs) - few} of {len(runs)}"} '
             f'{_percent(group, column, least[column])} or worse, limit '
-            f'{_percent(group, column, limits[column])}: margin {100 * margin:.2g}% and half a '
+            f'{_percent(group, column, limits[column])}: margin {100 * MARGIN:.2g}% and half a '
             f'robust deviation of {group.deviations[column]:.3%}, or two'
         )
         reason = '; '.join([_loss(group, node, column), more, *notes])
         made = _verdict(group, node, verdict, reason, group.columns[column], losses[column])
-        return made._replace(noticed=group.noticed(node, margin))
+        return made._replace(noticed=group.noticed(node))
 
 
 def _nothing(group: Group, node: str) -> str:
@@ -310,7 +304,7 @@ def _together(own: list[NodeVerdict], group: Group, found: Judgement) -> list[No
                 f'{len(unit.nodes)} nodes are low, their median by {median:.1%}, {still} of these '
                 'are not cleared: look for what they share'
             )
-            alike = {node for node in slow if own_loss[node] <= median + found.margin}
+            alike = {node for node in slow if own_loss[node] <= median + MARGIN}
             same |= dict.fromkeys(alike - same.keys(), reason)
     return [
         v._replace(verdict=UNDECIDED, reason=same[v.node])
@@ -320,7 +314,7 @@ def _together(own: list[NodeVerdict], group: Group, found: Judgement) -> list[No
     ]
 
 
-def _slower_group(group: Group, margin: float) -> set[str]:
+def _slower_group(group: Group) -> set[str]:
     """The slower of two groups; empty where there is one.
 
     Two groups: sorted by the mean of their rates, the nodes have a gap wider than the margin
@@ -334,7 +328,7 @@ def _slower_group(group: Group, margin: float) -> set[str]:
     cut = max(cuts, key=lambda i: ordered[i] - ordered[i - 1])
     fast, slow = ordered[:cut], ordered[cut:]
     within = [x - middle(part) for part in (fast, slow) for x in part]
-    if slow[0] - fast[-1] <= max(margin, sure_limit(count) * robust_deviation(within)):
+    if slow[0] - fast[-1] <= max(MARGIN, sure_limit(count) * robust_deviation(within)):
         return set()
     return {node for node in group.nodes if group.estimates[node][-1] >= slow[0]}
 

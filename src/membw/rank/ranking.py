@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from membw.printable import plural
 from membw.rank.group import Group
-from membw.rank.judge import MARGIN, NodeVerdict, judge
+from membw.rank.judge import NodeVerdict, judge
 from membw.rank.units import units
 from membw.results.figure import Figure, Lost, Measurement
 from membw.results.hostlist import match_expected
@@ -82,22 +82,19 @@ class Ranking:
 
 
 def rank_files(
-    paths: Sequence[str],
-    expected: Sequence[str] = (),
-    margin: float = MARGIN,
-    wanted: Wanted = Wanted(),
+    paths: Sequence[str], expected: Sequence[str] = (), wanted: Wanted = Wanted()
 ) -> Ranking:
     """The ranking of what the files and folders hold; MembwError where one cannot be read."""
     table = read_table(paths, OLD_S, wanted=wanted)
-    ranking = rank_table(table, expected, margin)
+    ranking = rank_table(table, expected)
     ranking.notes[:0] = table.notes
     return ranking
 
 
-def rank_table(table: Table, expected: Sequence[str] = (), margin: float = MARGIN) -> Ranking:
+def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     """The verdict on every node of the table, and on every expected one without a record."""
     first, again, missed = newest(table.figures, table.seen, table.together_s)
-    judged = judge(first, again, margin, units)
+    judged = judge(first, again, units)
     verdicts = by_own_word(by_reference(judged.verdicts, [*first, *again]), [*first, *again])
     verdicts = [_of_set(v.node, v) for v in verdicts]
     missed = {node: why for node, why in missed.items() if not is_set(node)}

@@ -7,7 +7,7 @@ from statistics import median
 
 from membw import tables
 from membw.printable import plural
-from membw.rank.group import Group
+from membw.rank.group import MARGIN, Group
 from membw.rank.judge import AGAIN
 from membw.rank.ranking import Ranking
 from membw.results.figure import Figure
@@ -20,7 +20,7 @@ from membw.tables import Cell, Column, Table
 OTHER_COLUMNS = 40  # of node, verdict and loss
 
 
-def as_blocks(ranking: Ranking, margin: float, limit: int) -> list[str | Table]:
+def as_blocks(ranking: Ranking, limit: int) -> list[str | Table]:
     """Tables, and the lines between them; `limit`: rows per group, 0: all."""
     blocks: list[str | Table] = [ranking.counts()]
     blocks += [f'note: {note}' for note in ranking.notes]
@@ -35,7 +35,7 @@ def as_blocks(ranking: Ranking, margin: float, limit: int) -> list[str | Table]:
     blocks += [f'{fold(alike[key])} {key[0]} ({key[1]})' for key in order]
     blocks += [f'measure again: {again(ranking, setting)}' for setting in ranking.low]
     for group in ranking.groups:
-        blocks += ['', _head(ranking, group, margin), _table(ranking, group, limit)]
+        blocks += ['', _head(ranking, group), _table(ranking, group, limit)]
     return blocks
 
 
@@ -69,14 +69,14 @@ def name_of(setting: Setting) -> str:
     return ' '.join(filter(None, (where, *words)))
 
 
-def _head(ranking: Ranking, group: Group, margin: float) -> str:
+def _head(ranking: Ranking, group: Group) -> str:
     text = f'{name_of(group.any[group.headline].setting)}: {plural(len(group.nodes), "node")}'
     if group.peers < 2:
         return text
-    limit = group.fail_limit(group.head, margin)
+    limit = group.fail_limit(group.head)
     least = min((v.noticed for v in _of(ranking, group)), default=limit)
     seen = f', and of one that passes {least:.1%} would have been seen' if least < 1 else ''
-    return f'{text}, FAIL from a loss of {limit:.1%} on (margin {100 * margin:.2g}%){seen}'
+    return f'{text}, FAIL from a loss of {limit:.1%} on (margin {100 * MARGIN:.2g}%){seen}'
 
 
 def _of(ranking: Ranking, group: Group) -> list:

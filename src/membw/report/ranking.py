@@ -5,7 +5,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from membw.printable import at_most, plural
-from membw.rank.judge import MARGIN, NodeVerdict
+from membw.rank.group import MARGIN
+from membw.rank.judge import NodeVerdict
 from membw.rank.ranking import Node, Ranking, rank_table
 from membw.rank.units import units
 from membw.report.model import Alarm, Picture, Section

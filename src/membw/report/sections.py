@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from membw.possible.contributed import NOT_SAID, stores_of
-from membw.report import record_pictures
+from membw.printable import in_bytes
 from membw.report.charts import MOST, Bar, Curve, bars, lines
 from membw.report.model import Picture, Section
 from membw.results.figure import Figure
@@ -12,7 +12,7 @@ from membw.results.record import HIGHER
 from membw.results.rows import Row
 from membw.results.table import Table as Records
 from membw.results.verdict import FAIL, WORST_FIRST, limits
-from membw.summary.full_table import cell, figures_of, in_bytes, table_of, text_of
+from membw.summary.full_table import cell, figures_of, table_of, text_of
 from membw.tables import Column, Table
 
 FEWEST = 3  # points of a curve
@@ -32,7 +32,6 @@ def section(
     made = Section(f'test-{benchmark}', benchmark)
     made.conditions = _conditions([table.evidence(r.headline) for r in rows[:8] if r.figures])
     valid = [row for row in rows if row.is_valid]
-    best = table.evidence(rows[0].headline) if rows[0].is_valid else {}
     metrics = figures_of(rows)
     in_series = {name for row in rows for name, f in row.figures.items() if f.series}
     single = [name for name in metrics if name not in in_series]
@@ -42,7 +41,6 @@ def section(
     if 0 < len(single) <= COLUMNS and valid and not is_fleet and not is_in_head:
         made.pictures = [bar_picture(single[0], rows, peak)]
     made.pictures += [picture for row in valid[:MOST] for picture in _curves(row)]
-    made.pictures += record_pictures.pictures(best)
     if len(metrics) > COLUMNS:
         made.tables = [_metrics_down(rows)]
     else:

@@ -163,7 +163,7 @@ class Placement(Struct, frozen=True):
 
 class Process(Struct, frozen=True):
     name: str
-    cpu_s: float
+    cpu_s: float = 0.0
 
 
 class Busy(Struct, frozen=True):
@@ -220,22 +220,9 @@ class Part(Struct, frozen=True):
     """One launch of the battery of `membw node`."""
 
     name: str
-    command: str
     record: 'Record | None'
     why: str  # why it did not come to a valid end; '' where it did
     died: bool
-
-
-class Cause(Struct, frozen=True):
-    """A row of systems/facts/causes.yaml that fits."""
-
-    name: str
-    sentence: str
-    evidence: tuple[str, ...] = ()
-    next: str = ''
-    source: str = ''
-    is_confirmed: bool = True
-    disturbs: bool = False
 
 
 class Record(Struct):
@@ -249,7 +236,6 @@ class Record(Struct):
     verdict: Literal['VALID', 'INVALID', 'UNDECIDED']
     version: Text = None
     reasons: tuple[Finding, ...] = ()
-    warnings: tuple[Finding, ...] = ()
     rank: Count = 0
     ranks: Annotated[int, Meta(ge=1, lt=2**31)] = 1
     threads: int | None = None
@@ -282,7 +268,6 @@ class Record(Struct):
     # of `membw node`
     word: str = ''
     why: str = ''
-    causes: tuple[Cause, ...] = ()
     counted: dict[str, float] | None = None
     parts: tuple[Part, ...] = ()
 

@@ -4,7 +4,7 @@ import collections
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from membw.printable import plural, printable
+from membw.printable import in_bytes, plural, printable
 from membw.results.figure import Figure
 from membw.results.hostlist import fold, read_node_check
 from membw.results.rows import Row
@@ -157,13 +157,6 @@ def place(at: Mapping[str, float | str] | None) -> str:
         for k, v in (at or {}).items()
     )
     return ', '.join(f'{part:g}' if isinstance(part, float) else str(part) for part in parts)
-
-
-def in_bytes(size: float) -> str:
-    for name, unit in (('GiB', 1 << 30), ('MiB', 1 << 20), ('KiB', 1 << 10)):
-        if size >= unit:
-            return f'{size / unit:.4g} {name}'
-    return f'{size:g} B'
 
 
 # --- what is the same of all rows

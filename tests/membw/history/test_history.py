@@ -23,9 +23,9 @@ def nights(share, nodes=12, noise=0.005, **fields):
     return rows
 
 
-def changes(tmp_path, rows, margin=0.02):
+def changes(tmp_path, rows):
     _, past = read_nights([str(made.write(tmp_path / 'r.jsonl', rows))])
-    return find_changes(past, margin)
+    return find_changes(past)
 
 
 def told(found):
@@ -237,7 +237,6 @@ def test_the_line_has_the_numbers_to_recompute_it(store, capsys):
         (['--since', '5d'], 1),
         (['--node', 'n[001-003]'], 0),
         (['--node', 'n007'], 1),
-        (['--margin', '10'], 0),
     ],
 )
 def test_changes_are_chosen_by_night_and_node(store, capsys, words, status):

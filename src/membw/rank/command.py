@@ -5,7 +5,7 @@ import json
 import sys
 
 from membw import tables
-from membw.arguments import FORMS, add_node, add_site_tests, wanted_of, whole
+from membw.arguments import FORMS, add_site_tests, wanted_of, whole
 from membw.errors import MembwError
 
 EPILOG = """\
@@ -36,7 +36,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('results', nargs='+', metavar='RESULTS', help=FORMS)
     add = parser.add_argument_group('what is judged').add_argument
-    add_node(add, 'verdicts')
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
     add = parser.add_argument_group('what is written').add_argument
     add(
@@ -60,12 +59,7 @@ def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
     from membw.rank import text
     from membw.rank.ranking import rank_files
-    from membw.results.hostlist import (
-        chosen_nodes,
-        drain_commands,
-        expected_nodes,
-        write_node_check,
-    )
+    from membw.results.hostlist import drain_commands, expected_nodes, write_node_check
 
     expected = expected_nodes(args.nodes) if args.nodes else []
     ranking = rank_files(args.results, expected, wanted_of(args, args.since))
@@ -78,8 +72,6 @@ def run(args: argparse.Namespace) -> int:
             f"no record to rank in '{' '.join(args.results)}'", "'membw run' measures"
         )
     _refuse_other_names(args.nodes, {verdict.node for verdict in ranking.verdicts})
-    if args.node:
-        ranking.choose(chosen_nodes(args.node, {node.name for node in ranking.nodes}))
     if args.node_check:
         write_node_check(args.node_check, ranking.nodes)
     if args.json:

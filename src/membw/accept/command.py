@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
 from membw import tables
@@ -61,8 +60,7 @@ def run(args: argparse.Namespace) -> int:
     table = read_table(
         args.results or [str(Path(root(), 'results'))], wanted=wanted_of(args, args.since)
     )
-    for line in table.said:
-        print(line, file=sys.stderr)
+    table.say()
     acceptance = report(decide(protocol, runs_of(protocol, table)), table.problems)
     print(json.dumps(acceptance, indent=1) if args.json else tables.as_text(blocks(acceptance)))
     return 0 if acceptance['verdict'] == 'ACCEPTED' else 1

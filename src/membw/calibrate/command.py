@@ -1,7 +1,6 @@
 """`membw calibrate`: references of a system from its own runs, into its reference file."""
 
 import argparse
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -77,8 +76,7 @@ def gather(args: argparse.Namespace) -> tuple[Table, list[Samples]]:
     if not args.system:
         known = ' or '.join(f'--system {system}' for system in systems)
         raise MembwError('no system is given', known or '--system SYSTEM names a file of systems/')
-    for line in table.said:
-        print(line, file=sys.stderr)
+    table.say()
     wanted = args.partition, args.preset, args.pinning
     if every := select(table, args.system, args.test, wanted, args.since):
         return table, every

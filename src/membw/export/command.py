@@ -1,7 +1,6 @@
 """`membw export`: figures and verdicts for Prometheus, a spreadsheet, a script."""
 
 import argparse
-import sys
 from operator import attrgetter
 from pathlib import Path
 
@@ -50,8 +49,7 @@ def run(args: argparse.Namespace) -> int:
     missing = rows.of_records(unmeasured(table) if is_newest else table.lost)
     reported = rows.of_reports([path for path in paths if Path(path).is_dir()], table.problems)
     missing += rows.newest(reported, table.figures) if is_newest else reported
-    for line in table.said:
-        print(line, file=sys.stderr)
+    table.say()
     if not table.figures and not missing:
         where = ' '.join(args.results) or 'results'
         raise MembwError(f"nothing was measured in '{where}'", "'membw run' measures this node")

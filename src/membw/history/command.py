@@ -3,7 +3,6 @@
 import argparse
 import json
 import os
-import sys
 from datetime import date, timedelta
 
 from membw import tables
@@ -49,8 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
     paths = args.results or [os.path.join(root(), 'results', 'records')]
     table, nights = read_nights(paths, wanted=wanted_of(args, 0.0))  # --since is of changes
-    for line in table.said:
-        print(line, file=sys.stderr)
+    table.say()
     if not nights.nodes:
         raise MembwError(f"nothing to judge in '{' '.join(paths)}'", "'membw run' measures")
     since = _since(args.since, max(nights.nights))

@@ -6,7 +6,6 @@ import json
 import math
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterable
@@ -116,8 +115,7 @@ def judge(node: Facts, args: argparse.Namespace, folder: Path) -> int:
         earlier = [str(folder)] if folder.is_dir() and not args.peers else []
         paths, newest_s = [own.name, *args.peers, *earlier], OLD_S if args.peers else math.inf
         table = read_table(paths, newest_s, whole=[node['host']])
-    for line in table.said:
-        print(line, file=sys.stderr)
+    table.say()
     found = word_of(node['host'], table)
     path = folder / assembled.name_of(node)
     if args.line:

@@ -3,7 +3,6 @@
 import argparse
 import json
 import shlex
-import sys
 from pathlib import Path
 
 from membw import tables
@@ -44,8 +43,7 @@ def run(args: argparse.Namespace) -> int:
     own = [Path(root(), 'results', name) for name in ('nodes', 'records')]
     paths = args.records or [str(path) for path in own if path.is_dir()]
     table = read_table(paths, OLD_S, whole=[args.node], wanted=wanted_of(args, args.since))
-    for line in table.said:
-        print(line, file=sys.stderr)
+    table.say()
     if args.system:
         table.figures = [f for f in table.figures if f.system in ('', args.system)]
     names = {f.node for f in table.figures} | {one.node for one in table.lost}

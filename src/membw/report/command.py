@@ -1,7 +1,6 @@
 """`membw report`: one HTML file of a run, a fleet and their history."""
 
 import argparse
-import sys
 from pathlib import Path
 
 from membw.arguments import FORMS, add_site_tests, wanted_of
@@ -53,8 +52,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         paths = results or [str(own)] * own.is_dir()
         made = run_of_records(*read_nights(paths, OLD_S, wanted_of(args, args.since)))
-    for line in made.table.said:
-        print(line, file=sys.stderr)
+    made.table.say()
     if not made.rows:
         where = ' '.join(args.results) or 'results'
         raise MembwError(f"nothing was measured in '{where}'", "'membw run' measures this node")

@@ -9,12 +9,8 @@ is never PASS.
 
 import collections
 from collections.abc import Container, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import msgspec
-
-from membw.errors import MembwError
-from membw.printable import printable
 from membw.results import reframe, verdict
 from membw.results.figure import Figure, Lost, Measurement, headline
 from membw.results.record import HIGHER
@@ -131,21 +127,12 @@ def attempt(
     return Attempt(word, reason, figures, case, record, int(case.get('round') or 1))
 
 
-class Median(msgspec.Struct):
-    """A figure of a report that stands for many nodes, as reframe-checks/lib writes it."""
-
-    value: float | None = None  # None: of one node, whose record has it
-    unit: str = ''
-    better: str = HIGHER
-    bound: str = ''
-
-
 def figures_of(case: dict, headlines: Container[str] = ()) -> dict[str, Figure]:
     """ReFrame's performance variables: of the median node, of a program without a record."""
-    issues = _of_text(case, 'known_issues', dict[str, str])
+    issues = reframe.inner(case, 'known_issues')
     figures = {
         name: Figure(name, m.value, m.unit, m.better, bound=m.bound, is_headline=name in headlines)
-        for name, m in _of_text(case, 'metrics', dict[str, Median]).items()
+        for name, m in reframe.inner(case, 'metrics').items()
         if m.value is not None
     }
     for key, (value, reference, low, high, unit, *_) in (case.get('perfvalues') or {}).items():
@@ -161,15 +148,6 @@ def figures_of(case: dict, headlines: Container[str] = ()) -> dict[str, Figure]:
                 known_issue=issues.get(name, ''),
             )
     return figures
-
-
-def _of_text(case: dict, key: str, kind: Any) -> Any:
-    """JSON in a report, as the checks write it. MembwError: another hand did."""
-    try:
-        return msgspec.json.decode(case.get(key) or '{}', type=kind)
-    except (msgspec.MsgspecError, TypeError) as err:
-        fact = f"the report's case '{case.get('name')}' has '{key}': {err}"
-        raise MembwError(printable(fact)[:200], 'give the .json file of a run') from err
 
 
 # --- of records alone ----------------------------------------------------------------------------

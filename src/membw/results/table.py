@@ -57,11 +57,10 @@ class Table:
         lines |= {f'left out: {why}': what for why, what in self.left_out.items()}
         return [f'{", ".join(at_most([*of], 5))}: {why}' for why, of in lines.items() if of]
 
-    @property
-    def said(self) -> list[str]:
-        """Lines for stderr: problems, and notes."""
-        lines = [*self.problems, *(f'note: {note}' for note in self.notes)]
-        return [f'membw: {printable(line)}' for line in lines]
+    def say(self) -> None:
+        """Problems and notes, to stderr."""
+        for line in [*self.problems, *(f'note: {note}' for note in self.notes)]:
+            print(f'membw: {printable(line)}', file=sys.stderr)
 
     def evidence(self, figure: Figure) -> dict:
         """The JSON object of the (first) record that the figure comes from."""

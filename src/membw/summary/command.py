@@ -98,13 +98,13 @@ def show(run: Run, is_json: bool = False) -> int:
     # from the folder in which the command was typed
     path = os.path.abspath(run.path).removeprefix(os.path.join(os.getcwd(), ''))
     if run.is_quick and not is_json:
-        lines = headline.lines_of(run.rows, run.seconds) if run.rows else skip_lines(run.path)
+        lines = headline.lines_of(run.rows, run.seconds) if run.rows else skip_lines(run.cases)
         blocks: list[Table | str] = [*lines, *([] if run.rows else [f'  {run.verdict}'])]
     else:
         blocks = list(full_table.blocks_of(run.rows))
         for build, why in reframe.failed_builds(run.cases).items():
             blocks.append(f'  build failed: {reframe.named_build(build)}: {tables.cut(why)}')
-        blocks += [*skip_lines(run.path), *noise_lines(run.rows)]
+        blocks += [*skip_lines(run.cases), *noise_lines(run.rows)]
         took = f' ({run.seconds:.0f} s)' if run.seconds is not None else ''
         blocks += ['', 'report {0}.json, log {0}.log'.format(os.path.splitext(path)[0])]
         blocks.append(f'Verdict: {run.verdict}{took}')
@@ -112,15 +112,15 @@ def show(run: Run, is_json: bool = False) -> int:
     return run.status
 
 
-def skip_lines(report: str) -> Iterator[str]:
+def skip_lines(cases: list[dict]) -> Iterator[str]:
     """'  compiler 'icc' of icc-o2 not found: stream (icc-o2)' for each reason."""
     groups = collections.defaultdict(list)
-    for test, preset, reason in reframe.skipped(report):
+    for test, preset, reason in reframe.skipped(cases):
         groups[reason].append((test, preset))
     if groups:
         yield from ('', 'skipped')
-    for reason, cases in sorted(groups.items()):
-        tests, presets = (', '.join(dict.fromkeys(part)) for part in zip(*cases, strict=True))
+    for reason, pairs in sorted(groups.items()):
+        tests, presets = (', '.join(dict.fromkeys(part)) for part in zip(*pairs, strict=True))
         yield f'  {reason}: {tests} ({presets})'
 
 

@@ -15,10 +15,10 @@ sys.path.insert(0, str(ROOT / 'tests/evidence'))
 import causes as evidence  # noqa: E402
 
 TABLE = table_of('causes')['causes']
-# every fact that a battery may have; the last three need root or requested pages
+# every fact that a battery may have; the last two need requested pages
 NEWEST = made.word(made.node()).newest
 READ = {*FACTS, *facts_of(NEWEST), *counted_of(NEWEST), *counters.EVERY}
-READ |= {'smi', 'huge_share', 'memory_policy'}
+READ |= {'huge_share', 'memory_policy'}
 PEERS = [made.node(f'p{i}') for i in range(12)]
 
 

@@ -20,7 +20,6 @@ from membw.results import verdict
 from membw.results.figure import Figure
 from membw.results.newest import in_order
 from membw.results.record import Record
-from membw.results.setting import Setting
 from membw.results.table import Table
 from membw.results.verdict import DIED, FAIL, INVALID, PASS, UNDECIDED
 from membw.site.cpu_peak import facts_of as table_of
@@ -85,19 +84,10 @@ def _words(one: Compared) -> list[tuple[str, str]]:
     return words if words and is_weak else [(v.verdict, v.reason), *words]
 
 
-def _group(ranking: Ranking, v: NodeVerdict) -> Group | None:
-    return next(
-        (g for g in ranking.groups if v.node in g.figures and _setting(g) == v.setting), None
-    )
-
-
-def _setting(group: Group) -> Setting:
-    return group.any[group.headline].setting
-
-
 def _by_peers(v: NodeVerdict, ranking: Ranking) -> Compared | None:
     """None: it has no peers."""
-    group = _group(ranking, v)
+    own = (g for g in ranking.groups if v.node in g.figures and g.setting == v.setting)
+    group = next(own, None)
     if not group or len(group.nodes) == 1:
         return None
     return Compared(v, group, group.figures[v.node], seen_of(group, v.node))

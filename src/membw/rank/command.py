@@ -59,7 +59,12 @@ def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
     from membw.rank import text
     from membw.rank.ranking import rank_files
-    from membw.results.hostlist import drain_commands, expected_nodes, write_node_check
+    from membw.results.hostlist import (
+        drain_commands,
+        expected_nodes,
+        match_expected,
+        write_node_check,
+    )
 
     expected = expected_nodes(args.nodes) if args.nodes else []
     ranking = rank_files(args.results, expected, wanted_of(args, args.since))
@@ -71,7 +76,11 @@ def run(args: argparse.Namespace) -> int:
         raise MembwError(
             f"no record to rank in '{' '.join(args.results)}'", "'membw run' measures"
         )
-    _refuse_other_names(args.nodes, {verdict.node for verdict in ranking.verdicts})
+    measured = {verdict.node for verdict in ranking.verdicts}
+    if args.nodes and not measured & set(match_expected(measured, expected)):
+        # a mistyped file name would be taken as the name of a MISSING node
+        fact = f"no node of '{args.nodes}' is among the {len(measured)} in the records"
+        raise MembwError(fact, 'is it a file that does not exist, or another cluster?')
     if args.node_check:
         write_node_check(args.node_check, ranking.nodes)
     if args.json:
@@ -83,14 +92,3 @@ def run(args: argparse.Namespace) -> int:
         print(tables.as_text(blocks, args.json))
     is_well = all(n.verdict == 'PASS' for n in ranking.nodes)
     return 0 if is_well and not ranking.problems else 1
-
-
-def _refuse_other_names(requested: str, measured: set[str]) -> None:
-    """A mistyped file name would be taken as the name of a MISSING node."""
-    from membw.results.hostlist import expected_nodes, match_expected
-
-    if requested and not measured & set(match_expected(measured, expected_nodes(requested))):
-        raise MembwError(
-            f"no node of '{requested}' is among the {len(measured)} in the records",
-            'is it a file that does not exist, or another cluster?',
-        )

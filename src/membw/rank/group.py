@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from membw.results.figure import Figure
 from membw.results.record import HIGHER
+from membw.results.setting import Setting
 from membw.statistics.peers import (
     known,
     middle,
@@ -53,7 +54,10 @@ class Group:
             for node, value in zip(self.nodes, peers_medians(estimates), strict=True):
                 self.medians[node].append(value)
         self.losses = {node: self.losses_of(node, self.figures[node]) for node in self.nodes}
-        self.estimates = {node: self._estimates(node) for node in self.nodes}
+        self.estimates = {}
+        for node in self.nodes:
+            own = {m: f for m, f in self.figures[node].items() if not f.is_bound}
+            self.estimates[node] = self.losses_of(node, own if node in self.peer_names else {})
         by_column = list(zip(*self.estimates.values(), strict=True))
         self.deviations = [robust_deviation(column) for column in by_column]
         self.known = [len(known(column)) for column in by_column]
@@ -61,13 +65,13 @@ class Group:
         self.usual = [m for m in self.metrics if 2 * counts[m] > len(self.nodes)]
         self.screening = screening_limit(self.peers)
 
+    @property
+    def setting(self) -> Setting:
+        return self.any[self.headline].setting
+
     def _estimate(self, node: str, metric: str) -> float:
         f = self.figures[node].get(metric)
         return f.value if f and not f.is_bound and node in self.peer_names else math.nan
-
-    def _estimates(self, node: str) -> Row:
-        own = {m: f for m, f in self.figures[node].items() if not f.is_bound}
-        return self.losses_of(node, own if node in self.peer_names else {})
 
     def losses_of(self, node: str, run: Run) -> Row:
         """By column: a measurement of a node, to the medians of its peers in the first."""

@@ -243,7 +243,8 @@ class _Setting:
         metrics = group.metrics if group.columns[column] == MEAN else [group.columns[column]]
         if verdict == FAIL and any(r[m].is_bound for r in runs for m in metrics if m in r):
             verdict, notes = UNDECIDED, ['a lower bound among these decides nothing']
-        is_three, to = len(runs) == AGAIN, _few(beside) if beside else 'that median'
+        is_three = len(runs) == AGAIN
+        to = f'{len(beside)} nodes' if beside[2 * CONTROLS :] else fold(beside) or 'that median'
         more = (
             f'measured again {"three" if is_three else len(runs)} times, compared with {to}: '
             f'{"all three" if is_three else f"{len(runs) - few} of {len(runs)}"} '
@@ -259,7 +260,7 @@ class _Setting:
 def _nothing(group: Group, node: str) -> str:
     """Why a node cannot be compared; '' where it can."""
     if len(group.nodes) == 1:
-        is_unknown = group.any[group.headline].setting.build.startswith('unknown')
+        is_unknown = group.setting.build.startswith('unknown')
         own = 'its build is not known: compared with no other node'
         return own if is_unknown else 'no other node of its setting: nothing to compare with'
     if not known(group.losses[node]):
@@ -280,10 +281,6 @@ def _medians(rows: Sequence[Row]) -> Row:
 
 def _figures_of(group: Group, nodes: Iterable[str]) -> list[Figure]:
     return [f for node in nodes for f in group.figures[node].values()]
-
-
-def _few(nodes: list[str]) -> str:
-    return fold(nodes) if len(nodes) <= 2 * CONTROLS else f'{len(nodes)} nodes'
 
 
 def _together(own: list[NodeVerdict], group: Group, found: Judgement) -> list[NodeVerdict]:

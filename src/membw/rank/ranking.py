@@ -67,9 +67,7 @@ class Ranking:
 
     def beside(self) -> Beside:
         """{(node, setting): verdict} of the nodes that were compared with others."""
-        several = {
-            group.any[group.headline].setting for group in self.groups if len(group.nodes) > 1
-        }
+        several = {group.setting for group in self.groups if len(group.nodes) > 1}
         return {(v.node, v.setting): v for v in self.verdicts if v.setting in several}
 
 

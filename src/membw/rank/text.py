@@ -70,7 +70,7 @@ def name_of(setting: Setting) -> str:
 
 
 def _head(ranking: Ranking, group: Group) -> str:
-    text = f'{name_of(group.any[group.headline].setting)}: {plural(len(group.nodes), "node")}'
+    text = f'{name_of(group.setting)}: {plural(len(group.nodes), "node")}'
     if group.peers < 2:
         return text
     limit = group.fail_limit(group.head)
@@ -80,7 +80,7 @@ def _head(ranking: Ranking, group: Group) -> str:
 
 
 def _of(ranking: Ranking, group: Group) -> list:
-    setting = group.any[group.headline].setting
+    setting = group.setting
     return [v for v in ranking.verdicts if v.setting == setting and v.node in group.figures]
 
 

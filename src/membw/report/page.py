@@ -8,7 +8,7 @@ from membw.moments import utc
 from membw.possible import contributed, sentence
 from membw.presets import version
 from membw.printable import plural
-from membw.rank.ranking import with_verdicts
+from membw.rank.ranking import rank_table, with_verdicts
 from membw.report import history, ranking
 from membw.report.model import Alarm, Entry, Page
 from membw.report.run import Run
@@ -30,7 +30,8 @@ CASE_FIELDS = ('session', 'commit', 'compile_line', 'modules')
 def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
     """The page of a Run, which has a row; `expected`: nodes that were to be measured."""
     table, rows = run.table, run.rows
-    fleet = ranking.ranking_of(table, expected)
+    nodes_of_all = {figure.node for figure in table.figures} | {*expected}
+    fleet = rank_table(table, expected) if len(nodes_of_all) > 1 else None
     rows = with_verdicts(rows, fleet) if fleet else rows
     tests = [row.test for row in rows]
     first = FIRST if FIRST in tests else tests[0]

@@ -2,19 +2,17 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
 
 from membw.printable import at_most, plural
 from membw.rank.group import MARGIN
 from membw.rank.judge import NodeVerdict
-from membw.rank.ranking import Node, Ranking, rank_table
+from membw.rank.ranking import Node, Ranking
 from membw.rank.units import units
 from membw.report.model import Alarm, Picture, Section
 from membw.report.svg import LETTER, LINE, Canvas, Scale, x_axis, y_axis
 from membw.results.figure import Figure
 from membw.results.hostlist import fold
 from membw.results.setting import Setting
-from membw.results.table import Table as Records
 from membw.results.verdict import FAIL, MISSING, PASS, WORST_FIRST
 from membw.tables import Column, Table
 
@@ -33,12 +31,6 @@ READ = (
     'One mark per node, what is not PASS first: what decided its verdict, else its headline, '
     'compared with the median of its peers. Dashed: the margin. Triangles that point down FAIL.'
 )
-
-
-def ranking_of(table: Records, expected: Sequence[str] = ()) -> Ranking | None:
-    """None where fewer than two nodes were measured, or are expected."""
-    nodes = {figure.node for figure in table.figures} | set(expected)
-    return rank_table(table, expected) if len(nodes) > 1 else None
 
 
 def section(ranking: Ranking) -> Section:

@@ -13,7 +13,6 @@ from membw.results.record import (
     INVALID,
     UNDECIDED,
     VALID,
-    Finding,
     Metric,
     Record,
     in_common,
@@ -186,7 +185,11 @@ def _verdict(record: Record) -> tuple[str, str]:
     """(word, why): by the program, or by the check. A case says so of its own record only: a
     check of many nodes writes a verdict per record."""
     case = record.case
-    reasons = [_reason(r) for r in record.reasons if not r.allowed]
+    reasons = [
+        f'{r.reason} ({r.detail})' if r.detail else r.reason
+        for r in record.reasons
+        if not r.allowed
+    ]
     if case.verdict == INVALID:
         own = [case.reasons] if isinstance(case.reasons, str) else [*case.reasons]
         return INVALID, printable('; '.join(own or reasons)) or 'no reason given'
@@ -200,10 +203,6 @@ def _verdict(record: Record) -> tuple[str, str]:
     if reasons:
         return INVALID, f"{printable(reasons[0])} (the record's verdict contradicts it)"
     return (UNDECIDED, f'allowed: {record.allowed}') if record.allowed else (VALID, '')
-
-
-def _reason(finding: Finding) -> str:
-    return ' '.join(filter(None, (finding.reason, f'({finding.detail})' * bool(finding.detail))))
 
 
 def figure_of(of: Measurement, name: str, row: Metric, record: Record) -> Figure:

@@ -453,14 +453,10 @@ def _refuse_twice(record: Record, line: bytes) -> None:
     of_parts = sum(len(part.record.metrics) for part in record.parts if part.record)
     names = bytes(parts['metrics']).count(b'"better":') - len(record.metrics)
     names += bytes(parts['parts']).count(b'"better":') - of_parts if record.parts else 0
-    if (not is_whole or names > 0) and _is_twice(line):
-        raise BadRecord('not a record: a key is given twice')
-
-
-def _is_twice(line: bytes) -> bool:
-    """Whether anything is lost when it is read and written again."""
-    again = msgspec.json.encode(msgspec.json.decode(line))
-    return again.count(b'":') < line.count(b'":') + line.count(b'" :')
+    if not is_whole or names > 0:
+        again = _encode(msgspec.json.decode(line))  # is anything lost?
+        if again.count(b'":') < line.count(b'":') + line.count(b'" :'):
+            raise BadRecord('not a record: a key is given twice')
 
 
 def evidence(line: bytes) -> dict[str, Any]:

@@ -190,7 +190,8 @@ def _files(path: str, table: Table) -> Iterator[tuple[str, IO[bytes], bool]]:
     elif Path(path).is_dir():
         folder = Path(path, 'records') if Path(path, 'records').is_dir() else Path(path)
         table.problems += unreadable_folders(folder)
-        for file in sorted(f for f in folder.rglob('[!.]*') if _is_result(f)):
+        every = (f for f in folder.rglob('[!.]*') if f.suffix in ENDINGS or RESCUED.search(f.name))
+        for file in sorted(f for f in every if f.is_file()):
             with naming(file), open(file, 'rb', BUFFER) as stream:
                 yield str(file), stream, False
     else:
@@ -208,11 +209,6 @@ def _lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     for line in stream:
         yield offset, line if offset else line.removeprefix(BOM)
         offset += len(line)
-
-
-def _is_result(file: Path) -> bool:
-    ending = file.suffix in ENDINGS or RESCUED.search(file.name)
-    return bool(ending) and file.is_file()
 
 
 def _read(

@@ -7,20 +7,16 @@ from pathlib import Path
 from membw import tables
 from membw.accept import protocol as protocols
 from membw.accept.plan import is_possible, plan_lines
-from membw.accept.report import report
+from membw.accept.report import blocks, report
 from membw.accept.rule import decide
 from membw.accept.runs import runs_of
-from membw.accept.text import blocks
 from membw.arguments import FORMS, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.results.table import read_table
 
 EPILOG = """\
-A node passes when the agreed statistic of its first valid runs reaches the contract in every
-metric, or when the retest does. INVALID runs are neither passes nor failures: they are repeated.
-A node that passes and is too good, that later runs contradict, or whose board, modules, firmware,
-kernel or code changed without a word in `replaced`, is UNDECIDED. The machine is
+docs/accept.md has the rule of a node. The machine is
   ACCEPTED    when all parties signed, every node was measured and no more failed than allowed
   REFUSED     when more failed than allowed, whatever is still missing
   INCOMPLETE  otherwise: what is missing or undecided is named

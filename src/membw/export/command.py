@@ -10,7 +10,6 @@ from membw.errors import MembwError
 from membw.files import write_whole
 
 EPILOG = """\
-RESULTS are record files, folders of them, or - for stdin; default: results of this checkout.
 csv and json have every figure; openmetrics has the newest of each series.
 An INVALID figure has its verdict and reason, and no number. A lower bound has its own name.
 What was to be measured and is missing has a verdict and a reason: DIED (by a signal, with its

@@ -11,12 +11,10 @@ from membw.checkout import root
 from membw.errors import MembwError
 
 EPILOG = """\
-STEP: 6 of the last 7 measured nights lie beyond a limit of the node's own median of the 28 nights
-before: the margin, or more where its nights scatter. DRIFT: the median of 28 nights lies more than
-3 % from that of the node's first 28. What all nodes did in a night is taken off, and has its own
-line ('fleet'). A change is one line with its date, size, the limit, and both medians as they are
-in the records. Changed firmware, microcode, kernel, modules, board or code begins a new sample.
-INVALID figures and lower bounds are left out; at least 14 nights are needed.
+STEP: the last 7 nights beside the 28 before; DRIFT: 28 beside the first 28 (docs/judging.md).
+What all nodes did in a night is taken off, and has its own line ('fleet'). Changed firmware,
+microcode, kernel, modules, board or code begins a new sample. INVALID figures and lower bounds are
+left out; at least 14 nights are needed.
 
 example: membw history --acknowledge n042 2026-11-21 'DIMM ordered'
 

@@ -29,10 +29,7 @@ from membw.tables import Column, Table
 SYSTEM = 'whose reference counts (found by host name)'
 STEP_TASKS = 'SLURM_STEP_NUM_TASKS'  # as src/harness/job/ranks.c
 EPILOG = """\
-The word is that of `membw rank`: PASS: as good as its peers, and what loss would have been seen;
-UNDECIDED: low once (measure again), figures are bounds, or there is nothing to compare with; FAIL:
-low again each time, or below its reference; DIED: a program ended by a signal; INVALID: the
-figures of a part are wrong; MISSING: a part was not measured. Causes come with their evidence, by
+The word is that of `membw rank` (docs/judging.md); causes come with their evidence, by
 systems/facts/causes.yaml. Peers are the records of --peers; without any the node's own first runs
 are compared; the reference is that of the system.
 The record goes to results/nodes/; `membw report` of it is a page.

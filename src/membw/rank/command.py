@@ -9,17 +9,9 @@ from membw.arguments import FORMS, add_site_tests, wanted_of, whole
 from membw.errors import MembwError
 
 EPILOG = """\
-A node whose figure, or the mean of its rates, is worse than the median of its peers by more than
-half the margin, and by more robust deviations than chance gives one node of such a fleet, is low.
-Low nodes are measured again, three times, with three healthy ones: a node is FAIL that is worse
-than their median each time by more than the margin and half a robust deviation, and than two
-robust deviations; else it is PASS. Runs after the first one of the newest measurement are the
-further ones, at whatever hour.
-UNDECIDED: low once (the command that measures it again is printed); nothing to compare with; slow
-with others, as a rack or the slower of two groups that no fact explains; better than its peers by
-more than a tenth; or its peers would not have told the loss of a memory channel.
-INVALID: the figure is wrong. MISSING: a node has no record in the newest measurement.
-DIED: the last launch on it ended by a signal, with the node, or at a limit.
+A low node is measured again, three times, with three healthy ones: worse than their median each
+time it is FAIL, else PASS. Runs after the first one of the newest measurement are the further
+ones, at whatever hour. docs/judging.md has the rules, docs/reading.md the words.
 
 examples:
   membw rank results/

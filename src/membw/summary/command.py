@@ -13,12 +13,12 @@ from membw.results import reframe, verdict
 from membw.results.rows import Row, records_of, rows_of
 from membw.results.table import Table as Records
 from membw.summary import full_table, headline
-from membw.summary.seconds import seconds_by_part
-from membw.tables import Table
+from membw.tables import Cell, Column, Table
 
 # of root, and of users with an rtprio in limits.conf: other processes wait
 REALTIME = 'chrt --fifo 1 membw run'
 
+SECONDS = Column('part', 'part'), Column('seconds', 'seconds', True)
 EPILOG = "exit status: as of 'membw run'; 2 not a report"
 
 
@@ -90,6 +90,34 @@ def run(args: argparse.Namespace) -> int:
         print(tables.as_text([seconds_by_part(run.path, run.rows)], args.json))
         return 0
     return show(run, args.json)
+
+
+def seconds_by_part(path: str, rows: list[Row]) -> Table:
+    """Of a run on this machine, its cases one after the other: of several jobs at a time the parts
+    add up to more."""
+    report = reframe.load(path)
+    session, cases = report['session_info'], reframe.cases_of(report)
+    start, end = session['time_start_unix'], session['time_end_unix']
+    records = [a.record for row in rows for a in row.attempts if a.record]
+
+    def took(part: str, is_build: bool) -> float:
+        own = (case for case in cases if bool(case.get('fixture')) is is_build)
+        return sum(case.get(f'time_{part}') or 0.0 for case in own)
+
+    residency = sum((r.get('residency') or {}).get('seconds') or 0 for r in records)
+    kernels = [k for r in records for k in (r.get('kernels') or {}).values()]
+    figures = sum(k.get('total_s') or 0 for k in kernels)
+    builds, runs = took('compile', True) + took('setup', True), took('run', False)
+    parts = {
+        'membw and ReFrame begin': start - float(session.get('membw_begun') or start),
+        'programs are built, or found to be': builds,
+        'a launch finds out where memory begins': residency,
+        'repetitions that become figures': figures,
+        'start, first touch, looks, validation': runs - residency - figures,
+        'judged, kept': took('sanity', False) + took('performance', False),
+    }
+    parts['all else'] = end - start + parts['membw and ReFrame begin'] - sum(parts.values())
+    return Table('', SECONDS, [(name, Cell(s, f'{s:.1f}')) for name, s in parts.items()])
 
 
 def show(run: Run, is_json: bool = False) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 from membw.accept.risk import assess, sentences
 from membw.accept.rule import STATUSES, Decision, Node
 from membw.accept.runs import BUILD
+from membw.grouped import grouped
 from membw.moments import utc
 from membw.presets import version
 from membw.printable import plural, printable
@@ -180,10 +181,6 @@ def rounds_of(node: dict[str, Any]) -> str:
 
 def not_counted(acceptance: dict[str, Any]) -> list[str]:
     """A line for each reason why runs do not count."""
-    reasons: dict[str, list[str]] = {}
-    for node in acceptance['nodes']:
-        for run in node['runs']:
-            if run['counted'] not in ('first', 'retest'):
-                reasons.setdefault(run['counted'], []).append(node['node'])
-    every = reasons.items()
+    counted = ((r['counted'], n['node']) for n in acceptance['nodes'] for r in n['runs'])
+    every = grouped(pair for pair in counted if pair[0] not in ('first', 'retest')).items()
     return [f'{plural(len(n), "run")} of {fold(set(n))}: {printable(why)}' for why, n in every]

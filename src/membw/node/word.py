@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from membw.grouped import grouped
 from membw.node.causes import Cause, Seen, find
 from membw.node.quantities import BY_METRIC, counted_of, facts_of
 from membw.rank.group import MEAN, Group
@@ -96,11 +97,8 @@ def _by_peers(v: NodeVerdict, ranking: Ranking) -> Compared | None:
 def _by_past(v: NodeVerdict, own: Sequence[Figure]) -> Compared | None:
     """By its first runs since a fact changed, and the newest four: low in each of them is FAIL.
     None: it was INVALID."""
-    by_run: dict[int, list[Figure]] = {}
-    for figure in own:
-        if figure.setting == v.setting and figure.verdict == 'VALID':
-            by_run.setdefault(id(figure.of), []).append(figure)
-    runs = in_order([*by_run.values()])
+    valid = (f for f in own if f.setting == v.setting and f.verdict == 'VALID')
+    runs = in_order([*grouped((id(f.of), f) for f in valid).values()])
     if not runs:
         return None
     facts = [runs[-1][0].of.provenance.get(name) for name in FACTS]

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from membw.grouped import grouped
 from membw.printable import plural
 from membw.rank.group import MARGIN, MEAN, PEER, Group, Row, Run
 from membw.rank.units import Unit, by_name
@@ -84,19 +85,13 @@ def judge(
     `low`, `controls`: {setting: nodes to measure again, and healthy ones to measure with them}.
     """
     found = Judgement(units, what)
-    settings: dict[Setting, list[Figure]] = defaultdict(list)
-    for figure in first:
-        settings[figure.setting].append(figure)
-    further: dict[Setting, list[Figure]] = defaultdict(list)
-    for figure in again:
-        if not unusable(figure):
-            further[figure.setting].append(figure)
-    for setting, figures in settings.items():
+    further = grouped((f.setting, f) for f in again if not unusable(f))
+    for setting, figures in grouped((f.setting, f) for f in first).items():
         wrong = {f.node: why for f in figures if (why := unusable(f))}
         valid = [f for f in figures if f.node not in wrong]
         found.verdicts += [NodeVerdict(node, *why, setting) for node, why in sorted(wrong.items())]
         if valid:
-            _Setting(valid, further[setting], found).judge()
+            _Setting(valid, further.get(setting, []), found).judge()
     return found
 
 

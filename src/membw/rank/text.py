@@ -2,10 +2,10 @@
 
 import shlex
 import sys
-from collections import defaultdict
 from statistics import median
 
 from membw import tables
+from membw.grouped import grouped
 from membw.printable import plural
 from membw.rank.group import MARGIN, Group
 from membw.rank.judge import AGAIN
@@ -24,13 +24,9 @@ def as_blocks(ranking: Ranking, limit: int) -> list[str | Table]:
     """Tables, and the lines between them; `limit`: rows per group, 0: all."""
     blocks: list[str | Table] = [ranking.counts()]
     blocks += [f'note: {note}' for note in ranking.notes]
-    alike: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for verdict in ranking.verdicts:
-        if verdict.reason:
-            alike[verdict.verdict, verdict.reason].append(verdict.node)
-    for node in ranking.nodes:
-        if node.verdict == MISSING:
-            alike[MISSING, node.reason].append(node.name)
+    said = [((v.verdict, v.reason), v.node) for v in ranking.verdicts if v.reason]
+    gone = [((MISSING, n.reason), n.name) for n in ranking.nodes if n.verdict == MISSING]
+    alike = grouped([*said, *gone])
     order = sorted(alike, key=lambda key: WORST_FIRST.index(key[0]))
     blocks += [f'{fold(alike[key])} {key[0]} ({key[1]})' for key in order]
     blocks += [f'measure again: {again(ranking, setting)}' for setting in ranking.low]

@@ -4,6 +4,7 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 
+from membw.grouped import grouped
 from membw.moments import utc
 from membw.possible import contributed, sentence
 from membw.presets import version
@@ -140,10 +141,7 @@ def _standing(row: Row, table: Table) -> list[str]:
 
 def _attention(rows: Sequence[Row], alarms: Sequence[Alarm]) -> list[Alarm]:
     """What is not PASS, by verdict and then by loss; equal reasons of one test are one line."""
-    alike: dict[tuple[str, str, str], list[Row]] = {}
-    for row in rows:
-        if row.word != PASS:
-            alike.setdefault((row.word, row.test, row.reason), []).append(row)
+    alike = grouped(((r.word, r.test, r.reason), r) for r in rows if r.word != PASS)
     every = []
     for (word, test, why), same in alike.items():
         names, nodes = {row.name for row in same}, {row.node for row in same}

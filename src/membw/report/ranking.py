@@ -3,6 +3,7 @@
 import math
 from collections import defaultdict
 
+from membw.grouped import grouped
 from membw.printable import at_most, plural
 from membw.rank.group import MARGIN
 from membw.rank.judge import NodeVerdict
@@ -12,7 +13,6 @@ from membw.report.model import Alarm, Picture, Section
 from membw.report.svg import LETTER, LINE, Canvas, Scale, x_axis, y_axis
 from membw.results.figure import Figure
 from membw.results.hostlist import fold
-from membw.results.setting import Setting
 from membw.results.verdict import FAIL, MISSING, PASS, WORST_FIRST
 from membw.tables import Column, Table
 
@@ -36,10 +36,7 @@ READ = (
 def section(ranking: Ranking) -> Section:
     """The pictures of the largest settings, and all nodes, the largest loss first."""
     made = Section('nodes', f'Nodes: {ranking.counts().partition(": ")[2]}', [*ranking.notes])
-    settings: dict[Setting, list[NodeVerdict]] = defaultdict(list)
-    for verdict in ranking.verdicts:
-        if verdict.figures:
-            settings[verdict.setting].append(verdict)
+    settings = grouped((v.setting, v) for v in ranking.verdicts if v.figures)
     largest = sorted(settings.items(), key=lambda item: -len(item[1]))[:MAPS]
     made.pictures = [_picture(of, ranking.first[at]) for at, of in largest if len(of) > 1]
     made.pictures[1:1] = _by_rack(ranking)
@@ -63,10 +60,8 @@ def who_is_slow(ranking: Ranking) -> str:
 
 def alarms(ranking: Ranking) -> list[Alarm]:
     """A line for each reason against nodes; nodes with the same one share it."""
-    alike: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for node, _ in _by_loss(ranking):
-        if node.verdict != PASS:
-            alike[node.verdict, node.reason].append(node.name)
+    bad = (node for node, _ in _by_loss(ranking) if node.verdict != PASS)
+    alike = grouped(((node.verdict, node.reason), node.name) for node in bad)
     made = []
     for (word, why), names in alike.items():
         what = 'node' if len(names) == 1 else f'{len(names)} nodes'

@@ -9,6 +9,7 @@ from typing import Any
 
 from membw.errors import MembwError
 from membw.files import read_text, write_whole
+from membw.grouped import grouped
 from membw.printable import printable
 from membw.results.record import is_set
 
@@ -57,9 +58,7 @@ def fold(names: Iterable[str]) -> str:
 def match_expected(hosts: Iterable[str], expected: Iterable[str]) -> list[str]:
     """Expected names as the records spell them: `n1` stands for `n1.site.org` and back."""
     known, names = set(hosts), []
-    by_short: dict[str, list[str]] = {}
-    for host in known:
-        by_short.setdefault(host.split('.')[0], []).append(host)
+    by_short = grouped((host.split('.')[0], host) for host in known)
     for name in expected:
         same = by_short.get(name.split('.')[0], [])
         alike = [host for host in same if '.' not in host or '.' not in name]

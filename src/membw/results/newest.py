@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
+from membw.grouped import grouped
 from membw.moments import night_of
 from membw.results.figure import Figure
 from membw.results.record import Record, read_record
@@ -140,10 +141,9 @@ def since(begin: float, lines: list[Stored]) -> list[Stored]:
 
 def of_newest(places: Iterable[Place], together_s: float, whole: Container[str]) -> list[Place]:
     """Those of the newest measurement of each series, each node's last, and what has no figure."""
-    found: list[Place] = []
-    every: dict[tuple[str, ...], list[Place]] = defaultdict(list)
-    for one in places:
-        (every[one.setting.series] if one.has_figures else found).append(one)
+    known = [*places]
+    found = [one for one in known if not one.has_figures]
+    every = grouped((one.setting.series, one) for one in known if one.has_figures)
     for of_series in every.values():
         begins, missing = begins_of(of_series, together_s)
         begins |= missing

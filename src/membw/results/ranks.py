@@ -4,6 +4,7 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
+from membw.grouped import grouped
 from membw.printable import printable
 from membw.results.figure import Figure, Lost, figure_of, measurement
 from membw.results.newest import Line
@@ -28,9 +29,8 @@ def runs_of(records: Iterable[Line]) -> Iterator[tuple[list[Line], str]]:
         jobs[setting, one.record.ranks, file].append(one)
     for same in jobs.values():
         for job in _jobs(sorted(same, key=lambda one: one.time)):
-            nodes: dict[str, list[Line]] = defaultdict(list)
-            for one in sorted(job, key=lambda one: one.record.rank):
-                nodes[one.record.host].append(one)
+            ranks = sorted(job, key=lambda one: one.record.rank)
+            nodes = grouped((one.record.host, one) for one in ranks)
             most = max(map(len, nodes.values()))
             for run in nodes.values():
                 is_short = len(job) < run[0].record.ranks and len(run) < most

@@ -11,6 +11,7 @@ import collections
 from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
+from membw.grouped import grouped
 from membw.results import reframe, verdict
 from membw.results.figure import Figure, Lost, Measurement, headline
 from membw.results.record import HIGHER
@@ -88,22 +89,19 @@ def records_of(cases: list[dict], path: str) -> Table:
 def rows_of(cases: list[dict], path: str, table: Table) -> list[Row]:
     """In the order of the report at `path`; `table`: of its records."""
     builds = reframe.failed_builds(cases)
-    by_file: dict[str, list[Figure]] = collections.defaultdict(list)
-    for figure in table.figures:
-        by_file[figure.file].append(figure)
-    groups: dict[tuple, list[Attempt]] = collections.defaultdict(list)
+    by_file, attempts = grouped((figure.file, figure) for figure in table.figures), []
     for case in filter(reframe.is_row, cases):
-        own = by_file[str(reframe.record_file(case, path))]
+        own = by_file.get(str(reframe.record_file(case, path)), [])
         if case.get('node_check'):  # of a whole cluster the report has the figures, the medians
             one = attempt(case, {}, [], builds, {f.metric for f in own if f.is_headline})
         else:
             one = attempt(case, table.evidence(own[0]) if own else {}, own, builds)
         parameters = tuple(reframe.parameters(case).items())
         key = reframe.test_of(case), reframe.where(case), case['environ'], parameters
-        groups[key].append(one)
+        attempts.append((key, one))
     return [
-        Row(test, where, preset, dict(parameters), *judged(attempts), attempts)
-        for (test, where, preset, parameters), attempts in groups.items()
+        Row(test, where, preset, dict(parameters), *judged(of), of)
+        for (test, where, preset, parameters), of in grouped(attempts).items()
     ]
 
 
@@ -155,14 +153,11 @@ def figures_of(case: dict, headlines: Container[str] = ()) -> dict[str, Figure]:
 
 def rows_of_records(figures: Iterable[Figure], lost: Iterable[Lost] = ()) -> list[Row]:
     """One Row per test, preset, pinning, parameters and node, best first."""
-    rounds: dict[tuple, dict[int, list[Figure]]] = collections.defaultdict(dict)
-    missing: dict[tuple, list[Lost]] = collections.defaultdict(list)
-    for f in figures:
-        rounds[key_of(f)].setdefault(id(f.of), []).append(f)
-    for one in lost:
-        missing[key_of(one)].append(one)
+    every_run = grouped((id(f.of), f) for f in figures).values()
+    rounds = grouped((key_of(of[0]), of) for of in every_run)
+    missing = grouped((key_of(one), one) for one in lost)
     keys = dict.fromkeys([*rounds, *missing])
-    every = (_row(key, [*rounds[key].values()], missing[key]) for key in keys)
+    every = (_row(key, rounds.get(key, []), missing.get(key, [])) for key in keys)
     return sorted(every, key=best_first)
 
 

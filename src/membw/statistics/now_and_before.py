@@ -9,7 +9,6 @@ DRIFT: the median of the last 28 nights lies beyond the larger of 3 % and 2 robu
 the median of the first 28 nights since the last step.
 """
 
-from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from membw.grouped import grouped
 from membw.statistics import MAD_TO_SIGMA
 
 NOW, MOST_OF_NOW, BEFORE = 7, 6, 28
@@ -94,10 +94,7 @@ def medians_apart(every: Sequence[NDArray]) -> float:
 
 def _alike(keys: Sequence[Hashable]) -> Iterator[list[int]]:
     """Places of equal keys, not too many at a time."""
-    groups: dict[Hashable, list[int]] = defaultdict(list)
-    for place, key in enumerate(keys):
-        groups[key].append(place)
-    for group in groups.values():
+    for group in grouped((key, place) for place, key in enumerate(keys)).values():
         yield from (group[i : i + TOGETHER] for i in range(0, len(group), TOGETHER))
 
 

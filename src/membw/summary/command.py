@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from membw import tables
 from membw.errors import MembwError
+from membw.grouped import grouped
 from membw.printable import plural
 from membw.results import reframe, verdict
 from membw.results.rows import Row, records_of, rows_of
@@ -142,9 +143,7 @@ def show(run: Run, is_json: bool = False) -> int:
 
 def skip_lines(cases: list[dict]) -> Iterator[str]:
     """'  compiler 'icc' of icc-o2 not found: stream (icc-o2)' for each reason."""
-    groups = collections.defaultdict(list)
-    for test, preset, reason in reframe.skipped(cases):
-        groups[reason].append((test, preset))
+    groups = grouped((reason, of) for *of, reason in reframe.skipped(cases))
     if groups:
         yield from ('', 'skipped')
     for reason, pairs in sorted(groups.items()):

@@ -1,9 +1,9 @@
 """The tables of a whole run: one per test, a row for each preset, pinning and parameters."""
 
-import collections
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from membw.grouped import grouped
 from membw.printable import in_bytes, plural, printable
 from membw.results.figure import Figure
 from membw.results.hostlist import fold, read_node_check
@@ -17,10 +17,7 @@ NODES = 40  # lines on nodes of a whole cluster that are not PASS
 
 
 def blocks_of(rows: list[Row]) -> Iterator[Table | str]:
-    groups: dict[tuple, list[Row]] = collections.defaultdict(list)
-    for row in rows:
-        groups[row.test, row.where].append(row)
-    for (test, where), members in groups.items():
+    for (test, where), members in grouped(((r.test, r.where), r) for r in rows).items():
         yield ''
         title = f'{test} on {where}{conditions(members)}'
         metrics = figures_of(members)
@@ -184,10 +181,7 @@ def node_lines(row: Row) -> Iterator[str]:
     lines = read_node_check(case.get('node_check') or '.')
     if not lines:
         return
-    alike: dict[str, list[str]] = collections.defaultdict(list)
-    for node, verdict, line in lines:
-        if verdict != PASS:
-            alike[line.removeprefix(node)].append(node)
+    alike = grouped((line.removeprefix(n), n) for n, verdict, line in lines if verdict != PASS)
     bad = [(fold(nodes) if nodes[1:] else nodes[0]) + why for why, nodes in alike.items()]
     yield f'  {row.preset}: {case.get("nodes")}'
     yield from (f'  {printable(line)}' for line in bad[:NODES])

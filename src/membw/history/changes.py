@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from membw.history.nights import Nights, Series
 from membw.results import provenance
-from membw.results.figure import Figure
 from membw.results.record import HIGHER
 from membw.statistics import now_and_before
 
@@ -101,7 +100,7 @@ def _of_rows(
     of_medians = now_and_before.medians_apart(every)
     figure, found = series.figure, []
     samples = [np.searchsorted(row, sorted(own)).tolist() for row, own in zip(rows, begins)]
-    all_changes = now_and_before.changes_of_many(every, margin, of_medians, samples)
+    all_changes = now_and_before.changes(every, margin, of_medians, samples)
     for name, values, row, changes in zip(names, every, rows, all_changes, strict=True):
         for change in changes:
             earlier, later = row[change.nights_before], row[list(change.nights_after)]
@@ -113,7 +112,7 @@ def _of_rows(
             night = row[change.first]
             is_drift = change.kind == now_and_before.DRIFT
             found.append(Change(
-                (name,), series_name(figure), change.kind, series.nights[night],
+                (name,), figure.setting.name, change.kind, series.nights[night],
                 series.nights[row[change.found]], (figure.metric,),
                 change.size if name == FLEET else float(after / before / (1 + moved) - 1),
                 name, len(earlier), before, after, moved, figure.unit,
@@ -147,12 +146,6 @@ def _cause(series: Series, nights: Nights, name: str, before: int, night: int) -
         facts = provenance.difference(nights.provenances[one], nights.provenances[other])
         texts[provenance.first_change(facts)] += count
     return texts.most_common(1)[0][0] if texts else ''
-
-
-def series_name(figure: Figure) -> str:
-    where = ':'.join(filter(None, (figure.system, figure.partition)))
-    words = where, figure.benchmark, figure.parameters, figure.preset, figure.pinning
-    return ' '.join(filter(None, words))
 
 
 def _merged(found: list[Change]) -> list[Change]:

@@ -16,7 +16,6 @@ class Part(NamedTuple):
     name: str
     program: str
     args: str
-    asks: str  # the question that it answers
     seconds: float  # of all else
     weight: int = 0
     threads: int = 0  # 0: one per core
@@ -28,13 +27,13 @@ class Part(NamedTuple):
 QUICK = '--quick --allow incomplete'
 # of stream no --seconds: it would end without a figure on a busy node, and look at no domain
 BATTERY = (
-    Part('stream', 'stream', '--explain --max-seconds {s}', 'what all cores read and write', 4, 2),
-    Part('one', 'stream', '--max-seconds {s}', 'what one thread does', 2, 1, threads=1),
-    Part('ladder', 'ladder', '--quick', 'latency and size of each cache, latency of memory', 6),
-    Part('loaded', 'loaded', QUICK, 'the highest rate of reads', 6, cores=2),
-    Part('dgemm', 'dgemm', '--shape square --max-seconds 3', 'arithmetic of all cores', 5),
-    Part('tiers', 'tiers', QUICK, 'each memory from each domain', 6, domains=2),
-    Part('late', 'stream', '--max-seconds {s}', 'whether it fell meanwhile', 2, 2),
+    Part('stream', 'stream', '--explain --max-seconds {s}', 4, 2),  # what all cores read and write
+    Part('one', 'stream', '--max-seconds {s}', 2, 1, threads=1),  # what one thread does
+    Part('ladder', 'ladder', '--quick', 6),  # latency and size of each cache, latency of memory
+    Part('loaded', 'loaded', QUICK, 6, cores=2),  # the highest rate of reads
+    Part('dgemm', 'dgemm', '--shape square --max-seconds 3', 5),  # arithmetic of all cores
+    Part('tiers', 'tiers', QUICK, 6, domains=2),  # each memory from each domain
+    Part('late', 'stream', '--max-seconds {s}', 2, 2),  # whether it fell meanwhile
 )
 
 

@@ -24,7 +24,6 @@ from membw.progress import Passing
 from membw.results.verdict import PASS
 from membw.run import quick
 from membw.site import machine, topology
-from membw.tables import Column, Table
 
 SYSTEM = 'whose reference counts (found by host name)'
 STEP_TASKS = 'SLURM_STEP_NUM_TASKS'  # as src/harness/job/ranks.c
@@ -41,12 +40,6 @@ examples:
 
 exit status: 0 PASS; 1 another word; 2 usage error
 """
-PLAN = (
-    Column('part', 'part'),
-    Column('seconds', 'seconds', True),
-    Column('command', 'command'),
-    Column('asks', 'answers'),
-)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +50,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('--preset', help='the preset that the programs are built by (as membw run)')
     about = 'built programs, in place of a preset; dgemm runs where it is there'
     add('--programs', metavar='DIR', help=about)
-    add('--plan', action='store_true', help='print the parts and their time, and end')
     add = parser.add_argument_group('what it is compared with').add_argument
     add('--system', default='', metavar='SYSTEM[:PARTITION]', help=SYSTEM)
     add(
@@ -83,11 +75,6 @@ def run(args: argparse.Namespace) -> int:
     domains, cores = len(topology.numbered()) or 1, len(topology.cores_here())
     has_blas = bool(args.programs) and os.access(Path(args.programs, battery.OPTIONAL), os.X_OK)
     parts = [*battery.plan(args.seconds, domains, cores, has_blas)]
-    if args.plan:
-        lines = (' '.join([part.program, *battery.words(part, s)]) for part, s in parts)
-        rows = [(part.name, s, line, part.asks) for (part, s), line in zip(parts, lines)]
-        print(tables.as_text([Table('', PLAN, rows)], args.json))
-        return 0
     names = dict.fromkeys(part.program for part, _ in parts)
     programs = built(names, args.preset, args.programs)
     node = measured(parts, programs)

@@ -9,7 +9,6 @@ from membw.node.causes import NAMES, differing
 from membw.node.quantities import BY_METRIC
 from membw.node.word import Compared, Word
 from membw.printable import printable
-from membw.rank.text import name_of
 from membw.results.record import Record
 from membw.results.verdict import FAIL, PASS
 from membw.tables import Cell, Column, Table
@@ -56,7 +55,7 @@ def _rest(one: Compared, explained: set[str], found: Word) -> list[str]:
 def figures(one: Compared) -> Table:
     group, none = one.group, Cell(None, '')
     peers = f'{one.verdict.peers} {group.what}{"s" * (one.verdict.peers != 1)}'
-    table = Table(f'{name_of(one.verdict.setting)}, median of {peers}', COLUMNS)
+    table = Table(f'{one.verdict.setting.name}, median of {peers}', COLUMNS)
     for column, metric in enumerate(group.metrics):
         f = one.figures.get(metric)
         if not f:

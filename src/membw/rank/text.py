@@ -59,14 +59,8 @@ def command_of(setting: Setting, more: str = '') -> str:
     return shlex.join([*words, '-p', setting.preset])
 
 
-def name_of(setting: Setting) -> str:
-    where = ':'.join(filter(None, (setting.system, setting.partition)))
-    words = setting.test, setting.parameters, setting.preset, setting.pinning
-    return ' '.join(filter(None, (where, *words)))
-
-
 def _head(ranking: Ranking, group: Group) -> str:
-    text = f'{name_of(group.setting)}: {plural(len(group.nodes), "node")}'
+    text = f'{group.setting.name}: {plural(len(group.nodes), "node")}'
     if group.peers < 2:
         return text
     limit = group.fail_limit(group.head)

@@ -44,6 +44,13 @@ class Setting(NamedTuple):
         return ' '.join(f'{name}={value}' for name, value in self._asdict().items() if value)
 
     @property
+    def name(self) -> str:
+        """'thin:batch stream gcc-o2 omp'."""
+        where = ':'.join(filter(None, (self.system, self.partition)))
+        words = self.test, self.parameters, self.preset, self.pinning
+        return ' '.join(filter(None, (where, *words)))
+
+    @property
     def series(self) -> tuple[str, ...]:
         """One test, preset and pinning on one partition: what is measured at one time."""
         return self[:6]

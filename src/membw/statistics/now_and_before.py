@@ -45,23 +45,16 @@ class Change(NamedTuple):
 
 
 def changes(
-    values: NDArray, margin: float, of_medians: float, begins: Sequence[int] = ()
-) -> list[Change]:
-    """The steps and drifts of a series, in order of time.
+    every: Sequence[NDArray], margin: float, of_medians: float, begins: Sequence[Sequence[int]]
+) -> list[list[Change]]:
+    """The steps and drifts of each series, in order of time; numpy takes alike ones together.
 
     Args:
-        values: one above 0 per measured night.
+        every: one value above 0 per measured night.
         margin: the smallest change that matters, as a fraction.
         of_medians: `medians_apart` of the fleet.
         begins: places where a new sample begins.
     """
-    return changes_of_many([values], margin, of_medians, [begins])[0]
-
-
-def changes_of_many(
-    every: Sequence[NDArray], margin: float, of_medians: float, begins: Sequence[Sequence[int]]
-) -> list[list[Change]]:
-    """`changes` of each series; numpy takes alike ones together."""
     found: list[list[Change]] = [[] for _ in every]
     for places in _alike([(len(own), *at) for own, at in zip(every, begins, strict=True)]):
         rows = np.stack([every[place] for place in places])

@@ -200,14 +200,15 @@ def test_fewer_than_three_nodes_are_compared_with_themselves(tmp_path, nodes):
 def test_a_slow_drift_is_found_once():
     noise = np.random.default_rng(1).normal(0, 0.005, 150)
     values = 100 * (1 + noise) * np.concatenate([np.ones(40), np.linspace(1, 0.94, 110)])
-    found = now_and_before.changes(values, 0.02, 0.002)
+    (found,) = now_and_before.changes([values], 0.02, 0.002, [()])
     assert [change.kind for change in found if change.kind == 'DRIFT'] == ['DRIFT']
     assert all(change.size < 0 for change in found)
 
 
 def test_noisy_nights_widen_the_limit():
     values = 100 * (1 + np.random.default_rng(1).normal(0, 0.03, 200))
-    assert now_and_before.changes(values, 0.02, now_and_before.medians_apart([values])) == []
+    apart = now_and_before.medians_apart([values])
+    assert now_and_before.changes([values], 0.02, apart, [()]) == [[]]
 
 
 @pytest.fixture

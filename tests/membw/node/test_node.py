@@ -128,11 +128,6 @@ def test_who_took_the_cpus_is_said():
     assert text.other_processes(found.newest) == ['Other processes: cron 4.0 s']
 
 
-def test_the_plan_is_printed(capsys):
-    status, said = run(capsys, '--plan', '--seconds', 30)
-    assert status == 0 and 'ladder --quick' in said.out
-
-
 def test_programs_for_another_cpu_are_built_in_another_folder(monkeypatch):
     """Two kinds of nodes on one home: in one folder each would build over the other's."""
     done = subprocess.CompletedProcess([], 0)

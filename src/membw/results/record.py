@@ -92,12 +92,9 @@ class Validation(Struct, frozen=True):
 class Module(Struct, frozen=True):
     """A memory module; speeds in MT/s."""
 
-    locator: Text = None
-    bank: Text = None
     size_mib: int | None = None
     rated_mts: int | None = None
     configured_mts: int | None = None
-    width_bits: int | None = None
     type: Text = None
 
 
@@ -126,7 +123,6 @@ class Facts(Struct, frozen=True):
     dimms: tuple[Module, ...] = ()
     dimms_are_virtual: bool = False
     cpu_id: dict[str, str | bool | None] = {}
-    architecture: Text = None
     # of `membw node`
     cpus_allowed: int | None = None
     uncore_max_khz: float | None = None
@@ -208,7 +204,6 @@ class Case(Build, frozen=True):
     # when its job was submitted and its record read: by one clock, where those of nodes differ
     submitted: Text = None
     taken: Text = None
-    stores: Text = ''
 
     def __post_init__(self) -> None:
         for name, row in (self.references or {}).items():

@@ -10,7 +10,7 @@ from membw.errors import MembwError
 from membw.files import write_whole
 
 EPILOG = """\
-csv and json have every figure; openmetrics has the newest of each series.
+csv has every figure; openmetrics has the newest of each series.
 An INVALID figure has its verdict and reason, and no number. A lower bound has its own name.
 What was to be measured and is missing has a verdict and a reason: DIED (by a signal, with its
 node, at its limit) or MISSING, as after a failed build (FOLDER/reports).
@@ -18,7 +18,7 @@ node, at its limit) or MISSING, as after a failed build (FOLDER/reports).
 examples:
   membw export --output /var/lib/node_exporter/membw.prom
   membw export --format csv results/records >figures.csv
-  zcat records.jsonl.gz | membw export --format json -
+  zcat records.jsonl.gz | membw export --format csv -
 
 exit status: 0 exported, whatever the verdicts; 1 exported, but some lines could not be read;
 2 usage error, or nothing to export
@@ -29,8 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('results', nargs='*', metavar='RESULTS', help=f'{FORMS} (results of this checkout)')
     add = parser.add_argument_group('output').add_argument
-    forms = ('openmetrics', 'csv', 'json')
-    add('--format', choices=forms, default='openmetrics', help='(openmetrics)')
+    forms = ('openmetrics', 'csv')
+    add('--format', choices=forms, default=forms[0], help='(openmetrics)')
     add('--headline', action='store_true', help='the figure that stands for each record alone')
     add('--output', metavar='FILE', help='write this file in place of stdout, atomically')
     add_site_tests(parser)
@@ -57,8 +57,7 @@ def run(args: argparse.Namespace) -> int:
     if is_newest:
         text = openmetrics.as_text(table.figures, missing, words, shown)
     else:
-        write = rows.as_csv if args.format == 'csv' else rows.as_json
-        text = write([*filter(shown, table.figures)], missing, words)
+        text = rows.as_csv([*filter(shown, table.figures)], missing, words)
     if args.output:
         write_whole(args.output, text)
     else:

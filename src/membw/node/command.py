@@ -17,8 +17,7 @@ from membw.checkout import root
 from membw.errors import MembwError, did_you_mean
 from membw.files import one_at_a_time
 from membw.node import assembled, battery, counters
-from membw.node.battery import Part
-from membw.node.launch import launch
+from membw.node.battery import Part, launch
 from membw.presets.table import Facts
 from membw.progress import Passing
 from membw.results.verdict import PASS

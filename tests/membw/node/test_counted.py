@@ -7,7 +7,7 @@ import pytest
 from places import ROOT
 
 from membw.node import counters
-from membw.node.launch import launch
+from membw.node.battery import launch
 
 
 def plant(root, files):

@@ -118,27 +118,22 @@ def to_reference(row: Row) -> Cell:
 
 
 def series_of(title: str, rows: list[Row], metrics: dict[str, str]) -> Iterator[Table | str]:
-    """A table per row: a line for each number of threads or of bytes, a column for each series;
-    the other way round where there are more series than numbers. Other figures: a line each."""
+    """A table per row: a line for each number of threads or of bytes, a column for each series.
+    Other figures: a line each."""
     every = {name: f for row in rows for name, f in row.figures.items()}
     points = {(f.series, place(f.at)): name for name, f in every.items() if f.series}
     series = list(dict.fromkeys(stem for stem, _ in points))
     numbers = list(dict.fromkeys(number for _, number in points))
     units = {stem: {f.unit for f in every.values() if f.series == stem} for stem in series}
     named = {stem: f'{stem}, {", ".join(of)}' for stem, of in units.items() if len(of) == 1}
-    by_number = len(numbers) >= len(series)
-    lines, columns = (numbers, series) if by_number else (series, numbers)
-    first = Column('at', '') if by_number else Column('figure', 'figure')
-    heads = (first, *(Column(c, named.get(c, c), True) for c in columns))
+    heads = (Column('at', ''), *(Column(name, named.get(name, name), True) for name in series))
     plain = Column('figure', 'figure'), Column('value', 'value', True), Column('unit', '')
     others = [name for name in metrics if not every[name].series]
     for row in rows:
         label = ' '.join([row.preset, *row.parameters.values()])
         of_row = f'{title}: {label}'
-        table = []
-        for line in lines:
-            keys = [(c, line) if by_number else (line, c) for c in columns]
-            table.append([line, *(cell(row, points[k]) if k in points else '' for k in keys)])
+        keys = [(number, [(name, number) for name in series]) for number in numbers]
+        table = [[n, *(cell(row, points[k]) if k in points else '' for k in of)] for n, of in keys]
         if table and row.word != INVALID:
             yield Table(of_row, heads, table)
         if others and row.word != INVALID:

@@ -25,7 +25,7 @@ from lib.measurement import invalid_reasons, measurement
 from membw.errors import MembwError
 from membw.printable import at_most, plural
 from membw.results import archive, ledger
-from membw.results.table import HIGHER
+from membw.results.record import HIGHER
 from membw.site import slurm, topology
 
 if TYPE_CHECKING:

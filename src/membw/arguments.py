@@ -2,16 +2,10 @@
 
 import argparse
 import time
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 FORMS = "records, ReFrame's report, perflogs or results.db, logs of stream.c; folders; - (stdin)"
-
-
-def add_node(add: Callable[..., object], what: str) -> None:
-    """--node, which means the same in every command; --nodes are the expected ones."""
-    add('--node', metavar='FILE|LIST', help=f'{what} of these nodes only: n1,n7 or n[001-128]')
 
 
 def add_site_tests(parser: argparse.ArgumentParser, *own: str) -> None:
@@ -31,14 +25,6 @@ def wanted_of(args: argparse.Namespace, since: float) -> Any:
     from membw.results.site_tests import Wanted
 
     return Wanted(args.test, since, tuple(args.lower), tuple(args.higher))
-
-
-def percent(text: str) -> float:
-    """A float, in percent; neither 0 nor 100."""
-    value = float(text)
-    if not 0 < value < 100:
-        raise argparse.ArgumentTypeError(f"'{text}' is not between 0 and 100")
-    return value
 
 
 def fraction(text: str) -> float:

@@ -42,7 +42,6 @@ COMMANDS = {
     'published': ('possible.command', 'what other machines reach, with conditions and source'),
     'checks': ('shell', 'print the folder of the checks, for reframe -c'),
     'env': ('shell', 'print the settings for reframe: eval "$(membw env)"'),
-    'completion': ('shell', 'print the set-up of tab completion for a shell'),
 }
 
 
@@ -112,10 +111,6 @@ def as_meant(argv: list[str]) -> list[str]:
 def dispatch(argv: list[str] | None) -> int:
     """Options that a subcommand does not know are an error, unless it hands them on."""
     argv = sys.argv[1:] if argv is None else argv
-    if '_ARGCOMPLETE' in os.environ:  # the tab key: argcomplete answers, and ends the process
-        from membw.shell import answer
-
-        answer(build_parser)
     argv = as_meant(argv)
     parser = build_parser(*argv[:1])
     args, rest = parser.parse_known_args(argv)

@@ -64,3 +64,11 @@ def at_most(lines: list[str], most: int) -> list[str]:
 def plural(number: int, what: str) -> str:
     """A number and what it counts: '1 node', '2 nodes'."""
     return f'{number} {what}{"s" * (number != 1)}'
+
+
+def in_bytes(size: float) -> str:
+    """'4 MiB'."""
+    for name, unit in (('GiB', 1 << 30), ('MiB', 1 << 20), ('KiB', 1 << 10)):
+        if size >= unit:
+            return f'{size / unit:.4g} {name}'
+    return f'{size:g} B'

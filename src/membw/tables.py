@@ -11,7 +11,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from membw.printable import in_locale, printable
 
@@ -114,14 +114,10 @@ def as_text(blocks: Iterable[Block], is_json: bool = False, colour: bool | None 
         notes = [block for block in blocks if isinstance(block, str) and block]
         data = {'schema': 'membw-tables-1', 'tables': rows, 'notes': notes}
         return json.dumps(data, indent=1, allow_nan=False)
-    colour = is_coloured() if colour is None else colour
+    if colour is None:  # on a terminal, where colours are wanted: https://no-color.org
+        is_plain = os.environ.get('NO_COLOR') or os.environ.get('TERM') == 'dumb'
+        colour = sys.stdout.isatty() and not is_plain
     return '\n'.join(line for block in blocks for line in _plain(block, colour))
-
-
-def is_coloured(stream: IO | None = None) -> bool:
-    """A terminal on which colours are wanted: https://no-color.org."""
-    stream = stream or sys.stdout
-    return stream.isatty() and not os.environ.get('NO_COLOR') and os.environ.get('TERM') != 'dumb'
 
 
 def painted(word: str) -> str:

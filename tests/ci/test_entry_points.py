@@ -261,7 +261,7 @@ def test_an_unknown_system_is_refused_before_the_set_up(root, call, tmp_path, wo
     ('why n1 x.json --system nope', 'known here: '), ('node --system thn', "did you mean 'thin'?"),
     ('nightly --system thn', "did you mean 'thin'?"), ('calibrate --system nope', 'known here: '),
     ('run --system nope', 'known here: '), ('node --second 30', "did you mean '--seconds'?"),
-    ('rank --marg 3 x', "did you mean '--margin'?"), ('history --sinc 3d', "'--since'?"),
+    ('rank --limt 3 x', "did you mean '--limit'?"), ('history --sinc 3d', "'--since'?"),
     ('run --ful', "did you mean '--full'?"),
 ])  # fmt: skip
 def test_no_command_takes_what_is_misspelt(call, words, hint):

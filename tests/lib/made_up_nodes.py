@@ -24,18 +24,16 @@ METRICS = {
     'tiers': {'across': ('read_gbs_0_1', 'GB/s')},
     'late': {'rate': ('triad', 'GB/s')},
 }  # fmt: skip
-QUIET = {'wall_s': 5.0, 'own_s': 10.0, 'other_s': 0.0, 'unaccounted_s': 0.0, 'interrupts_s': 0.0,
-         'steal_s': 0.0, 'other_share': 0.001, 'steal_share': 0.0, 'interrupt_share': 0.0,
-         'processes': []}  # fmt: skip
+QUIET = {'other_share': 0.001, 'stolen_share': 0.0}
 COUNTED = {'corrected_errors': 0, 'uncorrected_errors': 0, 'thermal_throttles': 0,
            'machine_checks': 0, 'pages_migrated': 0, 'quota_throttles': 0}  # fmt: skip
 MODULES = [{'size_mib': 32_768, 'configured_mts': 3200}] * 8
 
 
-def node(host='n1', day=0.0, shares=None, facts=None, counted=None, traces=None, noise=None,
-         stopped=(), facts_own=None, dies='', verdicts=(), **fields):  # fmt: skip
+def node(host='n1', day=0.0, shares=None, facts=None, counted=None, busy=None, noise=None,
+         facts_own=None, dies='', verdicts=(), **fields):  # fmt: skip
     """`shares`: {quantity: of the healthy one, below 1 is worse}, 'late' of the last Triad;
-    `noise()`: a factor of each figure; `traces`: {part: what differs from QUIET}; `dies`: a
+    `noise()`: a factor of each figure; `busy`: {part: what differs from QUIET}; `dies`: a
     part that left no record; `verdicts`: {part: (verdict, reason)} of those that are not VALID."""
     shares, noise = shares or {}, noise or (lambda: 1.0)
     parts = []
@@ -49,17 +47,17 @@ def node(host='n1', day=0.0, shares=None, facts=None, counted=None, traces=None,
             if name == 'tiers':
                 at = {'cpu_domain': 0, 'memory_domain': 1}
                 rows[metric] |= {'series': 'read_gbs', 'at': at}
-            if unit == 'GB/s' and ((traces or {}).get(name) or name in stopped):
+            if unit == 'GB/s' and (busy or {}).get(name):
                 rows[metric]['bound'] = 'lower'
         record = {
             'schema': 'membw-record-2', 'program': 'stream' if name in ('one', 'late') else name,
             'host': host, 'time': made.when(day), 'verdict': 'VALID', 'reasons': [],
             'metrics': rows, 'build': made.BUILD,
             'facts': {**made.FACTS, 'dimms': MODULES, **(facts or {})}, 'threads': made.THREADS,
+            'busy': {**QUIET, **(busy or {}).get(name, {})},
         }  # fmt: skip
         parts.append({
             'name': name, 'command': name, 'record': record, 'why': '', 'died': False,
-            'stopped': 9 * (name in stopped), 'trace': {**QUIET, **(traces or {}).get(name, {})},
         })  # fmt: skip
         if name in verdicts:
             record['verdict'], why = verdicts[name]

@@ -14,7 +14,7 @@ from lib import imb_table, slurm_nodes
 
 from membw.campaign.slurm_queue import Queue
 from membw.errors import MembwError
-from membw.node import counters, trace
+from membw.node import counters
 from membw.rank import units
 from membw.results import ledger, site_tests
 from membw.site import machine, slurm, topology
@@ -31,9 +31,6 @@ TOPOLOGY = (
     'SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[1-3]\nBlockName=b1 BlockIndex=1 Nodes=n4 B=8\n'
 )
 CGROUPS = '9:cpu,cpuacct:/job_1/step\n0::/system.slice/job\n180000 100000\nnr_throttled 5\n'
-STAT = (
-    'cpu  10 0 20 30 0 0 0 1 0 0\ncpu0 5 0 10 15\n47 (a (b) c) R 1 4 4 0 -1 4 0 0 0 0 100 20 3\n'
-)
 IMB = (
     '# Benchmarking PingPong\n #bytes #repetitions t[usec] Mbytes/sec\n 0 1000 1.2 0.0\n 1 9 1 1\n'
 )
@@ -93,7 +90,6 @@ READERS = [
     ('lists of CPUs', topology.expand, '0-3,8-11,16'),
     ('cgroups', lambda text: topology.quota(), CGROUPS),
     ('cpu.stat', lambda text: counters.read(), CGROUPS),
-    ('/proc/stat', lambda text: trace.snapshot(), STAT),
     ('/proc/cpuinfo', lambda text: machine.cpu_flags.__wrapped__(), CPUINFO),
     ('lscpu', lambda text: node.model(), 'Model name:   EPYC\n'),
     ('NUMA domains', lambda text: topology.numa(), '0-1'),

@@ -1,28 +1,9 @@
-"""What a shell and its user find: completion by the tab key, man pages."""
+"""Man pages, of what --help says."""
 
 import re
 import subprocess
 
-import pytest
-
 from membw.cli import COMMANDS
-
-ASK = """
-eval "$(membw completion bash)"
-complete -p membw >/dev/null
-COMP_LINE="$1" COMP_POINT=${#1} COMP_TYPE=9 IFS=$'\\013' _ARGCOMPLETE=1 _ARGCOMPLETE_IFS=$'\\n' \
-    membw 8>&1 9>/dev/null
-"""
-
-
-@pytest.mark.parametrize('line, found', [
-    ('membw sum', 'summary'), ('membw run --ro', '--rounds'), ('membw rank --mar', '--margin'),
-    ('membw run --system uly', 'ulysses'),
-])  # fmt: skip
-def test_the_tab_key_completes_commands_options_and_systems(call, line, found):
-    done = call('bash', '-euc', ASK, 'bash', line)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [found]
 
 
 def test_every_command_and_program_has_a_man_page(call, need, build_program, root, tmp_path):

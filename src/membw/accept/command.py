@@ -2,27 +2,21 @@
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
 from membw import tables
 from membw.accept import protocol as protocols
 from membw.accept.plan import is_possible, plan_lines
-from membw.accept.report import report
+from membw.accept.report import blocks, report
 from membw.accept.rule import decide
 from membw.accept.runs import runs_of
-from membw.accept.text import blocks
-from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
+from membw.arguments import FORMS, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.results.hostlist import chosen_nodes
 from membw.results.table import read_table
 
 EPILOG = """\
-A node passes when the agreed statistic of its first valid runs reaches the contract in every
-metric, or when the retest does. INVALID runs are neither passes nor failures: they are repeated.
-A node that passes and is too good, that later runs contradict, or whose board, modules, firmware,
-kernel or code changed without a word in `replaced`, is UNDECIDED. The machine is
+docs/accept.md has the rule of a node. The machine is
   ACCEPTED    when all parties signed, every node was measured and no more failed than allowed
   REFUSED     when more failed than allowed, whatever is still missing
   INCOMPLETE  otherwise: what is missing or undecided is named
@@ -44,7 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group('the machine').add_argument
     about = f'{FORMS} (results); may be repeated'
     add('--results', action='append', metavar='PATH', default=[], help=about)
-    add_node(add, 'lines')
     add_site_tests(parser)
     tables.add_argument(parser)
 
@@ -63,11 +56,7 @@ def run(args: argparse.Namespace) -> int:
     table = read_table(
         args.results or [str(Path(root(), 'results'))], wanted=wanted_of(args, args.since)
     )
-    for line in table.said:
-        print(line, file=sys.stderr)
+    table.say()
     acceptance = report(decide(protocol, runs_of(protocol, table)), table.problems)
-    if args.node:
-        names = chosen_nodes(args.node, {node['node'] for node in acceptance['nodes']})
-        acceptance['nodes'] = [n for n in acceptance['nodes'] if n['node'] in names]
     print(json.dumps(acceptance, indent=1) if args.json else tables.as_text(blocks(acceptance)))
     return 0 if acceptance['verdict'] == 'ACCEPTED' else 1

@@ -7,13 +7,13 @@ import yaml
 
 from membw import presets
 from membw.accept.protocol import Protocol
+from membw.accept.report import terms
 from membw.accept.risk import in_figures, sentences
-from membw.accept.text import terms
 from membw.checkout import root, systems
 from membw.errors import MembwError, did_you_mean
 from membw.possible.contributed import NOT_SAID
 from membw.possible.sentence import asked
-from membw.results.table import HIGHER
+from membw.results.record import HIGHER
 from membw.site.peak import completed, placed
 
 ORDINARY = ('gcc', 'clang')  # families with ordinary stores where no others are asked for

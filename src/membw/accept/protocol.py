@@ -14,7 +14,7 @@ from membw import presets, schema
 from membw.errors import MembwError
 from membw.printable import printable
 from membw.results.hostlist import expected_nodes
-from membw.results.table import HIGHER
+from membw.results.record import HIGHER
 
 HINT = "'membw accept --template' prints a valid protocol, with comments"
 

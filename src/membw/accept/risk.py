@@ -13,7 +13,7 @@ from typing import NamedTuple
 from membw.accept.protocol import Protocol
 from membw.accept.rule import place
 from membw.printable import plural
-from membw.results.table import HIGHER
+from membw.results.record import HIGHER
 from membw.statistics.peers import LEAST_DEVIATION
 
 SELDOM = 0.1

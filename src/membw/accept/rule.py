@@ -6,18 +6,18 @@ when it passes so, and is too good, later runs contradict it, or it changed mean
 is accepted when at most so many nodes fail both rounds as the protocol allows.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
 from membw.accept.protocol import Protocol
 from membw.accept.runs import Run
+from membw.grouped import grouped
 from membw.moments import utc
 from membw.printable import plural, printable
 from membw.results import provenance
 from membw.results.hostlist import fold
-from membw.results.table import HIGHER
+from membw.results.record import HIGHER
 from membw.results.verdict import FAIL, MISSING, PASS, TOO_GOOD, UNDECIDED, too_good_because
 
 STATUSES = (PASS, FAIL, UNDECIDED, MISSING)
@@ -74,13 +74,12 @@ def place(statistic: str, runs: int) -> int:
 
 def decide(protocol: Protocol, runs: Sequence[Run]) -> Decision:
     """A Decision on runs in order of time."""
-    by_node: dict[str, list[Run]] = defaultdict(list)
-    for run in runs:
-        by_node[run.node].append(run)
+    by_node = grouped((run.node, run) for run in runs)
     reported = (name for name, of in by_node.items() if not all(run.is_aside for run in of))
     names = protocol.names or sorted(reported)
-    judge = _Judge(protocol, [[r for r in by_node[name] if not r.why_not] for name in names])
-    nodes = [judge.node(Node(name, by_node.pop(name))) for name in names]
+    every = [Node(name, by_node.pop(name, [])) for name in names]
+    judge = _Judge(protocol, [[r for r in node.runs if not r.why_not] for node in every])
+    nodes = [judge.node(node) for node in every]
     decision = Decision(protocol, '', [], nodes, judge.limits, sorted(by_node))
     decision.verdict, decision.why = _verdict(decision)
     return decision
@@ -174,9 +173,7 @@ def _missing(decision: Decision) -> Iterator[str]:
     every = decision.with_status(MISSING)
     absent = [n for n in every if all(run.is_aside for run in n.runs)]
     reported = len(decision.nodes) - len(absent)
-    doubts: dict[str, list[str]] = defaultdict(list)
-    for node in decision.with_status(UNDECIDED):
-        doubts[node.why].append(node.name)
+    doubts = grouped((node.why, node.name) for node in decision.with_status(UNDECIDED))
     yield from (f'{fold(names)}: {why}' for why, names in doubts.items())
     if reported < count:
         which = f': {fold(n.name for n in absent)}' if absent else ''

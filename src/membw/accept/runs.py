@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from membw.accept.protocol import Protocol
 from membw.moments import utc
 from membw.printable import printable
+from membw.results.figure import Figure, Lost, Measurement
 from membw.results.hostlist import match_expected
-from membw.results.record import REFRAME
-from membw.results.table import HIGHER, Figure, Lost, Measurement, Table
+from membw.results.record import HIGHER, REFRAME
+from membw.results.table import Table
 from membw.site.cpu_peak import known_peak
 
 # what a record must state where the protocol does not name it; not every program states it

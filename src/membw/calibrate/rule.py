@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from membw.printable import plural
 from membw.rank.judge import CHANNEL
-from membw.results.table import HIGHER, Figure
+from membw.results.figure import Figure
+from membw.results.record import HIGHER
 from membw.statistics import MAD_TO_SIGMA
 
 LEAST_RUNS = 5

@@ -12,13 +12,15 @@ from dataclasses import dataclass, field
 from datetime import date
 from statistics import median
 
+from membw.grouped import grouped
 from membw.printable import printable
 from membw.rank.judge import FEW, judge
 from membw.results import provenance
+from membw.results.figure import Figure, Measurement
 from membw.results.hostlist import fold
 from membw.results.record import REFRAME
 from membw.results.reframe import parameters_of
-from membw.results.table import Figure, Measurement, Table
+from membw.results.table import Table
 from membw.site.cpu_peak import cpu_of
 
 Wanted = tuple[str | None, str | None, str | None]  # partition, preset, pinning; None: any
@@ -94,9 +96,7 @@ def _samples(
 
 def _of_other_samples(runs: list[Measurement]) -> Iterator[tuple[int, str]]:
     """(id, why) of the runs that are not of the level of most nodes now."""
-    by_node: dict[str, list[Measurement]] = defaultdict(list)
-    for run in sorted(runs, key=lambda run: run.time):
-        by_node[run.node].append(run)
+    by_node = grouped((run.node, run) for run in sorted(runs, key=lambda run: run.time))
     left: dict[str, dict[str, tuple[str, str]]] = {}  # node: {fact: (what it left, what it has)}
     for node, of in by_node.items():
         changes = provenance.changes(run.provenance for run in of)
@@ -122,9 +122,7 @@ def _leave_out_slow(found: Samples) -> None:
     Those of which too few peers tell nothing stay."""
     medians: list[Figure] = []
     for runs in found.runs.values():
-        of_node: dict[str, list[Figure]] = defaultdict(list)
-        for run in runs:
-            of_node[run.node].append(run)
+        of_node = grouped((run.node, run) for run in runs)
         medians += [of[-1].replace(value=median(f.value for f in of)) for of in of_node.values()]
     if len({f.node for f in medians}) < FEW:
         return

@@ -25,8 +25,9 @@ from membw.rank.ranking import Node, Ranking, rank_table
 from membw.report.page import page_of
 from membw.report.run import run_of_records
 from membw.report.template import render
+from membw.results.figure import Figure, Lost
 from membw.results.hostlist import KNOWN, fold, match_expected, write_node_check
-from membw.results.table import Figure, Lost, Table, read_table
+from membw.results.table import Table, read_table
 from membw.results.verdict import MISSING, PASS
 from membw.run.quick import chosen
 from membw.run.session import environs_of, partitions_of

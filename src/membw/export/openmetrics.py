@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from membw.export.rows import NAMES, Unmeasured, Words, key_of, row_of
 from membw.printable import printable
-from membw.results.table import Figure
+from membw.results.figure import Figure
 from membw.results.verdict import worst
 
 # unit of a figure -> the base unit that Prometheus wants in a name, and how many of it
@@ -85,10 +85,7 @@ def _add(
     labels: Mapping[str, object],
     value: float,
 ) -> None:
-    series = ','.join(f'{k}="{_quoted(str(v))}"' for k, v in labels.items() if v)
+    texts = ((k, printable(v, keep='\n').replace('\\', '\\\\')) for k, v in labels.items() if v)
+    quoted = ((k, v.replace('"', '\\"').replace('\n', '\\n')) for k, v in texts)
+    series = ','.join(f'{k}="{v}"' for k, v in quoted)
     families.setdefault(name, (unit, about, {}))[2][f'{name}{{{series}}}'] = float(value)
-
-
-def _quoted(text: str) -> str:
-    text = printable(text, keep='\n')
-    return text.replace('\\', '\\\\').replace('"', '\\"').replace('\n', '\\n')

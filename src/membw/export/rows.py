@@ -1,11 +1,10 @@
-"""One row per figure, as CSV and as JSON; and per case that has none: what is missing in records,
+"""One row per figure, as CSV; and per case that has none: what is missing in records,
 and in ReFrame's reports the cases without a record, as after a failed build. The verdict is that
 of the page: of the figure, or of its node beside its peers, whichever is worse.
 """
 
 import csv
 import io
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
@@ -15,7 +14,7 @@ from membw.moments import utc
 from membw.rank.judge import NodeVerdict
 from membw.rank.ranking import Ranking
 from membw.results import reframe
-from membw.results.table import Figure, Lost
+from membw.results.figure import Figure, Lost
 from membw.results.verdict import INVALID, NO_FIGURE, missed, of_figure, worst
 
 COLUMNS = (
@@ -76,14 +75,6 @@ def as_csv(figures: Sequence[Figure], unmeasured: Unmeasured, words: Words) -> s
         is_formula = {k for k, v in row.items() if isinstance(v, str) and v.startswith(FORMULA)}
         writer.writerow({k: f"'{v}" if k in is_formula else v for k, v in row.items()})
     return text.getvalue()
-
-
-def as_json(figures: Sequence[Figure], unmeasured: Unmeasured, words: Words) -> str:
-    """{"schema", "figures": [...]}, a figure, or a case without one, per line."""
-    rows = [row_of(f, words) for f in figures]
-    rows += [dict.fromkeys(COLUMNS) | dict(case) for case in unmeasured]
-    lines = ',\n'.join(json.dumps(row, allow_nan=False) for row in rows)
-    return f'{{"schema": "membw-export-2", "figures": [\n{lines}\n]}}\n'
 
 
 def of_records(lost: Iterable[Lost]) -> list[dict[str, str]]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from membw.history.nights import Nights, Series
 from membw.results import provenance
-from membw.results.table import HIGHER, Figure
+from membw.results.record import HIGHER
 from membw.statistics import now_and_before
 
 MARGIN = 0.02
@@ -50,29 +50,27 @@ class Change(NamedTuple):
     is_worse: bool
     is_back: bool  # the last 7 nights lie within the limit again
     cause: str  # "code_sha256 'a', before 'b'": what was run with changed in that night
-    acknowledged: str = ''
 
 
-def find_changes(nights: Nights, margin: float = MARGIN) -> list[Change]:
+def find_changes(nights: Nights) -> list[Change]:
     """All changes, in order of time, each once."""
-    found = [c for series in nights.series() for c in _of_series(series, nights, margin)]
+    found = [c for series in nights.series() for c in _of_series(series, nights)]
     return sorted(_merged(found), key=lambda c: (c.night, c.name, c.nodes))
 
 
-def _of_series(series: Series, nights: Nights, margin: float) -> list[Change]:
+def _of_series(series: Series, nights: Nights) -> list[Change]:
     parts = series.values / np.nanmedian(series.values, axis=1)[:, None]
     begins = [_begins(row, nights) for row in series.builds]
     if len(series.nodes) < LEAST_FLEET:
-        return _of_rows(series, nights, series.nodes, parts, begins, margin)
+        return _of_rows(series, nights, series.nodes, parts, begins, MARGIN)
     fleet = np.nanmedian(parts, axis=0)
     changed = Counter(night for of_node in begins for night in of_node)
     rolling = {}
     for night in (n for n, count in changed.items() if count >= ROLLING * len(series.nodes)):
         texts = Counter(of_node[night] for of_node in begins if night in of_node)
         rolling[night] = nights.samples[series.nights[night]] = texts.most_common(1)[0][0]
-    least = min(margin, FLEET_MARGIN)
-    found = _of_rows(series, nights, [FLEET], fleet[None, :], [rolling], least)
-    return found + _of_rows(series, nights, series.nodes, parts / fleet, begins, margin, fleet)
+    found = _of_rows(series, nights, [FLEET], fleet[None, :], [rolling], FLEET_MARGIN)
+    return found + _of_rows(series, nights, series.nodes, parts / fleet, begins, MARGIN, fleet)
 
 
 def _begins(builds: NDArray, nights: Nights) -> dict[int, str]:
@@ -101,7 +99,7 @@ def _of_rows(
     of_medians = now_and_before.medians_apart(every)
     figure, found = series.figure, []
     samples = [np.searchsorted(row, sorted(own)).tolist() for row, own in zip(rows, begins)]
-    all_changes = now_and_before.changes_of_many(every, margin, of_medians, samples)
+    all_changes = now_and_before.changes(every, margin, of_medians, samples)
     for name, values, row, changes in zip(names, every, rows, all_changes, strict=True):
         for change in changes:
             earlier, later = row[change.nights_before], row[list(change.nights_after)]
@@ -113,7 +111,7 @@ def _of_rows(
             night = row[change.first]
             is_drift = change.kind == now_and_before.DRIFT
             found.append(Change(
-                (name,), series_name(figure), change.kind, series.nights[night],
+                (name,), figure.setting.name, change.kind, series.nights[night],
                 series.nights[row[change.found]], (figure.metric,),
                 change.size if name == FLEET else float(after / before / (1 + moved) - 1),
                 name, len(earlier), before, after, moved, figure.unit,
@@ -147,12 +145,6 @@ def _cause(series: Series, nights: Nights, name: str, before: int, night: int) -
         facts = provenance.difference(nights.provenances[one], nights.provenances[other])
         texts[provenance.first_change(facts)] += count
     return texts.most_common(1)[0][0] if texts else ''
-
-
-def series_name(figure: Figure) -> str:
-    where = ':'.join(filter(None, (figure.system, figure.partition)))
-    words = where, figure.benchmark, figure.parameters, figure.preset, figure.pinning
-    return ' '.join(filter(None, words))
 
 
 def _merged(found: list[Change]) -> list[Change]:

@@ -3,23 +3,18 @@
 import argparse
 import json
 import os
-import sys
 from datetime import date, timedelta
 
 from membw import tables
-from membw.arguments import FORMS, add_node, add_site_tests, percent, wanted_of
+from membw.arguments import FORMS, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 
 EPILOG = """\
-STEP: 6 of the last 7 measured nights lie beyond a limit of the node's own median of the 28 nights
-before: the margin, or more where its nights scatter. DRIFT: the median of 28 nights lies more than
-3 % from that of the node's first 28. What all nodes did in a night is taken off, and has its own
-line ('fleet'). A change is one line with its date, size, the limit, and both medians as they are
-in the records. Changed firmware, microcode, kernel, modules, board or code begins a new sample.
-INVALID figures and lower bounds are left out; at least 14 nights are needed.
-
-example: membw history --acknowledge n042 2026-11-21 'DIMM ordered'
+STEP: the last 7 nights beside the 28 before; DRIFT: 28 beside the first 28 (docs/judging.md).
+What all nodes did in a night is taken off, and has its own line ('fleet'). Changed firmware,
+microcode, kernel, modules, board or code begins a new sample. INVALID figures and lower bounds are
+left out; at least 14 nights are needed.
 
 exit status: 0 no lasting change for the worse; 1 such a change, or a record could not be read;
 2 usage error or not judged
@@ -31,36 +26,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('results', nargs='*', metavar='RESULTS', help=f'{FORMS} (results/records)')
     add = parser.add_argument_group('which changes').add_argument
     add('--since', metavar='NIGHT', help='changes from then on: 2026-11-21, or 14d: the last 14')
-    add_node(add, 'changes')
-    add('--margin', type=percent, default=2.0, metavar='PERCENT', help='the least change (2)')
-    add = parser.add_argument_group('known changes').add_argument
-    about = 'the change of NODE (or "fleet") in NIGHT is known: it is shown, but is no alarm'
-    add('--acknowledge', nargs=3, metavar=('NODE', 'NIGHT', 'REASON'), help=about)
-    add('--acknowledged', metavar='FILE', help='known changes (results/acknowledged.jsonl)')
+    add('--node', metavar='FILE|LIST', help='changes of these nodes only: n1,n7 or n[001-128]')
     add_site_tests(parser, '--since')
     tables.add_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
-    from membw.history import acknowledged, text
+    from membw.history import text
     from membw.history.changes import find_changes
     from membw.history.nights import read_nights
     from membw.results.hostlist import chosen_nodes
 
     paths = args.results or [os.path.join(root(), 'results', 'records')]
     table, nights = read_nights(paths, wanted=wanted_of(args, 0.0))  # --since is of changes
-    for line in table.said:
-        print(line, file=sys.stderr)
+    table.say()
     if not nights.nodes:
         raise MembwError(f"nothing to judge in '{' '.join(paths)}'", "'membw run' measures")
     since = _since(args.since, max(nights.nights))
     nodes = chosen_nodes(args.node, nights.nodes) if args.node else set()
-    changes = find_changes(nights, args.margin / 100)
-    file = args.acknowledged or os.path.join(root(), 'results', 'acknowledged.jsonl')
-    if args.acknowledge:
-        acknowledged.acknowledge(file, changes, *args.acknowledge)
-    changes = [c for c in acknowledged.apply(changes, file) if c.found >= since]
+    changes = [c for c in find_changes(nights) if c.found >= since]
     changes = [c for c in changes if not nodes or nodes & {*c.nodes}]
     data = text.as_json(nights, changes, table.problems)
     lines = tables.as_text(text.as_blocks(nights, changes))

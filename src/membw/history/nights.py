@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from membw.results import provenance
+from membw.results.figure import Figure, Measurement, figures_of
 from membw.results.record import RATES, VALID, Metric
+from membw.results.setting import Setting
 from membw.results.site_tests import Wanted
-from membw.results.table import Figure, Measurement, Setting, Table, figures_of, read_table
+from membw.results.table import Table, read_table
 
 
 class Series(NamedTuple):

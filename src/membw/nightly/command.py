@@ -60,8 +60,9 @@ def run(args: argparse.Namespace) -> int:
     system = args.system or systems.name_here()
     nights = pathlib.Path(root(), 'results', 'nights', system)
     options = ['run', '--full', '--system', system, *(args.checks or ['--tag=nightly'])]
-    fleets = [] if args.checks else [p for p in partitions_of(system) if is_cluster(p)]
-    names = [part['name'] for part in fleets]
+    # of which Slurm knows the nodes
+    fleets = (p for p in partitions_of(system) if 'flexible' in p['features'])
+    names = [] if args.checks else [part['name'] for part in fleets]
     night = opened(nights, args.night or night_of(time.time()), options, names)
     print(f'nightly: {night.folder.name} {night.said}'.rstrip(), flush=True)
     try:
@@ -70,11 +71,6 @@ def run(args: argparse.Namespace) -> int:
         text = summary.write(night, system, args.mail_to)
     print(text)
     return night.status
-
-
-def is_cluster(partition: dict) -> bool:
-    """Slurm knows its nodes."""
-    return 'flexible' in partition['features']
 
 
 def measure_and_judge(night: Night, within: str, deadline: float) -> None:

@@ -23,7 +23,10 @@ def folder() -> Path:
 def assembled(own: dict[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any]:
     """`own`: host, time, version, seconds, facts, counted; `parts`: as results/record.py has them,
     with the records' JSON objects."""
-    typed = tuple(_typed(part) for part in parts)
+    typed = tuple(
+        Part(p['name'], evidence_of(p['record']) if p['record'] else None, p['why'], p['died'])
+        for p in parts
+    )
     objects = {part['name']: part['record'] or {} for part in parts}
     metrics = metrics_of(typed, objects)
     if any(own.get('counted', {}).get(name) for name in STOPPING):
@@ -45,14 +48,6 @@ def assembled(own: dict[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any
         'missing': missing,
         'parts': parts,
     }
-
-
-def _typed(part: dict[str, Any]) -> Part:
-    record = evidence_of(part['record']) if part['record'] else None
-    return Part(
-        part['name'], part['command'], record, part['why'], part['died'],
-        part.get('stopped', 0), part.get('trace') or {},
-    )  # fmt: skip
 
 
 def _lacks(part: Part, host: str) -> dict[str, Any]:

@@ -1,13 +1,26 @@
-"""What `membw node` runs, in this order, and how it shares out its time."""
+"""What `membw node` runs, in this order, how it shares out its time, and one launch of it."""
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from membw.results.ledger import how, last_words
+from membw.results.record import BadRecord, evidence
 
 LEAST_S, USUAL_S, MOST_S = 30, 60, 180
 SETTLE_S = 0.5  # before each part: what the one before disturbed
 LEAST_REPEATED_S, MOST_REPEATED_S = 0.5, 20  # more seconds make no better figure
 PINNING = 'omp'  # as a check names it
 PINNED = {'OMP_PLACES': 'cores', 'OMP_PROC_BIND': 'close'}
+
+# as in ci/entries/membw-health: whoever sends these wants it to end, and SIGILL is of code for
+# another CPU; any other is a finding
+NAMES = ('HUP', 'INT', 'TERM', 'USR1', 'USR2', 'XCPU', 'ILL')
+NO_FINDING = {getattr(signal, f'SIG{name}') for name in NAMES}
 
 
 class Part(NamedTuple):
@@ -16,7 +29,6 @@ class Part(NamedTuple):
     name: str
     program: str
     args: str
-    asks: str  # the question that it answers
     seconds: float  # of all else
     weight: int = 0
     threads: int = 0  # 0: one per core
@@ -28,16 +40,14 @@ class Part(NamedTuple):
 QUICK = '--quick --allow incomplete'
 # of stream no --seconds: it would end without a figure on a busy node, and look at no domain
 BATTERY = (
-    Part('stream', 'stream', '--explain --max-seconds {s}', 'what all cores read and write', 4, 2),
-    Part('one', 'stream', '--max-seconds {s}', 'what one thread does', 2, 1, threads=1),
-    Part('ladder', 'ladder', '--quick', 'latency and size of each cache, latency of memory', 6),
-    Part('loaded', 'loaded', QUICK, 'the highest rate of reads', 6, cores=2),
-    Part('dgemm', 'dgemm', '--shape square --max-seconds 3', 'arithmetic of all cores', 5),
-    Part('tiers', 'tiers', QUICK, 'each memory from each domain', 6, domains=2),
-    Part('late', 'stream', '--max-seconds {s}', 'whether it fell meanwhile', 2, 2),
+    Part('stream', 'stream', '--explain --max-seconds {s}', 4, 2),  # what all cores read and write
+    Part('one', 'stream', '--max-seconds {s}', 2, 1, threads=1),  # what one thread does
+    Part('ladder', 'ladder', '--quick', 6),  # latency and size of each cache, latency of memory
+    Part('loaded', 'loaded', QUICK, 6, cores=2),  # the highest rate of reads
+    Part('dgemm', 'dgemm', '--shape square --max-seconds 3', 5),  # arithmetic of all cores
+    Part('tiers', 'tiers', QUICK, 6, domains=2),  # each memory from each domain
+    Part('late', 'stream', '--max-seconds {s}', 2, 2),  # whether it fell meanwhile
 )
-
-
 OPTIONAL, OPTIONAL_S = 'dgemm', 45  # where there is a BLAS, and so many seconds for all parts
 
 
@@ -57,3 +67,36 @@ def plan(
 
 def words(part: Part, seconds: float) -> Iterable[str]:
     return part.args.format(s=f'{max(seconds - part.seconds, LEAST_REPEATED_S):.1f}').split()
+
+
+def launch(words: list[str], environment: Mapping[str, str], limit_s: float) -> dict[str, Any]:
+    """A part of a record of a node, as results/record.py has it, without name and command."""
+    with tempfile.TemporaryDirectory(prefix='membw-node-') as folder:
+        file, said, begun = Path(folder, 'record.json'), Path(folder, 'said'), time.monotonic()
+        is_late = False
+        with open(said, 'wb') as output:
+            process = subprocess.Popen(
+                [*words, '--json', str(file)], env=dict(environment), stdout=output, stderr=output
+            )
+            try:
+                process.wait(limit_s)
+            except subprocess.TimeoutExpired:
+                is_late = True
+            finally:
+                process.kill()  # what has ended is not
+                status = process.wait()
+        try:
+            record, why = evidence(file.read_bytes().rstrip(b'\n')), ''
+        except (OSError, BadRecord):
+            record, line_of = None, last_words(said.read_text(errors='replace'))
+            why = line_of.removeprefix('membw: ')
+            why = why if why != line_of else ': '.join(filter(None, (how(status), line_of)))
+    if is_late or status < 0:
+        why = f'not measured within {limit_s:.0f} s' if is_late else how(status)
+        why += ': was it built for another CPU?' if status == -signal.SIGILL else ''
+    return {
+        'record': record,
+        'why': why,
+        'died': not is_late and status < 0 and -status not in NO_FINDING,
+        'seconds': round(time.monotonic() - begun, 2),
+    }

@@ -6,7 +6,6 @@ import json
 import math
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterable
@@ -18,23 +17,17 @@ from membw.checkout import root
 from membw.errors import MembwError, did_you_mean
 from membw.files import one_at_a_time
 from membw.node import assembled, battery, counters
-from membw.node.battery import Part
-from membw.node.launch import launch
+from membw.node.battery import Part, launch
 from membw.presets.table import Facts
 from membw.progress import Passing
 from membw.results.verdict import PASS
 from membw.run import quick
 from membw.site import machine, topology
-from membw.tables import Column, Table
 
 SYSTEM = 'whose reference counts (found by host name)'
-OLD_S = 14 * 86_400  # as rank/newest.py
 STEP_TASKS = 'SLURM_STEP_NUM_TASKS'  # as src/harness/job/ranks.c
 EPILOG = """\
-The word is that of `membw rank`: PASS: as good as its peers, and what loss would have been seen;
-UNDECIDED: low once (measure again), figures are bounds, or there is nothing to compare with; FAIL:
-low again each time, or below its reference; DIED: a program ended by a signal; INVALID: the
-figures of a part are wrong; MISSING: a part was not measured. Causes come with their evidence, by
+The word is that of `membw rank` (docs/judging.md); causes come with their evidence, by
 systems/facts/causes.yaml. Peers are the records of --peers; without any the node's own first runs
 are compared; the reference is that of the system.
 The record goes to results/nodes/; `membw report` of it is a page.
@@ -46,12 +39,6 @@ examples:
 
 exit status: 0 PASS; 1 another word; 2 usage error
 """
-PLAN = (
-    Column('part', 'part'),
-    Column('seconds', 'seconds', True),
-    Column('command', 'command'),
-    Column('asks', 'answers'),
-)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +49,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('--preset', help='the preset that the programs are built by (as membw run)')
     about = 'built programs, in place of a preset; dgemm runs where it is there'
     add('--programs', metavar='DIR', help=about)
-    add('--plan', action='store_true', help='print the parts and their time, and end')
     add = parser.add_argument_group('what it is compared with').add_argument
     add('--system', default='', metavar='SYSTEM[:PARTITION]', help=SYSTEM)
     add(
@@ -88,11 +74,6 @@ def run(args: argparse.Namespace) -> int:
     domains, cores = len(topology.numbered()) or 1, len(topology.cores_here())
     has_blas = bool(args.programs) and os.access(Path(args.programs, battery.OPTIONAL), os.X_OK)
     parts = [*battery.plan(args.seconds, domains, cores, has_blas)]
-    if args.plan:
-        lines = (' '.join([part.program, *battery.words(part, s)]) for part, s in parts)
-        rows = [(part.name, s, line, part.asks) for (part, s), line in zip(parts, lines)]
-        print(tables.as_text([Table('', PLAN, rows)], args.json))
-        return 0
     names = dict.fromkeys(part.program for part, _ in parts)
     programs = built(names, args.preset, args.programs)
     node = measured(parts, programs)
@@ -107,6 +88,7 @@ def judge(node: Facts, args: argparse.Namespace, folder: Path) -> int:
     """Prints the word, then writes the record: a full disk costs no word."""
     from membw.node import text
     from membw.node.word import word_of
+    from membw.results.newest import OLD_S
     from membw.results.table import read_table
 
     node |= reference_of(node, args.system)
@@ -116,8 +98,7 @@ def judge(node: Facts, args: argparse.Namespace, folder: Path) -> int:
         earlier = [str(folder)] if folder.is_dir() and not args.peers else []
         paths, newest_s = [own.name, *args.peers, *earlier], OLD_S if args.peers else math.inf
         table = read_table(paths, newest_s, whole=[node['host']])
-    for line in table.said:
-        print(line, file=sys.stderr)
+    table.say()
     found = word_of(node['host'], table)
     path = folder / assembled.name_of(node)
     if args.line:

@@ -1,6 +1,5 @@
 """What a kernel counts while the battery runs. A counter that this machine lacks is left out."""
 
-import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -23,10 +22,9 @@ EVERY = {
 
 
 def read(root: Path = Path('/')) -> Counts:
-    """None of them needs root, but for `smi`."""
+    """None of them needs root."""
     found = {name: _sum(root.glob(files), word) for name, (files, word) in EVERY.items()}
     found['quota_throttles'] = _sum(_own_cgroups(root), 'nr_throttled')
-    found['smi'] = _smi(root / 'dev/cpu/0/msr')
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -49,15 +47,6 @@ def _sum(files: Iterable[Path], word: str) -> float | None:
         )  # fmt: skip
         numbers += [int(w) for w in text.split() if w.isdecimal()]
     return float(sum(numbers)) if numbers else None
-
-
-def _smi(file: Path) -> float | None:
-    """System management interrupts: MSR_SMI_COUNT of Intel CPUs, with the module msr."""
-    try:
-        with open(file, 'rb', buffering=0) as registers:
-            return float(int.from_bytes(os.pread(registers.fileno(), 8, 0x34)[:4], 'little'))
-    except OSError:
-        return None
 
 
 def _own_cgroups(root: Path) -> Iterable[Path]:

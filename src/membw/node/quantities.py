@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
+from membw.results.figure import too_good
 from membw.results.record import HIGHER, VALID, Metric, Part, Record, in_common
-from membw.results.table import too_good
 
 FACTS = (
     'thp', 'numa_balancing', 'governor', 'clock_source', 'smt', 'cores', 'cpus',
@@ -80,8 +80,8 @@ def _of_part(part: Part, evidence: dict) -> dict[str, Metric]:
 
 
 def is_disturbed(part: Part) -> bool:
-    shares = (part.trace.get(name) or 0 for name in ('other_share', 'steal_share'))
-    return bool(part.stopped) or max(shares) > FEW
+    busy = part.record.busy if part.record else None
+    return busy is not None and max(busy.other_share or 0, busy.stolen_share or 0) > FEW
 
 
 def _firm(found: dict[str, Metric], part: Part) -> dict[str, Metric]:
@@ -139,9 +139,7 @@ def facts_of(record: Record) -> dict[str, float | str]:
 def counted_of(record: Record) -> dict[str, float]:
     """What was counted meanwhile; of the shares of the CPUs the largest of any part."""
     counted = dict(record.counted or {})
-    traces = [part.trace for part in record.parts if part.trace]
-    for name in ('other_share', 'steal_share', 'interrupt_share'):
-        counted |= {name: max(trace.get(name) or 0 for trace in traces)} if traces else {}
-    elsewhere = (pages_elsewhere(part.record) for part in record.parts if part.record)
-    stopped = sum(part.stopped for part in record.parts)
-    return counted | {'pages_elsewhere': max(elsewhere, default=0), 'stopped': stopped}
+    records = [part.record for part in record.parts if part.record]
+    for name in ('other_share', 'stolen_share'):
+        counted[name] = max((getattr(r.busy, name, 0) or 0 for r in records), default=0)
+    return counted | {'pages_elsewhere': max(map(pages_elsewhere, records), default=0)}

@@ -1,7 +1,7 @@
 """What `membw node` and `membw why` print: one line, one screen, JSON."""
 
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,8 +9,6 @@ from membw.node.causes import NAMES, differing
 from membw.node.quantities import BY_METRIC
 from membw.node.word import Compared, Word
 from membw.printable import printable
-from membw.rank.judge import MARGIN
-from membw.rank.text import name_of
 from membw.results.record import Record
 from membw.results.verdict import FAIL, PASS
 from membw.tables import Cell, Column, Table
@@ -41,7 +39,7 @@ def screen(found: Word, more: Sequence[str] = ()) -> list[str | Table]:
     for one in found.compared:
         blocks += ['', figures(one)]
         blocks += _rest(one, {name for cause in found.causes for name in cause.explains}, found)
-    return [*blocks, *(cpu_time(found.newest) if found.newest else ()), *more]
+    return [*blocks, *(other_processes(found.newest) if found.newest else ()), *more]
 
 
 def _rest(one: Compared, explained: set[str], found: Word) -> list[str]:
@@ -57,7 +55,7 @@ def _rest(one: Compared, explained: set[str], found: Word) -> list[str]:
 def figures(one: Compared) -> Table:
     group, none = one.group, Cell(None, '')
     peers = f'{one.verdict.peers} {group.what}{"s" * (one.verdict.peers != 1)}'
-    table = Table(f'{name_of(one.verdict.setting)}, median of {peers}', COLUMNS)
+    table = Table(f'{one.verdict.setting.name}, median of {peers}', COLUMNS)
     for column, metric in enumerate(group.metrics):
         f = one.figures.get(metric)
         if not f:
@@ -66,7 +64,7 @@ def figures(one: Compared) -> Table:
         base = group.medians[one.verdict.node][column]
         cells = [none, none, none, Cell('')]
         if base == base:
-            limit, share = 1 - group.fail_limit(column, MARGIN), f.share(base)
+            limit, share = 1 - group.fail_limit(column), f.share(base)
             numbers = (base, '.4g'), (share, '.3f'), (limit, '.2f')
             cells = [Cell(value, format(value, form)) for value, form in numbers]
             cells.append(Cell('low' * (share < limit)))
@@ -74,25 +72,18 @@ def figures(one: Compared) -> Table:
     return table
 
 
-def cpu_time(node: Record) -> list[str]:
-    """Who took the CPUs, over all parts."""
-    traces = [part.trace for part in node.parts if part.trace]
-    names = ('own', 'other', 'unaccounted', 'interrupts', 'steal')
-    own, other, unaccounted, interrupts, steal = (sum(t[f'{n}_s'] for t in traces) for n in names)
-    preempted = sum(t.get('preempted', 0) for t in traces)
-    busiest: Counter = Counter()
-    for row in (row for trace in traces for row in trace['processes']):
-        busiest[f'{row["name"]} ({row["pid"]})'] += row['cpu_s']
-    who = ', '.join(f'{name} {seconds:.1f} s' for name, seconds in busiest.most_common(3))
-    took = (
-        (other, f'other processes {other:.1f} s ({who})'),
-        (unaccounted, f'no process that is there {unaccounted:.1f} s'),
-        (interrupts, f'interrupts {interrupts:.1f} s'),
-        (steal, f'stolen by the host {steal:.1f} s'),
-    )
-    said = [text for seconds, text in took if seconds >= 0.1]
-    first = f'CPU time: battery {own:.1f} s, preempted {preempted} times'
-    return [', '.join([first, *said])] * bool(traces)
+def other_processes(node: Record) -> list[str]:
+    """The busiest of all parts."""
+    busy = [part.record.busy for part in node.parts if part.record and part.record.busy]
+    seconds: dict[str, float] = defaultdict(float)
+    for process in (process for one in busy for process in one.processes):
+        seconds[process.name] += process.cpu_s
+    names = [
+        f'{name} {s:.1f} s'
+        for name, s in sorted(seconds.items(), key=lambda pair: -pair[1])[:3]
+        if s >= 0.1
+    ]
+    return [f'Other processes: {", ".join(names)}'] * bool(names)
 
 
 def as_json(found: Word) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 import argparse
 import json
 import shlex
-import sys
 from pathlib import Path
 
 from membw import tables
@@ -12,9 +11,8 @@ from membw.checkout import root
 from membw.errors import MembwError, did_you_mean
 from membw.node import text
 from membw.node.word import Compared, Word, low_of, word_of
-from membw.rank.judge import MARGIN
-from membw.rank.newest import OLD_S
 from membw.rank.text import command_of
+from membw.results.newest import OLD_S
 from membw.results.table import Table, read_table
 from membw.results.verdict import FAIL, PASS
 
@@ -45,8 +43,7 @@ def run(args: argparse.Namespace) -> int:
     own = [Path(root(), 'results', name) for name in ('nodes', 'records')]
     paths = args.records or [str(path) for path in own if path.is_dir()]
     table = read_table(paths, OLD_S, whole=[args.node], wanted=wanted_of(args, args.since))
-    for line in table.said:
-        print(line, file=sys.stderr)
+    table.say()
     if args.system:
         table.figures = [f for f in table.figures if f.system in ('', args.system)]
     names = {f.node for f in table.figures} | {one.node for one in table.lost}
@@ -68,7 +65,7 @@ def since(table: Table, one: Compared) -> str:
     """Since which of its records the figure is low, without a good one after it."""
     metric, node = low_of(one)[0], one.verdict.node
     base = one.group.medians[node][one.group.metrics.index(metric)]
-    limit = 1 - one.group.fail_limit(one.group.metrics.index(metric), MARGIN)
+    limit = 1 - one.group.fail_limit(one.group.metrics.index(metric))
     begin, first = '', ', the first record of it'
     own = [f for f in table.figures if f.node == node and f.metric == metric and not f.is_bound]
     for figure in reversed([f for f in own if f.setting == one.verdict.setting]):

@@ -11,14 +11,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from membw.grouped import grouped
 from membw.node.causes import Cause, Seen, find
 from membw.node.quantities import BY_METRIC, counted_of, facts_of
-from membw.rank.judge import AGAIN, FACTS, MARGIN, MEAN, Group, NodeVerdict, judge
-from membw.rank.newest import in_order
+from membw.rank.group import MEAN, Group
+from membw.rank.judge import AGAIN, FACTS, NodeVerdict, judge
 from membw.rank.ranking import Ranking, rank_table
 from membw.results import verdict
+from membw.results.figure import Figure
+from membw.results.newest import in_order
 from membw.results.record import Record
-from membw.results.table import Figure, Setting, Table
+from membw.results.table import Table
 from membw.results.verdict import DIED, FAIL, INVALID, PASS, UNDECIDED
 from membw.site.cpu_peak import facts_of as table_of
 
@@ -82,19 +85,10 @@ def _words(one: Compared) -> list[tuple[str, str]]:
     return words if words and is_weak else [(v.verdict, v.reason), *words]
 
 
-def _group(ranking: Ranking, v: NodeVerdict) -> Group | None:
-    return next(
-        (g for g in ranking.groups if v.node in g.figures and _setting(g) == v.setting), None
-    )
-
-
-def _setting(group: Group) -> Setting:
-    return group.any[group.headline].setting
-
-
 def _by_peers(v: NodeVerdict, ranking: Ranking) -> Compared | None:
     """None: it has no peers."""
-    group = _group(ranking, v)
+    own = (g for g in ranking.groups if v.node in g.figures and g.setting == v.setting)
+    group = next(own, None)
     if not group or len(group.nodes) == 1:
         return None
     return Compared(v, group, group.figures[v.node], seen_of(group, v.node))
@@ -103,11 +97,8 @@ def _by_peers(v: NodeVerdict, ranking: Ranking) -> Compared | None:
 def _by_past(v: NodeVerdict, own: Sequence[Figure]) -> Compared | None:
     """By its first runs since a fact changed, and the newest four: low in each of them is FAIL.
     None: it was INVALID."""
-    by_run: dict[int, list[Figure]] = {}
-    for figure in own:
-        if figure.setting == v.setting and figure.verdict == 'VALID':
-            by_run.setdefault(id(figure.of), []).append(figure)
-    runs = in_order([*by_run.values()])
+    valid = (f for f in own if f.setting == v.setting and f.verdict == 'VALID')
+    runs = in_order([*grouped((id(f.of), f) for f in valid).values()])
     if not runs:
         return None
     facts = [runs[-1][0].of.provenance.get(name) for name in FACTS]
@@ -139,7 +130,7 @@ def seen_of(group: Group, node: str) -> Seen:
         if quantity and loss == loss:
             f = group.figures[node][metric]
             shares[quantity.cause] = f.share(group.medians[node][column])
-            limits[quantity.cause] = group.fail_limit(column, MARGIN)
+            limits[quantity.cause] = group.fail_limit(column)
             bounds |= {quantity.cause} if f.is_bound else set()
     record = next(iter(group.figures[node].values())).of.record
     others = [next(iter(run.values())).of.record for n, run in group.figures.items() if n != node]

@@ -1,16 +1,13 @@
-"""`membw published`: what others measured, and this machine's newest Triad."""
+"""`membw published`: what others measured."""
 
 import argparse
 import json
 import re
-import textwrap
-from collections.abc import Iterator
 from pathlib import Path
 
 from membw import tables
-from membw.checkout import root
 from membw.errors import MembwError, did_you_mean
-from membw.possible import contributed, published, sentence
+from membw.possible import contributed, published
 from membw.printable import printable
 from membw.site.cpu_peak import Facts, facts_of
 from membw.tables import Cell, Column, Table
@@ -50,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     every = {row['id']: row for row in published.figures()}
     if args.figure is None:
         listed = Table('Published, GB/s', COLUMNS, map(cells, every.values()))
-        print(tables.as_text([*here(), listed], args.json))
+        print(tables.as_text([listed], args.json))
         return 0
     if args.figure not in every:
         raise MembwError(f"no published figure '{args.figure}'", did_you_mean(args.figure, every))
@@ -103,21 +100,3 @@ def cells(row: Facts) -> tuple:
         Cell(size or None, f'{size:.1f}' if size else '-'),
         row['use'],
     )
-
-
-def here() -> Iterator[str]:
-    """The sentence of the newest valid Triad of the results of this checkout."""
-    from membw.results.table import read_table
-
-    folder = Path(root(), 'results', 'records')
-    results = read_table([str(folder)] if folder.is_dir() else [])
-    triads = [f for f in results.figures if f.metric == 'triad' and f.verdict == 'VALID']
-    if not triads:
-        return
-    newest = max(triads, key=lambda figure: figure.time)
-    record = results.evidence(newest)
-    stores = contributed.stores_of(record)
-    yield f'{newest.node}: Triad {newest.value:.1f} GB/s, {newest.preset or "stream"}'
-    for line in sentence.lines_of(record, newest.value, newest.bound, stores):
-        yield from textwrap.wrap(line, tables.width())
-    yield ''

@@ -5,21 +5,13 @@ import json
 import sys
 
 from membw import tables
-from membw.arguments import FORMS, add_node, add_site_tests, percent, wanted_of, whole
+from membw.arguments import FORMS, add_site_tests, wanted_of, whole
 from membw.errors import MembwError
 
 EPILOG = """\
-A node whose figure, or the mean of its rates, is worse than the median of its peers by more than
-half the margin, and by more robust deviations than chance gives one node of such a fleet, is low.
-Low nodes are measured again, three times, with three healthy ones: a node is FAIL that is worse
-than their median each time by more than the margin and half a robust deviation, and than two
-robust deviations; else it is PASS. Runs after the first one of the newest measurement are the
-further ones, at whatever hour.
-UNDECIDED: low once (the command that measures it again is printed); nothing to compare with; slow
-with others, as a rack or the slower of two groups that no fact explains; better than its peers by
-more than a tenth; or its peers would not have told the loss of a memory channel.
-INVALID: the figure is wrong. MISSING: a node has no record in the newest measurement.
-DIED: the last launch on it ended by a signal, with the node, or at a limit.
+A low node is measured again, three times, with three healthy ones: worse than their median each
+time it is FAIL, else PASS. Runs after the first one of the newest measurement are the further
+ones, at whatever hour. docs/judging.md has the rules, docs/reading.md the words.
 
 examples:
   membw rank results/
@@ -36,15 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('results', nargs='+', metavar='RESULTS', help=FORMS)
     add = parser.add_argument_group('what is judged').add_argument
-    add_node(add, 'verdicts')
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
-    add(
-        '--margin',
-        type=percent,
-        default=3.0,
-        metavar='PERCENT',
-        help='the loss that counts as slow (3)',
-    )
     add = parser.add_argument_group('what is written').add_argument
     add(
         '--limit',
@@ -68,14 +52,14 @@ def run(args: argparse.Namespace) -> int:
     from membw.rank import text
     from membw.rank.ranking import rank_files
     from membw.results.hostlist import (
-        chosen_nodes,
         drain_commands,
         expected_nodes,
+        match_expected,
         write_node_check,
     )
 
     expected = expected_nodes(args.nodes) if args.nodes else []
-    ranking = rank_files(args.results, expected, args.margin / 100, wanted_of(args, args.since))
+    ranking = rank_files(args.results, expected, wanted_of(args, args.since))
     for problem in ranking.problems:
         print(f'membw: {problem}', file=sys.stderr)
     if not ranking.verdicts:
@@ -84,9 +68,11 @@ def run(args: argparse.Namespace) -> int:
         raise MembwError(
             f"no record to rank in '{' '.join(args.results)}'", "'membw run' measures"
         )
-    _refuse_other_names(args.nodes, {verdict.node for verdict in ranking.verdicts})
-    if args.node:
-        ranking.choose(chosen_nodes(args.node, {node.name for node in ranking.nodes}))
+    measured = {verdict.node for verdict in ranking.verdicts}
+    if args.nodes and not measured & set(match_expected(measured, expected)):
+        # a mistyped file name would be taken as the name of a MISSING node
+        fact = f"no node of '{args.nodes}' is among the {len(measured)} in the records"
+        raise MembwError(fact, 'is it a file that does not exist, or another cluster?')
     if args.node_check:
         write_node_check(args.node_check, ranking.nodes)
     if args.json:
@@ -94,18 +80,7 @@ def run(args: argparse.Namespace) -> int:
     elif args.drain:
         print('\n'.join(drain_commands(ranking.nodes) or ['# no node to drain']))
     else:
-        blocks = text.as_blocks(ranking, args.margin / 100, args.limit)
+        blocks = text.as_blocks(ranking, args.limit)
         print(tables.as_text(blocks, args.json))
     is_well = all(n.verdict == 'PASS' for n in ranking.nodes)
     return 0 if is_well and not ranking.problems else 1
-
-
-def _refuse_other_names(requested: str, measured: set[str]) -> None:
-    """A mistyped file name would be taken as the name of a MISSING node."""
-    from membw.results.hostlist import expected_nodes, match_expected
-
-    if requested and not measured & set(match_expected(measured, expected_nodes(requested))):
-        raise MembwError(
-            f"no node of '{requested}' is among the {len(measured)} in the records",
-            'is it a file that does not exist, or another cluster?',
-        )

@@ -15,49 +15,37 @@ The deviation is 1.4826 MAD of all nodes, at least 0.5 %. Bounds may clear a nod
 """
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from membw.grouped import grouped
 from membw.printable import plural
+from membw.rank.group import MARGIN, MEAN, PEER, Group, Row, Run
 from membw.rank.units import Unit, by_name
+from membw.results.figure import Figure
 from membw.results.hostlist import fold
-from membw.results.table import HIGHER, Figure, Setting
+from membw.results.record import HIGHER
+from membw.results.setting import Setting
 from membw.results.verdict import FAIL, PASS, TOO_GOOD, UNDECIDED, too_good_because
-from membw.statistics.peers import (
-    known,
-    middle,
-    noticed,
-    peers_medians,
-    robust_deviation,
-    screening_limit,
-    sure_limit,
-)  # fmt: skip
+from membw.statistics.peers import known, middle, robust_deviation, sure_limit
 
-MARGIN = 0.03
 CHANNEL = 1 / 12  # a memory channel of twelve: a PASS that would not notice it is none
 AGAIN = 3  # further measurements of a low node
 AGAIN_BETTER = 4  # of so many further measurements one may be within the margin
-MEAN = 'mean'  # of a node's rates, each as a part of its peers' median
-# robust deviations: so many beyond the margin, as noise seldom lifts a node near it so far; and so
-# many in all, in fleets that scatter
-BEYOND, LEAST = 0.5, 2.0
 CONTROLS = 3  # healthy nodes that are measured again with the low ones
 FEW = 4  # nodes; fewer cannot decide which of them is slow, and are no unit
 MOST_OF = 0.75  # of a unit's nodes are low: it is slow as a whole
 # two groups: each more than a fifth of the nodes, of so many nodes or more
 A_FIFTH, LEAST_GROUPS = 0.2, 10
 ONCE = 'low once: measure again'
-PEER = 'peer'
 # what may explain that nodes differ
 FACTS = (
     'dimms', 'memory_channels', 'memory_gib', 'numa_nodes', 'microcode', 'kernel_release',
     'governor', 'thp', 'numa_balancing', 'code_sha256',
 )  # fmt: skip
 Units = Callable[[Sequence[str]], list[Unit]]
-Run = dict[str, Figure]  # one measurement of a node, by metric
-Row = list[float]  # by column; NaN is not known
 
 
 class NodeVerdict(NamedTuple):
@@ -79,42 +67,31 @@ class NodeVerdict(NamedTuple):
 class Judgement:
     """`low`: the nodes to measure again; `groups`: those within which nodes were compared."""
 
-    margin: float
     units: Units
     what: str = PEER  # it is compared with
     verdicts: list[NodeVerdict] = field(default_factory=list)
     low: dict[Setting, list[str]] = field(default_factory=lambda: defaultdict(list))
     controls: dict[Setting, list[str]] = field(default_factory=lambda: defaultdict(list))
-    groups: 'list[Group]' = field(default_factory=list)
+    groups: list[Group] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     split: str = ''  # two groups, and nothing says which is right
 
 
 def judge(
-    first: Sequence[Figure],
-    again: Sequence[Figure] = (),
-    margin: float = MARGIN,
-    units: Units = by_name,
-    what: str = PEER,
+    first: Sequence[Figure], again: Sequence[Figure] = (), units: Units = by_name, what: str = PEER
 ) -> Judgement:
     """Of one measurement of every node, in any number of settings; in these nodes are compared.
 
     `low`, `controls`: {setting: nodes to measure again, and healthy ones to measure with them}.
     """
-    found = Judgement(margin, units, what)
-    settings: dict[Setting, list[Figure]] = defaultdict(list)
-    for figure in first:
-        settings[figure.setting].append(figure)
-    further: dict[Setting, list[Figure]] = defaultdict(list)
-    for figure in again:
-        if not unusable(figure):
-            further[figure.setting].append(figure)
-    for setting, figures in settings.items():
+    found = Judgement(units, what)
+    further = grouped((f.setting, f) for f in again if not unusable(f))
+    for setting, figures in grouped((f.setting, f) for f in first).items():
         wrong = {f.node: why for f in figures if (why := unusable(f))}
         valid = [f for f in figures if f.node not in wrong]
         found.verdicts += [NodeVerdict(node, *why, setting) for node, why in sorted(wrong.items())]
         if valid:
-            _Setting(valid, further[setting], found).judge()
+            _Setting(valid, further.get(setting, []), found).judge()
     return found
 
 
@@ -124,92 +101,6 @@ def unusable(figure: Figure) -> tuple[str, str] | None:
         return figure.verdict, figure.reasons
     may_be = f'{figure.metric} {figure.sign}{figure.value:.5g} {figure.unit}: it may be worse'
     return (UNDECIDED, may_be) if figure.may_be_worse else None
-
-
-class Group:
-    """The nodes of one setting: the loss of each in each metric and in the mean of its rates, to
-    its peers. `losses`, `estimates` (NaN of bounds): {node: by column}; `deviations`: by column.
-    """
-
-    def __init__(
-        self, figures: Sequence[Figure], peers: set[str] | None = None, what: str = PEER
-    ) -> None:
-        self.what = what
-        self.figures: dict[str, Run] = defaultdict(dict)
-        for figure in figures:
-            self.figures[figure.node].setdefault(figure.metric, figure)
-        self.nodes = sorted(self.figures)
-        self.any = {f.metric: f for f in reversed(figures)}  # for unit and direction
-        self.metrics = list(dict.fromkeys(f.metric for f in figures))
-        heads = [f.metric for f in self.any.values() if f.is_headline]
-        self.headline = heads[0] if heads else self.metrics[-1]
-        unit = self.any[self.headline].unit
-        self.rates = [n for n, m in enumerate(self.metrics) if self.any[m].unit == unit]
-        self.columns = self.metrics + [MEAN] * (len(self.rates) > 1)
-        self.head = self.metrics.index(self.headline)
-        self.peer_names = {node for node in self.nodes if peers is None or node in peers}
-        self.peers = len(self.peer_names)
-        self.medians = {node: [] for node in self.nodes}  # type: dict[str, Row]
-        for metric in self.metrics:
-            estimates = [self._estimate(node, metric) for node in self.nodes]
-            for node, value in zip(self.nodes, peers_medians(estimates), strict=True):
-                self.medians[node].append(value)
-        self.losses = {node: self.losses_of(node, self.figures[node]) for node in self.nodes}
-        self.estimates = {node: self._estimates(node) for node in self.nodes}
-        by_column = list(zip(*self.estimates.values(), strict=True))
-        self.deviations = [robust_deviation(column) for column in by_column]
-        self.known = [len(known(column)) for column in by_column]
-        counts = Counter(metric for run in self.figures.values() for metric in run)
-        self.usual = [m for m in self.metrics if 2 * counts[m] > len(self.nodes)]
-        self.screening = screening_limit(self.peers)
-
-    def _estimate(self, node: str, metric: str) -> float:
-        f = self.figures[node].get(metric)
-        return f.value if f and not f.is_bound and node in self.peer_names else math.nan
-
-    def _estimates(self, node: str) -> Row:
-        own = {m: f for m, f in self.figures[node].items() if not f.is_bound}
-        return self.losses_of(node, own if node in self.peer_names else {})
-
-    def losses_of(self, node: str, run: Run) -> Row:
-        """By column: a measurement of a node, to the medians of its peers in the first."""
-        medians = self.medians.get(node) or [
-            middle(row[n] for row in self.medians.values()) for n in range(len(self.metrics))
-        ]
-        losses = [
-            self._sign(m) * (1 - run[m].value / base) if m in run else math.nan
-            for m, base in zip(self.metrics, medians, strict=True)
-        ]
-        if len(self.columns) > len(self.metrics):
-            losses.append(sum(losses[n] for n in self.rates) / len(self.rates))
-        return losses
-
-    def _sign(self, metric: str) -> int:
-        return 1 if self.any[metric].better == HIGHER else -1
-
-    def lacks(self, node: str) -> list[str]:
-        """Metrics that more than half of the nodes have, and this one has not."""
-        return [m for m in self.usual if m not in self.figures[node]]
-
-    def fail_limit(self, column: int, margin: float) -> float:
-        """The loss beyond which a node FAILs."""
-        deviation = self.deviations[column]
-        return max(margin + BEYOND * deviation, LEAST * deviation)
-
-    def noticed(self, node: str, margin: float, column: int | None = None) -> float:
-        """The smallest loss of the headline, or of a column, that would be FAIL of this node."""
-        column = self.head if column is None else column
-        deviation = self.deviations[column]
-        peers = self.known[column] - (self.estimates[node][column] == self.estimates[node][column])
-        if deviation != deviation or not peers:
-            return math.inf
-        limits = self.fail_limit(column, margin), self.screening * deviation
-        return max(*limits, noticed(peers, deviation))
-
-    def beyond(self, losses: Row, margin: float) -> Row:
-        """Per column the loss as a multiple of its screening limit; 0 within it, or not known."""
-        limits = [max(margin / 2, self.screening * deviation) for deviation in self.deviations]
-        return [x / y if x > y else 0.0 for x, y in zip(losses, limits, strict=True)]
 
 
 # --- one setting ---------------------------------------------------------------------------
@@ -228,7 +119,7 @@ class _Setting:
     def judge(self) -> None:
         """Nodes of one group, or of two."""
         found, whole = self.found, Group(self.figures, what=self.found.what)
-        begin, slower = len(found.verdicts), _slower_group(whole, found.margin)
+        begin, slower = len(found.verdicts), _slower_group(whole)
         if not slower:
             self._judge_group(whole, whole.nodes)
         else:
@@ -268,7 +159,7 @@ class _Setting:
     def _of_node(self, group: Group, node: str, why: str) -> NodeVerdict:
         if nothing := _nothing(group, node):
             return _verdict(group, node, UNDECIDED, nothing)
-        low = group.beyond(group.losses[node], self.found.margin)
+        low = group.beyond(group.losses[node])
         if max(low) > 0:
             self.found.low[self.setting].append(node)
             return self._explained(group, node, self._confirmed(group, node, low), why)
@@ -280,7 +171,7 @@ class _Setting:
 
     def _powerful(self, group: Group, node: str) -> NodeVerdict:
         """PASS, if it would have noticed the loss of a channel."""
-        least = group.noticed(node, self.found.margin)
+        least = group.noticed(node)
         verdict = _verdict(group, node, PASS, '')._replace(noticed=least)
         if least <= CHANNEL:
             return verdict
@@ -312,7 +203,7 @@ class _Setting:
         for node in sorted(self.runs.keys() & group.peer_names):
             found, runs = self._losses_again(group, node)
             is_bound = any(f.is_bound for run in runs for f in run.values())
-            is_low = max(group.beyond(group.losses[node], self.found.margin)) > 0
+            is_low = max(group.beyond(group.losses[node])) > 0
             if len(found) >= AGAIN and not is_bound and not is_low and not _too_good(group, node):
                 names.append(node)
                 losses.append(_medians(found))
@@ -320,11 +211,11 @@ class _Setting:
 
     def _confirmed(self, group: Group, node: str, low: Row) -> NodeVerdict:
         """`low`: as Group.beyond has it: these columns are measured again."""
-        margin, column = self.found.margin, low.index(max(low))
+        column = low.index(max(low))
         every, runs = self._losses_again(group, node)
         if len(runs) < AGAIN:
             screened = (
-                f'half the margin {50 * margin:.2g}%, limit {group.screening:.2f} robust '
+                f'half the margin {50 * MARGIN:.2g}%, limit {group.screening:.2f} robust '
                 f'deviations of {group.deviations[column]:.3%}'
             )
             done = f'measured again {plural(len(runs), "time")}' if runs else ONCE
@@ -337,33 +228,34 @@ class _Setting:
         each = [[1 - (1 - x) / (1 - s) for x, s in zip(row, off, strict=True)] for row in every]
         losses, few = _medians(each), len(runs) // AGAIN_BETTER
         least = [sorted(of)[few] for of in zip(*each, strict=True)]  # of all but so few
-        limits = [group.fail_limit(n, margin) for n in range(len(group.columns))]
+        limits = [group.fail_limit(n) for n in range(len(group.columns))]
         still = [x / y if w > 0 and x > y else 0.0 for w, x, y in zip(low, least, limits)]
         if still[column] == 0 < max(still):
             column = still.index(max(still))
         verdict, notes = (FAIL if max(still) > 0 else PASS), []
-        if verdict == PASS and group.peers < FEW and losses[column] > margin:
+        if verdict == PASS and group.peers < FEW and losses[column] > MARGIN:
             verdict, notes = UNDECIDED, [f'{plural(group.peers - 1, group.what)} cannot decide it']
         metrics = group.metrics if group.columns[column] == MEAN else [group.columns[column]]
         if verdict == FAIL and any(r[m].is_bound for r in runs for m in metrics if m in r):
             verdict, notes = UNDECIDED, ['a lower bound among these decides nothing']
-        is_three, to = len(runs) == AGAIN, _few(beside) if beside else 'that median'
+        is_three = len(runs) == AGAIN
+        to = f'{len(beside)} nodes' if beside[2 * CONTROLS :] else fold(beside) or 'that median'
         more = (
             f'measured again {"three" if is_three else len(runs)} times, compared with {to}: '
             f'{"all three" if is_three else f"{len(runs) - few} of {len(runs)}"} '
             f'{_percent(group, column, least[column])} or worse, limit '
-            f'{_percent(group, column, limits[column])}: margin {100 * margin:.2g}% and half a '
+            f'{_percent(group, column, limits[column])}: margin {100 * MARGIN:.2g}% and half a '
             f'robust deviation of {group.deviations[column]:.3%}, or two'
         )
         reason = '; '.join([_loss(group, node, column), more, *notes])
         made = _verdict(group, node, verdict, reason, group.columns[column], losses[column])
-        return made._replace(noticed=group.noticed(node, margin))
+        return made._replace(noticed=group.noticed(node))
 
 
 def _nothing(group: Group, node: str) -> str:
     """Why a node cannot be compared; '' where it can."""
     if len(group.nodes) == 1:
-        is_unknown = group.any[group.headline].setting.build.startswith('unknown')
+        is_unknown = group.setting.build.startswith('unknown')
         own = 'its build is not known: compared with no other node'
         return own if is_unknown else 'no other node of its setting: nothing to compare with'
     if not known(group.losses[node]):
@@ -386,10 +278,6 @@ def _figures_of(group: Group, nodes: Iterable[str]) -> list[Figure]:
     return [f for node in nodes for f in group.figures[node].values()]
 
 
-def _few(nodes: list[str]) -> str:
-    return fold(nodes) if len(nodes) <= 2 * CONTROLS else f'{len(nodes)} nodes'
-
-
 def _together(own: list[NodeVerdict], group: Group, found: Judgement) -> list[NodeVerdict]:
     """Nodes of a unit that is slow as a whole have one reason, and no FAIL of their own."""
     low = {*found.low[own[0].setting]} & {*group.nodes}
@@ -408,7 +296,7 @@ def _together(own: list[NodeVerdict], group: Group, found: Judgement) -> list[No
                 f'{len(unit.nodes)} nodes are low, their median by {median:.1%}, {still} of these '
                 'are not cleared: look for what they share'
             )
-            alike = {node for node in slow if own_loss[node] <= median + found.margin}
+            alike = {node for node in slow if own_loss[node] <= median + MARGIN}
             same |= dict.fromkeys(alike - same.keys(), reason)
     return [
         v._replace(verdict=UNDECIDED, reason=same[v.node])
@@ -418,7 +306,7 @@ def _together(own: list[NodeVerdict], group: Group, found: Judgement) -> list[No
     ]
 
 
-def _slower_group(group: Group, margin: float) -> set[str]:
+def _slower_group(group: Group) -> set[str]:
     """The slower of two groups; empty where there is one.
 
     Two groups: sorted by the mean of their rates, the nodes have a gap wider than the margin
@@ -432,7 +320,7 @@ def _slower_group(group: Group, margin: float) -> set[str]:
     cut = max(cuts, key=lambda i: ordered[i] - ordered[i - 1])
     fast, slow = ordered[:cut], ordered[cut:]
     within = [x - middle(part) for part in (fast, slow) for x in part]
-    if slow[0] - fast[-1] <= max(margin, sure_limit(count) * robust_deviation(within)):
+    if slow[0] - fast[-1] <= max(MARGIN, sure_limit(count) * robust_deviation(within)):
         return set()
     return {node for node in group.nodes if group.estimates[node][-1] >= slow[0]}
 

@@ -5,14 +5,17 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from membw.printable import plural
-from membw.rank.judge import MARGIN, Group, NodeVerdict, judge
-from membw.rank.newest import OLD_S, newest
+from membw.rank.group import Group
+from membw.rank.judge import NodeVerdict, judge
 from membw.rank.units import units
+from membw.results.figure import Figure, Lost, Measurement
 from membw.results.hostlist import match_expected
+from membw.results.newest import OLD_S, newest
 from membw.results.record import is_set
 from membw.results.rows import Row, best
+from membw.results.setting import Setting
 from membw.results.site_tests import Wanted
-from membw.results.table import Figure, Lost, Measurement, Setting, Table, read_table
+from membw.results.table import Table, read_table
 from membw.results.verdict import (
     DIED,
     FAIL,
@@ -54,14 +57,6 @@ class Ranking:
     first: dict[Setting, Figure] = field(default_factory=dict)  # one of its figures
     newest: set[int] = field(default_factory=set)  # ids of the measurements that were judged
 
-    def choose(self, names: set[str]) -> None:
-        """Keeps what is said of these nodes; all were compared."""
-        self.nodes = [node for node in self.nodes if node.name in names]
-        self.verdicts = [verdict for verdict in self.verdicts if verdict.node in names]
-        self.low = {
-            at: kept for at, low in self.low.items() if (kept := [n for n in low if n in names])
-        }
-
     def counts(self) -> str:
         """'5 nodes: 3 PASS, 1 FAIL, 0 INVALID, 1 MISSING'."""
         words = [node.verdict for node in self.nodes]
@@ -72,29 +67,24 @@ class Ranking:
 
     def beside(self) -> Beside:
         """{(node, setting): verdict} of the nodes that were compared with others."""
-        several = {
-            group.any[group.headline].setting for group in self.groups if len(group.nodes) > 1
-        }
+        several = {group.setting for group in self.groups if len(group.nodes) > 1}
         return {(v.node, v.setting): v for v in self.verdicts if v.setting in several}
 
 
 def rank_files(
-    paths: Sequence[str],
-    expected: Sequence[str] = (),
-    margin: float = MARGIN,
-    wanted: Wanted = Wanted(),
+    paths: Sequence[str], expected: Sequence[str] = (), wanted: Wanted = Wanted()
 ) -> Ranking:
     """The ranking of what the files and folders hold; MembwError where one cannot be read."""
     table = read_table(paths, OLD_S, wanted=wanted)
-    ranking = rank_table(table, expected, margin)
+    ranking = rank_table(table, expected)
     ranking.notes[:0] = table.notes
     return ranking
 
 
-def rank_table(table: Table, expected: Sequence[str] = (), margin: float = MARGIN) -> Ranking:
+def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     """The verdict on every node of the table, and on every expected one without a record."""
     first, again, missed = newest(table.figures, table.seen, table.together_s)
-    judged = judge(first, again, margin, units)
+    judged = judge(first, again, units)
     verdicts = by_own_word(by_reference(judged.verdicts, [*first, *again]), [*first, *again])
     verdicts = [_of_set(v.node, v) for v in verdicts]
     missed = {node: why for node, why in missed.items() if not is_set(node)}

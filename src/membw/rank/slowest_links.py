@@ -4,7 +4,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable
 
-UNITS = ('B', 'KiB', 'MiB', 'GiB')
+from membw.printable import in_bytes
 
 
 def slowest_links(records: Iterable[dict], most: int = 5) -> list[str]:
@@ -24,13 +24,7 @@ def slowest_links(records: Iterable[dict], most: int = 5) -> list[str]:
         for one, other in sorted(every, key=every.__getitem__, reverse=True)[:most]:
             us = every[one, other]
             lines.append(
-                f'{one} - {other}: {in_words(size)} in {us:.3g} us, {us / median:.2f} times the '
+                f'{one} - {other}: {in_bytes(size)} in {us:.3g} us, {us / median:.2f} times the '
                 f'median of {len(every)} links'
             )
     return lines
-
-
-def in_words(size: int) -> str:
-    """'4 MiB' of a number of bytes."""
-    power = min((size.bit_length() - 1) // 10, len(UNITS) - 1) if size else 0
-    return f'{size / 1024**power:g} {UNITS[power]}'

@@ -2,38 +2,36 @@
 
 import shlex
 import sys
-from collections import defaultdict
 from statistics import median
 
 from membw import tables
+from membw.grouped import grouped
 from membw.printable import plural
-from membw.rank.judge import AGAIN, Group
+from membw.rank.group import MARGIN, Group
+from membw.rank.judge import AGAIN
 from membw.rank.ranking import Ranking
+from membw.results.figure import Figure
 from membw.results.hostlist import fold
 from membw.results.record import REFRAME, is_set
-from membw.results.table import Figure, Setting
+from membw.results.setting import Setting
 from membw.results.verdict import MISSING, PASS, WORST_FIRST
 from membw.tables import Cell, Column, Table
 
 OTHER_COLUMNS = 40  # of node, verdict and loss
 
 
-def as_blocks(ranking: Ranking, margin: float, limit: int) -> list[str | Table]:
+def as_blocks(ranking: Ranking, limit: int) -> list[str | Table]:
     """Tables, and the lines between them; `limit`: rows per group, 0: all."""
     blocks: list[str | Table] = [ranking.counts()]
     blocks += [f'note: {note}' for note in ranking.notes]
-    alike: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for verdict in ranking.verdicts:
-        if verdict.reason:
-            alike[verdict.verdict, verdict.reason].append(verdict.node)
-    for node in ranking.nodes:
-        if node.verdict == MISSING:
-            alike[MISSING, node.reason].append(node.name)
+    said = [((v.verdict, v.reason), v.node) for v in ranking.verdicts if v.reason]
+    gone = [((MISSING, n.reason), n.name) for n in ranking.nodes if n.verdict == MISSING]
+    alike = grouped([*said, *gone])
     order = sorted(alike, key=lambda key: WORST_FIRST.index(key[0]))
     blocks += [f'{fold(alike[key])} {key[0]} ({key[1]})' for key in order]
     blocks += [f'measure again: {again(ranking, setting)}' for setting in ranking.low]
     for group in ranking.groups:
-        blocks += ['', _head(ranking, group, margin), _table(ranking, group, limit)]
+        blocks += ['', _head(ranking, group), _table(ranking, group, limit)]
     return blocks
 
 
@@ -61,24 +59,18 @@ def command_of(setting: Setting, more: str = '') -> str:
     return shlex.join([*words, '-p', setting.preset])
 
 
-def name_of(setting: Setting) -> str:
-    where = ':'.join(filter(None, (setting.system, setting.partition)))
-    words = setting.test, setting.parameters, setting.preset, setting.pinning
-    return ' '.join(filter(None, (where, *words)))
-
-
-def _head(ranking: Ranking, group: Group, margin: float) -> str:
-    text = f'{name_of(group.any[group.headline].setting)}: {plural(len(group.nodes), "node")}'
+def _head(ranking: Ranking, group: Group) -> str:
+    text = f'{group.setting.name}: {plural(len(group.nodes), "node")}'
     if group.peers < 2:
         return text
-    limit = group.fail_limit(group.head, margin)
+    limit = group.fail_limit(group.head)
     least = min((v.noticed for v in _of(ranking, group)), default=limit)
     seen = f', and of one that passes {least:.1%} would have been seen' if least < 1 else ''
-    return f'{text}, FAIL from a loss of {limit:.1%} on (margin {100 * margin:.2g}%){seen}'
+    return f'{text}, FAIL from a loss of {limit:.1%} on (margin {100 * MARGIN:.2g}%){seen}'
 
 
 def _of(ranking: Ranking, group: Group) -> list:
-    setting = group.any[group.headline].setting
+    setting = group.setting
     return [v for v in ranking.verdicts if v.setting == setting and v.node in group.figures]
 
 

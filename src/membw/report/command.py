@@ -1,10 +1,9 @@
 """`membw report`: one HTML file of a run, a fleet and their history."""
 
 import argparse
-import sys
 from pathlib import Path
 
-from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
+from membw.arguments import FORMS, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
@@ -28,7 +27,6 @@ exit status: 0 written, whatever the verdicts; 2 usage error, or nothing was mea
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('results', nargs='*', metavar='RESULTS', help=f'{FORMS} (the newest report)')
-    add_node(add, 'rows')
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
     add = parser.add_argument_group('output').add_argument
     add('-o', '--output', default='report.html', metavar='FILE', help='the page (report.html)')
@@ -38,12 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from membw.history.nights import read_nights
-    from membw.rank.newest import OLD_S
     from membw.report.model import WIDE
     from membw.report.page import page_of
     from membw.report.run import run_of_records, run_of_report
     from membw.report.template import render
     from membw.results.hostlist import expected_nodes
+    from membw.results.newest import OLD_S
     from membw.results.reframe import newest
 
     own, results = Path(root(), 'results'), args.results
@@ -54,9 +52,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         paths = results or [str(own)] * own.is_dir()
         made = run_of_records(*read_nights(paths, OLD_S, wanted_of(args, args.since)))
-    made = made.of_nodes(args.node)
-    for line in made.table.said:
-        print(line, file=sys.stderr)
+    made.table.say()
     if not made.rows:
         where = ' '.join(args.results) or 'results'
         raise MembwError(f"nothing was measured in '{where}'", "'membw run' measures this node")

@@ -1,6 +1,6 @@
 """The section on the past: the headline's metric by night, and what `membw history` found."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from datetime import date, timedelta
 
 import numpy as np
@@ -13,23 +13,20 @@ from membw.printable import plural
 from membw.report.charts import MOST, Curve, lines
 from membw.report.model import Alarm, Picture, Section
 from membw.report.svg import Canvas
-from membw.results.table import Figure
+from membw.results.figure import Figure
 
 NODES = MOST - 2  # with a curve of their own; of more those that changed, and the median
 DAYS = 60  # of more the axis has months
 
 
-def section(
-    past: Nights, figure: Figure, nodes: Container[str] = ()
-) -> tuple[Section | None, list[Alarm]]:
-    """None with fewer than two nights; `figure`: that of the headline; `nodes`: their changes
-    only.
+def section(past: Nights, figure: Figure) -> tuple[Section | None, list[Alarm]]:
+    """None with fewer than two nights; `figure`: that of the headline.
 
-    The alarms are of changes for the worse that are not back and not acknowledged.
+    The alarms are of changes for the worse that are not back.
     """
     if len(past.nights) < 2:
         return None, []
-    changes = [c for c in find_changes(past) if not nodes or any(n in nodes for n in c.nodes)]
+    changes = find_changes(past)
     red = [change for change in changes if is_red(change)]
     made = Section('history', f'History: {plural(len(past.nights), "night")}')
     _, _, verdict = as_blocks(past, changes)[-1].partition(': ')

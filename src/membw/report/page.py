@@ -4,12 +4,13 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 
+from membw.grouped import grouped
 from membw.moments import utc
 from membw.possible import contributed, sentence
 from membw.presets import version
 from membw.printable import plural
-from membw.rank.ranking import with_verdicts
-from membw.report import battery, history, ranking
+from membw.rank.ranking import rank_table, with_verdicts
+from membw.report import history, ranking
 from membw.report.model import Alarm, Entry, Page
 from membw.report.run import Run
 from membw.report.sections import bar_picture, section, title_of
@@ -30,7 +31,8 @@ CASE_FIELDS = ('session', 'commit', 'compile_line', 'modules')
 def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
     """The page of a Run, which has a row; `expected`: nodes that were to be measured."""
     table, rows = run.table, run.rows
-    fleet = ranking.ranking_of(table, expected)
+    nodes_of_all = {figure.node for figure in table.figures} | {*expected}
+    fleet = rank_table(table, expected) if len(nodes_of_all) > 1 else None
     rows = with_verdicts(rows, fleet) if fleet else rows
     tests = [row.test for row in rows]
     first = FIRST if FIRST in tests else tests[0]
@@ -45,16 +47,11 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         same = [row for row in rows if row.test == test]
         is_in_head = test == first and len(same) <= IN_HEAD
         sections.append(section(test, same, table, built, peak, is_in_head))
-        said = [f for f in table.figures if f.of.word and f.benchmark == test]
-        if len({f.node for f in said}) == 1:
-            sections += battery.sections(table.evidence(said[-1]))
     picture = None
     if head[0].is_valid:
         picture = bar_picture(head[0].headline.metric, head[:IN_HEAD], peak)
     named, nodes, alarms = set(), [], []
     if fleet:
-        if run.chosen:
-            fleet.choose(set(run.chosen))
         ranked = ranking.section(fleet)
         picture = ranked.pictures.pop(0) if ranked.pictures else picture
         sections.insert(0, ranked)
@@ -64,7 +61,7 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         every = plural(len(fleet.nodes), 'node')
         nodes = [(word, f'{words[word]} of {every}') for word in WORST_FIRST if words[word]]
     if head[0].figures:
-        past, changes = history.section(run.past, head[0].headline, run.chosen)
+        past, changes = history.section(run.past, head[0].headline)
         sections += [past] if past else []
         alarms += changes
     number = Counter(row.word for row in rows)
@@ -144,10 +141,7 @@ def _standing(row: Row, table: Table) -> list[str]:
 
 def _attention(rows: Sequence[Row], alarms: Sequence[Alarm]) -> list[Alarm]:
     """What is not PASS, by verdict and then by loss; equal reasons of one test are one line."""
-    alike: dict[tuple[str, str, str], list[Row]] = {}
-    for row in rows:
-        if row.word != PASS:
-            alike.setdefault((row.word, row.test, row.reason), []).append(row)
+    alike = grouped(((r.word, r.test, r.reason), r) for r in rows if r.word != PASS)
     every = []
     for (word, test, why), same in alike.items():
         names, nodes = {row.name for row in same}, {row.node for row in same}

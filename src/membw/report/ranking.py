@@ -2,17 +2,17 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
 
+from membw.grouped import grouped
 from membw.printable import at_most, plural
-from membw.rank.judge import MARGIN, NodeVerdict
-from membw.rank.ranking import Node, Ranking, rank_table
+from membw.rank.group import MARGIN
+from membw.rank.judge import NodeVerdict
+from membw.rank.ranking import Node, Ranking
 from membw.rank.units import units
 from membw.report.model import Alarm, Picture, Section
 from membw.report.svg import LETTER, LINE, Canvas, Scale, x_axis, y_axis
+from membw.results.figure import Figure
 from membw.results.hostlist import fold
-from membw.results.table import Figure, Setting
-from membw.results.table import Table as Records
 from membw.results.verdict import FAIL, MISSING, PASS, WORST_FIRST
 from membw.tables import Column, Table
 
@@ -33,19 +33,10 @@ READ = (
 )
 
 
-def ranking_of(table: Records, expected: Sequence[str] = ()) -> Ranking | None:
-    """None where fewer than two nodes were measured, or are expected."""
-    nodes = {figure.node for figure in table.figures} | set(expected)
-    return rank_table(table, expected) if len(nodes) > 1 else None
-
-
 def section(ranking: Ranking) -> Section:
     """The pictures of the largest settings, and all nodes, the largest loss first."""
     made = Section('nodes', f'Nodes: {ranking.counts().partition(": ")[2]}', [*ranking.notes])
-    settings: dict[Setting, list[NodeVerdict]] = defaultdict(list)
-    for verdict in ranking.verdicts:
-        if verdict.figures:
-            settings[verdict.setting].append(verdict)
+    settings = grouped((v.setting, v) for v in ranking.verdicts if v.figures)
     largest = sorted(settings.items(), key=lambda item: -len(item[1]))[:MAPS]
     made.pictures = [_picture(of, ranking.first[at]) for at, of in largest if len(of) > 1]
     made.pictures[1:1] = _by_rack(ranking)
@@ -69,10 +60,8 @@ def who_is_slow(ranking: Ranking) -> str:
 
 def alarms(ranking: Ranking) -> list[Alarm]:
     """A line for each reason against nodes; nodes with the same one share it."""
-    alike: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for node, _ in _by_loss(ranking):
-        if node.verdict != PASS:
-            alike[node.verdict, node.reason].append(node.name)
+    bad = (node for node, _ in _by_loss(ranking) if node.verdict != PASS)
+    alike = grouped(((node.verdict, node.reason), node.name) for node in bad)
     made = []
     for (word, why), names in alike.items():
         what = 'node' if len(names) == 1 else f'{len(names)} nodes'

@@ -4,14 +4,15 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from membw.possible.contributed import NOT_SAID, stores_of
-from membw.report import record_pictures
+from membw.printable import in_bytes
 from membw.report.charts import MOST, Bar, Curve, bars, lines
 from membw.report.model import Picture, Section
+from membw.results.figure import Figure
+from membw.results.record import HIGHER
 from membw.results.rows import Row
-from membw.results.table import HIGHER, Figure
 from membw.results.table import Table as Records
 from membw.results.verdict import FAIL, WORST_FIRST, limits
-from membw.summary.full_table import cell, figures_of, in_bytes, table_of, text_of
+from membw.summary.full_table import cell, figures_of, table_of, text_of
 from membw.tables import Column, Table
 
 FEWEST = 3  # points of a curve
@@ -31,25 +32,20 @@ def section(
     made = Section(f'test-{benchmark}', benchmark)
     made.conditions = _conditions([table.evidence(r.headline) for r in rows[:8] if r.figures])
     valid = [row for row in rows if row.is_valid]
-    best = table.evidence(rows[0].headline) if rows[0].is_valid else {}
     metrics = figures_of(rows)
     in_series = {name for row in rows for name, f in row.figures.items() if f.series}
-    in_maps = {pair['metric'] for pair in best.get('pairs') or ()}
-    single = [name for name in metrics if name not in in_series | in_maps]
+    single = [name for name in metrics if name not in in_series]
     heads = [row.headline.metric for row in rows if row.figures]
     single = [name for name in single if name in heads] or single
     is_fleet = len({row.node for row in rows if row.node}) > 1  # drawn as a ranking
     if 0 < len(single) <= COLUMNS and valid and not is_fleet and not is_in_head:
         made.pictures = [bar_picture(single[0], rows, peak)]
     made.pictures += [picture for row in valid[:MOST] for picture in _curves(row)]
-    made.pictures += [*record_pictures.pictures(best), *record_pictures.maps(valid, table)]
     if len(metrics) > COLUMNS:
         made.tables = [_metrics_down(rows)]
     else:
         made.tables = [_metrics_across(rows, built)]
         made.tables[0].is_folded = is_fleet
-    made.tables += record_pictures.tables(best)
-    made.tables.sort(key=lambda one: one.is_folded)
     return made
 
 

@@ -1,30 +1,19 @@
-"""Lists of node names: expected nodes in, node-check file and drain commands out."""
+"""Lists of node names: expected nodes in, node-check file and drain commands out, of nodes as
+rank/ranking.py has them."""
 
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 from membw.errors import MembwError
 from membw.files import read_text, write_whole
+from membw.grouped import grouped
 from membw.printable import printable
 from membw.results.record import is_set
 
 KNOWN = 'known to be missing'  # so begins the reason of a node whose absence is no alarm
-
-
-class Judged(Protocol):
-    """A node with the worst verdict on it."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def verdict(self) -> str: ...
-
-    @property
-    def reason(self) -> str: ...
 
 
 def expected_nodes(text: str) -> list[str]:
@@ -69,9 +58,7 @@ def fold(names: Iterable[str]) -> str:
 def match_expected(hosts: Iterable[str], expected: Iterable[str]) -> list[str]:
     """Expected names as the records spell them: `n1` stands for `n1.site.org` and back."""
     known, names = set(hosts), []
-    by_short: dict[str, list[str]] = {}
-    for host in known:
-        by_short.setdefault(host.split('.')[0], []).append(host)
+    by_short = grouped((host.split('.')[0], host) for host in known)
     for name in expected:
         same = by_short.get(name.split('.')[0], [])
         alike = [host for host in same if '.' not in host or '.' not in name]
@@ -92,7 +79,7 @@ def read_node_check(path: str | Path) -> list[tuple[str, str, str]]:
     return [(w[0], w[1] if len(w) > 1 else '', line) for w, line in words]
 
 
-def write_node_check(path: str | Path, nodes: Iterable[Judged]) -> None:
+def write_node_check(path: str | Path, nodes: Iterable[Any]) -> None:
     """Lines of `<node> PASS|FAIL|DIED|... reason`, by name; the file as a whole: a node that a
     full disk cut off would pass for one that was not measured."""
     ordered = sorted(nodes, key=lambda node: node.name)
@@ -100,7 +87,7 @@ def write_node_check(path: str | Path, nodes: Iterable[Judged]) -> None:
     write_whole(path, ''.join(printable(row) + '\n' for row in rows))
 
 
-def drain_commands(nodes: Sequence[Judged]) -> list[str]:
+def drain_commands(nodes: Sequence[Any]) -> list[str]:
     """A `scontrol` line for each node that failed, or on which a launch died; nothing runs them.
 
     The short name is Slurm's, where only one node has it.

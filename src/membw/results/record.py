@@ -92,12 +92,9 @@ class Validation(Struct, frozen=True):
 class Module(Struct, frozen=True):
     """A memory module; speeds in MT/s."""
 
-    locator: Text = None
-    bank: Text = None
     size_mib: int | None = None
     rated_mts: int | None = None
     configured_mts: int | None = None
-    width_bits: int | None = None
     type: Text = None
 
 
@@ -126,7 +123,6 @@ class Facts(Struct, frozen=True):
     dimms: tuple[Module, ...] = ()
     dimms_are_virtual: bool = False
     cpu_id: dict[str, str | bool | None] = {}
-    architecture: Text = None
     # of `membw node`
     cpus_allowed: int | None = None
     uncore_max_khz: float | None = None
@@ -159,6 +155,19 @@ class Placement(Struct, frozen=True):
     policy: Text = None
     pages_sampled: int = 0
     pages_misplaced: int = 0
+
+
+class Process(Struct, frozen=True):
+    name: str
+    cpu_s: float = 0.0
+
+
+class Busy(Struct, frozen=True):
+    """Shares of the node's CPUs that others had meanwhile."""
+
+    other_share: float | None = None
+    stolen_share: float | None = None
+    processes: tuple[Process, ...] = ()
 
 
 class Runtime(Struct, frozen=True):
@@ -195,7 +204,6 @@ class Case(Build, frozen=True):
     # when its job was submitted and its record read: by one clock, where those of nodes differ
     submitted: Text = None
     taken: Text = None
-    stores: Text = ''
 
     def __post_init__(self) -> None:
         for name, row in (self.references or {}).items():
@@ -207,24 +215,9 @@ class Part(Struct, frozen=True):
     """One launch of the battery of `membw node`."""
 
     name: str
-    command: str
     record: 'Record | None'
     why: str  # why it did not come to a valid end; '' where it did
     died: bool
-    stopped: int = 0
-    trace: dict[str, Any] = {}
-
-
-class Cause(Struct, frozen=True):
-    """A row of systems/facts/causes.yaml that fits."""
-
-    name: str
-    sentence: str
-    evidence: tuple[str, ...] = ()
-    next: str = ''
-    source: str = ''
-    is_confirmed: bool = True
-    disturbs: bool = False
 
 
 class Record(Struct):
@@ -238,7 +231,6 @@ class Record(Struct):
     verdict: Literal['VALID', 'INVALID', 'UNDECIDED']
     version: Text = None
     reasons: tuple[Finding, ...] = ()
-    warnings: tuple[Finding, ...] = ()
     rank: Count = 0
     ranks: Annotated[int, Meta(ge=1, lt=2**31)] = 1
     threads: int | None = None
@@ -262,6 +254,7 @@ class Record(Struct):
     ntimes: int | None = None
     bodies: int | None = None
     pages: Pages | None = None
+    busy: Busy | None = None
     placement_before: Placement | None = None
     placement_after: Placement | None = None
     runtime: Runtime | None = None
@@ -270,7 +263,6 @@ class Record(Struct):
     # of `membw node`
     word: str = ''
     why: str = ''
-    causes: tuple[Cause, ...] = ()
     counted: dict[str, float] | None = None
     parts: tuple[Part, ...] = ()
 
@@ -456,14 +448,10 @@ def _refuse_twice(record: Record, line: bytes) -> None:
     of_parts = sum(len(part.record.metrics) for part in record.parts if part.record)
     names = bytes(parts['metrics']).count(b'"better":') - len(record.metrics)
     names += bytes(parts['parts']).count(b'"better":') - of_parts if record.parts else 0
-    if (not is_whole or names > 0) and _is_twice(line):
-        raise BadRecord('not a record: a key is given twice')
-
-
-def _is_twice(line: bytes) -> bool:
-    """Whether anything is lost when it is read and written again."""
-    again = msgspec.json.encode(msgspec.json.decode(line))
-    return again.count(b'":') < line.count(b'":') + line.count(b'" :')
+    if not is_whole or names > 0:
+        again = _encode(msgspec.json.decode(line))  # is anything lost?
+        if again.count(b'":') < line.count(b'":') + line.count(b'" :'):
+            raise BadRecord('not a record: a key is given twice')
 
 
 def evidence(line: bytes) -> dict[str, Any]:

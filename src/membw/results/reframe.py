@@ -18,6 +18,7 @@ from membw.errors import MembwError
 from membw.files import read_text
 from membw.printable import printable
 from membw.results import run_ledger
+from membw.results.record import HIGHER
 from membw.results.run_ledger import Event, Key
 from membw.results.run_lock import is_held
 from membw.results.verdict import DIED, FAIL, INVALID, KNOWN, MISSING, PASS, WORST_FIRST
@@ -50,11 +51,19 @@ Case: Any = msgspec.defstruct('Case', FIELDS)
 Run: Any = msgspec.defstruct('Run', [('testcases', list[Case])])
 Session: Any = msgspec.defstruct('Session', [(name, Number, None) for name in TIMES])
 Report: Any = msgspec.defstruct('Report', [('session_info', Session), ('runs', list[Run])])
+
+
+class Median(msgspec.Struct):
+    """A figure of a report that stands for many nodes, as reframe-checks/lib writes it."""
+
+    value: Number = None  # None: of one node, whose record has it
+    unit: str = ''
+    better: str = HIGHER
+    bound: str = ''
+
+
 # of the variables that are JSON themselves
-INNER = {
-    'metrics': dict[str, dict[str, str | float | bool | None]],
-    'known_issues': dict[str, str],
-}
+INNER: dict[str, Any] = {'metrics': dict[str, Median], 'known_issues': dict[str, str]}
 
 
 def load(path: str) -> dict:
@@ -83,9 +92,9 @@ def read_report(path: str) -> dict:
         report = json.loads(read_text(path))
         msgspec.convert(report, Report)
         for case in cases_of(report):
-            for name, kind in INNER.items():
+            for name in INNER:
                 place = f'{name} of {case["name"]!a}: '
-                msgspec.json.decode(case.get(name) or '{}', type=kind)
+                inner(case, name)
     except OSError as err:
         fact = f"cannot read '{path}': {err.strerror}"
         raise MembwError(fact, 'give a file that exists') from err
@@ -94,6 +103,10 @@ def read_report(path: str) -> dict:
         hint = 'give the .json file of a run; was the disk full when it was written?'
         raise MembwError(f"'{path}' is no report: {fact}", hint) from err
     return report
+
+
+def inner(case: dict, name: str) -> dict[str, Any]:
+    return msgspec.json.decode(case.get(name) or '{}', type=INNER[name])
 
 
 def add_ledger(report: dict, events: list[Event]) -> None:
@@ -278,12 +291,12 @@ def failed_dependency(case: dict, builds: dict[Build, str]) -> str:
     return f'what it needs failed: {names}'
 
 
-def skipped(report: str) -> list[tuple[str, str, str]]:
+def skipped(cases: list[dict]) -> list[tuple[str, str, str]]:
     """(test, preset, reason) of what this system has not; a quick run skips further rounds, too,
     of which nothing is said."""
     found = {
         (test_of(case), case['environ'], reason_of(case)): None
-        for case in cases_of(load(report))
+        for case in cases
         if case['result'] == 'skip' and not case.get('fixture')
         if int(case.get('round') or 1) == 1
     }

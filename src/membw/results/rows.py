@@ -9,14 +9,13 @@ is never PASS.
 
 import collections
 from collections.abc import Container, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import msgspec
-
-from membw.errors import MembwError
-from membw.printable import printable
+from membw.grouped import grouped
 from membw.results import reframe, verdict
-from membw.results.table import HIGHER, Figure, Lost, Measurement, Table, headline, read_table
+from membw.results.figure import Figure, Lost, Measurement, headline
+from membw.results.record import HIGHER
+from membw.results.table import Table, read_table
 
 MET = "meets its reference: remove the '$xfail' from the references file"
 
@@ -90,22 +89,19 @@ def records_of(cases: list[dict], path: str) -> Table:
 def rows_of(cases: list[dict], path: str, table: Table) -> list[Row]:
     """In the order of the report at `path`; `table`: of its records."""
     builds = reframe.failed_builds(cases)
-    by_file: dict[str, list[Figure]] = collections.defaultdict(list)
-    for figure in table.figures:
-        by_file[figure.file].append(figure)
-    groups: dict[tuple, list[Attempt]] = collections.defaultdict(list)
+    by_file, attempts = grouped((figure.file, figure) for figure in table.figures), []
     for case in filter(reframe.is_row, cases):
-        own = by_file[str(reframe.record_file(case, path))]
+        own = by_file.get(str(reframe.record_file(case, path)), [])
         if case.get('node_check'):  # of a whole cluster the report has the figures, the medians
             one = attempt(case, {}, [], builds, {f.metric for f in own if f.is_headline})
         else:
             one = attempt(case, table.evidence(own[0]) if own else {}, own, builds)
         parameters = tuple(reframe.parameters(case).items())
         key = reframe.test_of(case), reframe.where(case), case['environ'], parameters
-        groups[key].append(one)
+        attempts.append((key, one))
     return [
-        Row(test, where, preset, dict(parameters), *judged(attempts), attempts)
-        for (test, where, preset, parameters), attempts in groups.items()
+        Row(test, where, preset, dict(parameters), *judged(of), of)
+        for (test, where, preset, parameters), of in grouped(attempts).items()
     ]
 
 
@@ -129,21 +125,12 @@ def attempt(
     return Attempt(word, reason, figures, case, record, int(case.get('round') or 1))
 
 
-class Median(msgspec.Struct):
-    """A figure of a report that stands for many nodes, as reframe-checks/lib writes it."""
-
-    value: float | None = None  # None: of one node, whose record has it
-    unit: str = ''
-    better: str = HIGHER
-    bound: str = ''
-
-
 def figures_of(case: dict, headlines: Container[str] = ()) -> dict[str, Figure]:
     """ReFrame's performance variables: of the median node, of a program without a record."""
-    issues = _of_text(case, 'known_issues', dict[str, str])
+    issues = reframe.inner(case, 'known_issues')
     figures = {
         name: Figure(name, m.value, m.unit, m.better, bound=m.bound, is_headline=name in headlines)
-        for name, m in _of_text(case, 'metrics', dict[str, Median]).items()
+        for name, m in reframe.inner(case, 'metrics').items()
         if m.value is not None
     }
     for key, (value, reference, low, high, unit, *_) in (case.get('perfvalues') or {}).items():
@@ -161,28 +148,16 @@ def figures_of(case: dict, headlines: Container[str] = ()) -> dict[str, Figure]:
     return figures
 
 
-def _of_text(case: dict, key: str, kind: Any) -> Any:
-    """JSON in a report, as the checks write it. MembwError: another hand did."""
-    try:
-        return msgspec.json.decode(case.get(key) or '{}', type=kind)
-    except (msgspec.MsgspecError, TypeError) as err:
-        fact = f"the report's case '{case.get('name')}' has '{key}': {err}"
-        raise MembwError(printable(fact)[:200], 'give the .json file of a run') from err
-
-
 # --- of records alone ----------------------------------------------------------------------------
 
 
 def rows_of_records(figures: Iterable[Figure], lost: Iterable[Lost] = ()) -> list[Row]:
     """One Row per test, preset, pinning, parameters and node, best first."""
-    rounds: dict[tuple, dict[int, list[Figure]]] = collections.defaultdict(dict)
-    missing: dict[tuple, list[Lost]] = collections.defaultdict(list)
-    for f in figures:
-        rounds[key_of(f)].setdefault(id(f.of), []).append(f)
-    for one in lost:
-        missing[key_of(one)].append(one)
+    every_run = grouped((id(f.of), f) for f in figures).values()
+    rounds = grouped((key_of(of[0]), of) for of in every_run)
+    missing = grouped((key_of(one), one) for one in lost)
     keys = dict.fromkeys([*rounds, *missing])
-    every = (_row(key, [*rounds[key].values()], missing[key]) for key in keys)
+    every = (_row(key, rounds.get(key, []), missing.get(key, [])) for key in keys)
     return sorted(every, key=best_first)
 
 

@@ -16,8 +16,8 @@ from collections.abc import Iterable
 
 import msgspec
 
+from membw.results.figure import Figure
 from membw.results.record import REFRAME, Facts
-from membw.results.table import Figure
 
 PASS, FAIL, INVALID, UNDECIDED = 'PASS', 'FAIL', 'INVALID', 'UNDECIDED'
 DIED, MISSING, KNOWN, XPASS = 'DIED', 'MISSING', 'KNOWN', 'XPASS'
@@ -27,13 +27,10 @@ NO_FIGURE = (DIED, MISSING)
 # the fraction above a reference, the peers' median, a contract or a peak that no machine gains by
 # itself: a cache, another size, another unit
 TOO_GOOD = 0.10
-# of records that an earlier release wrote
-OLD = {'FIT': PASS, 'SLOW': FAIL, 'NOT JUDGED': UNDECIDED, 'DEAD': DIED, 'NOT MEASURED': MISSING}
 
 
 def known(word: str) -> str:
     """A word of a record or a report as one of the eight; '' of what is none."""
-    word = OLD.get(word, word)
     return word if word in WORST_FIRST else ''
 
 

@@ -9,7 +9,6 @@ DRIFT: the median of the last 28 nights lies beyond the larger of 3 % and 2 robu
 the median of the first 28 nights since the last step.
 """
 
-from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from membw.grouped import grouped
 from membw.statistics import MAD_TO_SIGMA
 
 NOW, MOST_OF_NOW, BEFORE = 7, 6, 28
@@ -45,23 +45,16 @@ class Change(NamedTuple):
 
 
 def changes(
-    values: NDArray, margin: float, of_medians: float, begins: Sequence[int] = ()
-) -> list[Change]:
-    """The steps and drifts of a series, in order of time.
+    every: Sequence[NDArray], margin: float, of_medians: float, begins: Sequence[Sequence[int]]
+) -> list[list[Change]]:
+    """The steps and drifts of each series, in order of time; numpy takes alike ones together.
 
     Args:
-        values: one above 0 per measured night.
+        every: one value above 0 per measured night.
         margin: the smallest change that matters, as a fraction.
         of_medians: `medians_apart` of the fleet.
         begins: places where a new sample begins.
     """
-    return changes_of_many([values], margin, of_medians, [begins])[0]
-
-
-def changes_of_many(
-    every: Sequence[NDArray], margin: float, of_medians: float, begins: Sequence[Sequence[int]]
-) -> list[list[Change]]:
-    """`changes` of each series; numpy takes alike ones together."""
     found: list[list[Change]] = [[] for _ in every]
     for places in _alike([(len(own), *at) for own, at in zip(every, begins, strict=True)]):
         rows = np.stack([every[place] for place in places])
@@ -94,10 +87,7 @@ def medians_apart(every: Sequence[NDArray]) -> float:
 
 def _alike(keys: Sequence[Hashable]) -> Iterator[list[int]]:
     """Places of equal keys, not too many at a time."""
-    groups: dict[Hashable, list[int]] = defaultdict(list)
-    for place, key in enumerate(keys):
-        groups[key].append(place)
-    for group in groups.values():
+    for group in grouped((key, place) for place, key in enumerate(keys)).values():
         yield from (group[i : i + TOGETHER] for i in range(0, len(group), TOGETHER))
 
 

@@ -7,20 +7,19 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from membw import tables
-from membw.arguments import add_node
 from membw.errors import MembwError
+from membw.grouped import grouped
 from membw.printable import plural
 from membw.results import reframe, verdict
-from membw.results.hostlist import chosen_nodes
 from membw.results.rows import Row, records_of, rows_of
 from membw.results.table import Table as Records
 from membw.summary import full_table, headline
-from membw.summary.seconds import seconds_by_part
-from membw.tables import Table
+from membw.tables import Cell, Column, Table
 
 # of root, and of users with an rtprio in limits.conf: other processes wait
 REALTIME = 'chrt --fifo 1 membw run'
 
+SECONDS = Column('part', 'part'), Column('seconds', 'seconds', True)
 EPILOG = "exit status: as of 'membw run'; 2 not a report"
 
 
@@ -44,17 +43,14 @@ def notes(begun: float, is_quick: bool) -> list[str]:
     return [f'--session-extras=membw_begun={begun:.1f},membw_run={kind}']
 
 
-def read(path: str, nodes: str = '') -> Run:
-    """MembwError: no report, or one without a test case; `nodes`: their rows only."""
+def read(path: str) -> Run:
+    """MembwError: no report, or one without a test case."""
     report = reframe.load(path)
     cases, session = reframe.cases_of(report), report['session_info']
     if not cases:
         raise MembwError(f"'{path}' holds no test case", "'membw run --full' runs them all")
     table = records_of(cases, path)
     rows = rows_of(cases, path, table)
-    if nodes:
-        names = chosen_nodes(nodes, {row.record['host'] for row in rows if row.record})
-        rows = [row for row in rows if row.record.get('host') in names]
     if rows and all(reframe.is_dry(a.case) for row in rows for a in row.attempts):
         text = f'{verdict.MISSING}: a dry run of {plural(len(rows), "row")}'
         return Run(path, cases, rows, table, True, text, 0)
@@ -84,18 +80,45 @@ def read(path: str, nodes: str = '') -> Run:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('report', nargs='?', help='a file (the newest of results/reports)')
-    add_node(parser.add_argument, 'rows')
     about = 'where the time of the run went, part by part'
     parser.add_argument('--seconds', action='store_true', help=about)
     tables.add_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    run = read(args.report or reframe.newest(), args.node)
+    run = read(args.report or reframe.newest())
     if args.seconds:
         print(tables.as_text([seconds_by_part(run.path, run.rows)], args.json))
         return 0
     return show(run, args.json)
+
+
+def seconds_by_part(path: str, rows: list[Row]) -> Table:
+    """Of a run on this machine, its cases one after the other: of several jobs at a time the parts
+    add up to more."""
+    report = reframe.load(path)
+    session, cases = report['session_info'], reframe.cases_of(report)
+    start, end = session['time_start_unix'], session['time_end_unix']
+    records = [a.record for row in rows for a in row.attempts if a.record]
+
+    def took(part: str, is_build: bool) -> float:
+        own = (case for case in cases if bool(case.get('fixture')) is is_build)
+        return sum(case.get(f'time_{part}') or 0.0 for case in own)
+
+    residency = sum((r.get('residency') or {}).get('seconds') or 0 for r in records)
+    kernels = [k for r in records for k in (r.get('kernels') or {}).values()]
+    figures = sum(k.get('total_s') or 0 for k in kernels)
+    builds, runs = took('compile', True) + took('setup', True), took('run', False)
+    parts = {
+        'membw and ReFrame begin': start - float(session.get('membw_begun') or start),
+        'programs are built, or found to be': builds,
+        'a launch finds out where memory begins': residency,
+        'repetitions that become figures': figures,
+        'start, first touch, looks, validation': runs - residency - figures,
+        'judged, kept': took('sanity', False) + took('performance', False),
+    }
+    parts['all else'] = end - start + parts['membw and ReFrame begin'] - sum(parts.values())
+    return Table('', SECONDS, [(name, Cell(s, f'{s:.1f}')) for name, s in parts.items()])
 
 
 def show(run: Run, is_json: bool = False) -> int:
@@ -104,13 +127,13 @@ def show(run: Run, is_json: bool = False) -> int:
     # from the folder in which the command was typed
     path = os.path.abspath(run.path).removeprefix(os.path.join(os.getcwd(), ''))
     if run.is_quick and not is_json:
-        lines = headline.lines_of(run.rows, run.seconds) if run.rows else skip_lines(run.path)
+        lines = headline.lines_of(run.rows, run.seconds) if run.rows else skip_lines(run.cases)
         blocks: list[Table | str] = [*lines, *([] if run.rows else [f'  {run.verdict}'])]
     else:
         blocks = list(full_table.blocks_of(run.rows))
         for build, why in reframe.failed_builds(run.cases).items():
             blocks.append(f'  build failed: {reframe.named_build(build)}: {tables.cut(why)}')
-        blocks += [*skip_lines(run.path), *noise_lines(run.rows)]
+        blocks += [*skip_lines(run.cases), *noise_lines(run.rows)]
         took = f' ({run.seconds:.0f} s)' if run.seconds is not None else ''
         blocks += ['', 'report {0}.json, log {0}.log'.format(os.path.splitext(path)[0])]
         blocks.append(f'Verdict: {run.verdict}{took}')
@@ -118,15 +141,13 @@ def show(run: Run, is_json: bool = False) -> int:
     return run.status
 
 
-def skip_lines(report: str) -> Iterator[str]:
+def skip_lines(cases: list[dict]) -> Iterator[str]:
     """'  compiler 'icc' of icc-o2 not found: stream (icc-o2)' for each reason."""
-    groups = collections.defaultdict(list)
-    for test, preset, reason in reframe.skipped(report):
-        groups[reason].append((test, preset))
+    groups = grouped((reason, of) for *of, reason in reframe.skipped(cases))
     if groups:
         yield from ('', 'skipped')
-    for reason, cases in sorted(groups.items()):
-        tests, presets = (', '.join(dict.fromkeys(part)) for part in zip(*cases, strict=True))
+    for reason, pairs in sorted(groups.items()):
+        tests, presets = (', '.join(dict.fromkeys(part)) for part in zip(*pairs, strict=True))
         yield f'  {reason}: {tests} ({presets})'
 
 

@@ -1,13 +1,13 @@
 """The tables of a whole run: one per test, a row for each preset, pinning and parameters."""
 
-import collections
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from membw.printable import plural, printable
+from membw.grouped import grouped
+from membw.printable import in_bytes, plural, printable
+from membw.results.figure import Figure
 from membw.results.hostlist import fold, read_node_check
 from membw.results.rows import Row
-from membw.results.table import Figure
 from membw.results.verdict import INVALID, PASS
 from membw.site.cpu_peak import peak_of
 from membw.tables import Cell, Column, Table, cut
@@ -17,10 +17,7 @@ NODES = 40  # lines on nodes of a whole cluster that are not PASS
 
 
 def blocks_of(rows: list[Row]) -> Iterator[Table | str]:
-    groups: dict[tuple, list[Row]] = collections.defaultdict(list)
-    for row in rows:
-        groups[row.test, row.where].append(row)
-    for (test, where), members in groups.items():
+    for (test, where), members in grouped(((r.test, r.where), r) for r in rows).items():
         yield ''
         title = f'{test} on {where}{conditions(members)}'
         metrics = figures_of(members)
@@ -121,27 +118,22 @@ def to_reference(row: Row) -> Cell:
 
 
 def series_of(title: str, rows: list[Row], metrics: dict[str, str]) -> Iterator[Table | str]:
-    """A table per row: a line for each number of threads or of bytes, a column for each series;
-    the other way round where there are more series than numbers. Other figures: a line each."""
+    """A table per row: a line for each number of threads or of bytes, a column for each series.
+    Other figures: a line each."""
     every = {name: f for row in rows for name, f in row.figures.items()}
     points = {(f.series, place(f.at)): name for name, f in every.items() if f.series}
     series = list(dict.fromkeys(stem for stem, _ in points))
     numbers = list(dict.fromkeys(number for _, number in points))
     units = {stem: {f.unit for f in every.values() if f.series == stem} for stem in series}
     named = {stem: f'{stem}, {", ".join(of)}' for stem, of in units.items() if len(of) == 1}
-    by_number = len(numbers) >= len(series)
-    lines, columns = (numbers, series) if by_number else (series, numbers)
-    first = Column('at', '') if by_number else Column('figure', 'figure')
-    heads = (first, *(Column(c, named.get(c, c), True) for c in columns))
+    heads = (Column('at', ''), *(Column(name, named.get(name, name), True) for name in series))
     plain = Column('figure', 'figure'), Column('value', 'value', True), Column('unit', '')
     others = [name for name in metrics if not every[name].series]
     for row in rows:
         label = ' '.join([row.preset, *row.parameters.values()])
         of_row = f'{title}: {label}'
-        table = []
-        for line in lines:
-            keys = [(c, line) if by_number else (line, c) for c in columns]
-            table.append([line, *(cell(row, points[k]) if k in points else '' for k in keys)])
+        keys = [(number, [(name, number) for name in series]) for number in numbers]
+        table = [[n, *(cell(row, points[k]) if k in points else '' for k in of)] for n, of in keys]
         if table and row.word != INVALID:
             yield Table(of_row, heads, table)
         if others and row.word != INVALID:
@@ -157,13 +149,6 @@ def place(at: Mapping[str, float | str] | None) -> str:
         for k, v in (at or {}).items()
     )
     return ', '.join(f'{part:g}' if isinstance(part, float) else str(part) for part in parts)
-
-
-def in_bytes(size: float) -> str:
-    for name, unit in (('GiB', 1 << 30), ('MiB', 1 << 20), ('KiB', 1 << 10)):
-        if size >= unit:
-            return f'{size / unit:.4g} {name}'
-    return f'{size:g} B'
 
 
 # --- what is the same of all rows
@@ -191,10 +176,7 @@ def node_lines(row: Row) -> Iterator[str]:
     lines = read_node_check(case.get('node_check') or '.')
     if not lines:
         return
-    alike: dict[str, list[str]] = collections.defaultdict(list)
-    for node, verdict, line in lines:
-        if verdict != PASS:
-            alike[line.removeprefix(node)].append(node)
+    alike = grouped((line.removeprefix(n), n) for n, verdict, line in lines if verdict != PASS)
     bad = [(fold(nodes) if nodes[1:] else nodes[0]) + why for why, nodes in alike.items()]
     yield f'  {row.preset}: {case.get("nodes")}'
     yield from (f'  {printable(line)}' for line in bad[:NODES])

@@ -7,10 +7,11 @@ import textwrap
 from collections.abc import Iterator
 
 from membw import tables
+from membw.grouped import grouped
 from membw.possible import contributed, sentence
 from membw.printable import plural
+from membw.results.figure import Figure
 from membw.results.rows import Row
-from membw.results.table import Figure
 from membw.results.verdict import FAIL, INVALID, PASS, UNDECIDED, WORST_FIRST
 from membw.summary.full_table import digits, text_of
 
@@ -163,10 +164,8 @@ def disturbed_lines(rows: list[Row]) -> Iterator[str]:
 
 def verdict_lines(rows: list[Row]) -> list[str]:
     """The worst first; each reason once, of several sizes one."""
-    alike: dict[tuple[str, str], list[Row]] = collections.defaultdict(list)
-    for row in sorted(rows, key=lambda row: WORST_FIRST.index(row.word)):
-        if row.word != PASS:
-            alike[row.word, row.reason.partition(' (')[0]].append(row)
+    bad = sorted((r for r in rows if r.word != PASS), key=lambda r: WORST_FIRST.index(r.word))
+    alike = grouped(((r.word, r.reason.partition(' (')[0]), r) for r in bad)
     lines = []
     for (word, _), of in alike.items():
         presets = ', '.join(row.preset for row in of) if len(rows) > len(of) else ''

@@ -33,7 +33,7 @@ def suite_of(run: Run) -> ET.Element:
         ET.SubElement(case, 'system-out').text = printable(figures)
     for build, why in reframe.failed_builds(run.cases).items():
         add(suite, 'build', reframe.named_build(build), MISSING, why)
-    for test, preset, why in reframe.skipped(run.path):
+    for test, preset, why in reframe.skipped(run.cases):
         add(suite, f'skipped.{test}', preset, KNOWN, why)
     if run.status and not suite.findall('*/failure') + suite.findall('*/error'):
         add(suite, 'run', 'verdict', MISSING, run.verdict)

@@ -9,8 +9,8 @@ import pytest
 
 from membw.history.nights import read_nights
 from membw.moments import night_of
-from membw.rank.newest import OLD_S
 from membw.results import table
+from membw.results.newest import OLD_S
 from membw.results.record import seconds_of
 from membw.results.table import read_table
 

@@ -23,9 +23,9 @@ def nights(share, nodes=12, noise=0.005, **fields):
     return rows
 
 
-def changes(tmp_path, rows, margin=0.02):
+def changes(tmp_path, rows):
     _, past = read_nights([str(made.write(tmp_path / 'r.jsonl', rows))])
-    return find_changes(past, margin)
+    return find_changes(past)
 
 
 def told(found):
@@ -200,14 +200,15 @@ def test_fewer_than_three_nodes_are_compared_with_themselves(tmp_path, nodes):
 def test_a_slow_drift_is_found_once():
     noise = np.random.default_rng(1).normal(0, 0.005, 150)
     values = 100 * (1 + noise) * np.concatenate([np.ones(40), np.linspace(1, 0.94, 110)])
-    found = now_and_before.changes(values, 0.02, 0.002)
+    (found,) = now_and_before.changes([values], 0.02, 0.002, [()])
     assert [change.kind for change in found if change.kind == 'DRIFT'] == ['DRIFT']
     assert all(change.size < 0 for change in found)
 
 
 def test_noisy_nights_widen_the_limit():
     values = 100 * (1 + np.random.default_rng(1).normal(0, 0.03, 200))
-    assert now_and_before.changes(values, 0.02, now_and_before.medians_apart([values])) == []
+    apart = now_and_before.medians_apart([values])
+    assert now_and_before.changes([values], 0.02, apart, [()]) == [[]]
 
 
 @pytest.fixture
@@ -237,41 +238,23 @@ def test_the_line_has_the_numbers_to_recompute_it(store, capsys):
         (['--since', '5d'], 1),
         (['--node', 'n[001-003]'], 0),
         (['--node', 'n007'], 1),
-        (['--margin', '10'], 0),
     ],
 )
 def test_changes_are_chosen_by_night_and_node(store, capsys, words, status):
     assert history(capsys, store, *words)[0] == status
 
 
-def test_an_acknowledged_change_is_shown_and_no_alarm(store, tmp_path, capsys):
-    file = ['--acknowledged', tmp_path / 'known.jsonl']
-    known = ['--acknowledge', 'n007', night(40), 'DIMM ordered']
-    status, text = history(capsys, store, *file, *known)
-    assert status == 0
-    assert 'acknowledged: DIMM ordered' in text
-    assert history(capsys, store, *file)[0] == 0
-
-
 @pytest.mark.parametrize(
     'words, said',
     [
-        (['--acknowledge', 'n007', '2026-01-01', 'x'], "no change of 'n007' in the night"),
         (['--since', 'soon'], "'soon' is not a night"),
         (['--node', 'n999'], "no node 'n999' in the results"),
     ],
 )
-def test_usage_errors_exit_2(store, tmp_path, capsys, words, said):
-    status = cli.main(['history', store, '--acknowledged', str(tmp_path / 'none'), *words])
+def test_usage_errors_exit_2(store, capsys, words, said):
+    status = cli.main(['history', store, *words])
     assert status == 2
     assert said in capsys.readouterr().err
-
-
-def test_a_damaged_line_of_acknowledgements_is_named(store, tmp_path, capsys):
-    (tmp_path / 'known.jsonl').write_text('{}\n')
-    status = cli.main(['history', store, '--acknowledged', str(tmp_path / 'known.jsonl')])
-    assert status == 2
-    assert 'known.jsonl:1: not an acknowledgement' in capsys.readouterr().err
 
 
 def test_json_has_the_changes(store, capsys):

@@ -15,10 +15,10 @@ sys.path.insert(0, str(ROOT / 'tests/evidence'))
 import causes as evidence  # noqa: E402
 
 TABLE = table_of('causes')['causes']
-# every fact that a battery may have; the last three need root or requested pages
+# every fact that a battery may have; the last two need requested pages
 NEWEST = made.word(made.node()).newest
 READ = {*FACTS, *facts_of(NEWEST), *counted_of(NEWEST), *counters.EVERY}
-READ |= {'smi', 'huge_share', 'memory_policy'}
+READ |= {'huge_share', 'memory_policy'}
 PEERS = [made.node(f'p{i}') for i in range(12)]
 
 
@@ -86,11 +86,11 @@ def test_no_cause_is_named_without_its_evidence(planted, why):
 def test_of_a_busy_node_what_a_fact_confirms_is_named_and_a_pattern_is_not():
     busy = {name: {'other_share': 0.4} for name in made.METRICS}
     planted, _ = made.PLANTED['memory-channel']
-    found = judged(**planted, traces=busy)
+    found = judged(**planted, busy=busy)
     assert found.word == 'UNDECIDED'
     assert {c.name for c in found.causes} == {'memory-channel', 'other-processes'}
     assert 'Triad ≥ 0.698 of the reference' in found.causes[0].evidence
-    link = judged(**made.PLANTED['socket-link'][0], traces=busy)
+    link = judged(**made.PLANTED['socket-link'][0], busy=busy)
     assert [c.name for c in link.causes] == ['other-processes']
 
 

@@ -1,16 +1,13 @@
-"""Counters of the kernel, and who took the CPUs: from planted files, and for real."""
+"""Counters of the kernel, from planted files, and how a launch ended."""
 
 import os
 import re
-import subprocess
-import sys
-import time
 
 import pytest
 from places import ROOT
 
-from membw.node import counters, trace
-from membw.node.launch import launch
+from membw.node import counters
+from membw.node.battery import launch
 
 
 def plant(root, files):
@@ -35,49 +32,14 @@ FILES = {
 
 def test_what_is_there_is_counted_and_what_is_not_there_is_not_0(tmp_path):
     plant(tmp_path, FILES)
-    registers = plant(tmp_path, {'dev/cpu/0/msr': ''}) / 'dev/cpu/0/msr'
-    registers.write_bytes(bytes(0x34) + (9).to_bytes(8, 'little'))
     found = counters.read(tmp_path)
     assert found == {
         'corrected_errors': 7, 'thermal_throttles': 5, 'machine_checks': 3, 'pages_migrated': 7,
-        'pages_swapped': 6, 'quota_throttles': 8, 'smi': 9,
+        'pages_swapped': 6, 'quota_throttles': 8,
     }  # fmt: skip
     assert counters.uncore_khz(tmp_path) == 2_400_000
     assert counters.read(tmp_path / 'nothing') == {}
     assert counters.between({'a': 1, 'b': 2}, {'a': 4}) == {'a': 3}
-
-
-def snapshot(at, busy, processes):
-    ticks = {'user': busy, 'idle': 100.0, 'steal': at * 0.2}
-    return trace.Snapshot(at, 2, ticks, processes)
-
-
-def test_the_time_of_other_processes_unaccounted_and_stolen_are_apart():
-    before = snapshot(0.0, 0.0, {1: ('own', 0.0), 2: ('hog', 5.0)})
-    after = snapshot(10.0, 15.0, {1: ('own', 9.0), 2: ('hog', 7.0), 3: ('new', 1.0)})
-    found = trace.between(before, after, {1}, 9.0)
-    assert found['processes'][0] == {'name': 'hog', 'pid': 2, 'cpu_s': 2.0}
-    assert (found['other_s'], found['steal_s']) == (3.0, 2.0)
-    assert 2.9 < found['unaccounted_s'] <= 3.0  # 15 busy, 9 own, 3 of other processes
-    assert found['steal_share'] == 0.1
-
-
-def test_a_process_beside_the_battery_is_named(monkeypatch):
-    monkeypatch.setattr(trace, 'SHOWN', 1000)
-    line = [sys.executable, '-c', 'while True: pass']
-    with subprocess.Popen(line) as hog:
-        try:
-            time.sleep(0.2)  # until it spins
-            done = launch(['sh', '-c', 'sleep 0.5'], os.environ, 10)
-        finally:
-            hog.kill()
-    assert hog.pid in [row['pid'] for row in done['trace']['processes']]
-
-
-def test_a_program_that_was_stopped_is_seen_stopped():
-    text = '(sleep 0.5; kill -CONT $$) & kill -STOP $$; wait'
-    done = launch(['sh', '-c', text], os.environ, 10)
-    assert done['stopped'] > 0 and not done['died']
 
 
 def test_one_that_takes_too_long_is_ended_and_is_not_dead():

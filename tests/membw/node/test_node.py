@@ -122,16 +122,10 @@ def test_a_usage_error_is_one_line(words, fact, capsys):
     assert status == 2 and fact in said.err
 
 
-def test_who_took_the_cpus_is_said_and_how_often_the_battery_was_preempted():
-    busy = {'preempted': 7, 'other_s': 4, 'processes': [{'name': 'cron', 'pid': 7, 'cpu_s': 4}]}
-    found = made.word(made.node(traces={'ladder': busy}))
-    (line,) = text.cpu_time(found.newest)
-    assert 'preempted 7 times, other processes 4.0 s (cron (7) 4.0 s)' in line
-
-
-def test_the_plan_is_printed(capsys):
-    status, said = run(capsys, '--plan', '--seconds', 30)
-    assert status == 0 and 'ladder --quick' in said.out
+def test_who_took_the_cpus_is_said():
+    busy = {part: {'processes': [{'name': 'cron', 'cpu_s': 2}]} for part in ('ladder', 'late')}
+    found = made.word(made.node(busy=busy))
+    assert text.other_processes(found.newest) == ['Other processes: cron 4.0 s']
 
 
 def test_programs_for_another_cpu_are_built_in_another_folder(monkeypatch):

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 PEERS = [made.node(f'p{i}', facts_own={'cpus_allowed': 8}) for i in range(8)]
-BUSY = {'other_share': 0.4, 'processes': [{'name': 'python', 'pid': 7, 'cpu_s': 4.0}]}
+BUSY = {'other_share': 0.4, 'processes': [{'name': 'python', 'cpu_s': 4.0}]}
 ALL_BUSY = {name: BUSY for name in made.METRICS}
-STOLEN = {name: {'steal_share': 0.2} for name in made.METRICS}
+STOLEN = {name: {'stolen_share': 0.2} for name in made.METRICS}
 LOW = 'low once: measure again'
 
 
@@ -17,12 +17,11 @@ LOW = 'low once: measure again'
     'planted, word, said',
     [
         ({}, 'PASS', ''),
-        ({'traces': ALL_BUSY}, 'UNDECIDED', 'other processes took CPU time'),
+        ({'busy': ALL_BUSY}, 'UNDECIDED', 'other processes took CPU time'),
         ({'shares': {'rate': 0.875}}, 'UNDECIDED', LOW),
-        ({'shares': {'rate': 0.8}, 'traces': ALL_BUSY}, 'UNDECIDED', 'other processes took CPU'),
-        ({'shares': {'cache': 0.1, 'l3': 0.5}, 'traces': ALL_BUSY}, 'UNDECIDED', 'other processe'),
-        ({'shares': {'rate': 0.8}, 'traces': STOLEN}, 'UNDECIDED', 'the host of this virtual'),
-        ({'shares': {'rate': 0.8}, 'stopped': made.METRICS}, 'UNDECIDED', 'stopped by a signal'),
+        ({'shares': {'rate': 0.8}, 'busy': ALL_BUSY}, 'UNDECIDED', 'other processes took CPU'),
+        ({'shares': {'cache': 0.1, 'l3': 0.5}, 'busy': ALL_BUSY}, 'UNDECIDED', 'other processe'),
+        ({'shares': {'rate': 0.8}, 'busy': STOLEN}, 'UNDECIDED', 'the host of this virtual'),
         ({'shares': {'rate': 0.8}, 'counted': {'quota_throttles': 9}}, 'UNDECIDED', 'a quota of'),
         ({'shares': {'rate': 1.3}}, 'UNDECIDED', 'too good: a cache, another size?'),
         ({'dies': 'ladder'}, 'DIED', 'ladder: ended by SIGBUS (signal 7)'),

@@ -4,9 +4,9 @@ import made_up_records as made_up
 import pytest
 
 from membw.history.nights import read_nights
-from membw.rank.newest import OLD_S
 from membw.report.page import page_of
 from membw.report.run import run_of_records
+from membw.results.newest import OLD_S
 
 
 @pytest.fixture

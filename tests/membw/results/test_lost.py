@@ -83,7 +83,7 @@ def test_the_page_names_a_node_that_died(table):
     assert 'rows: 1 PASS, 1 DIED' == page.counts
 
 
-@pytest.mark.parametrize('form', ['csv', 'json', 'openmetrics'])
+@pytest.mark.parametrize('form', ['csv', 'openmetrics'])
 def test_the_export_has_it_until_it_is_measured_again(tmp_path, capsys, form):
     path = made_up.write(tmp_path / 'r.jsonl', [record()])
     assert main(['export', '--format', form, str(path)]) == 0

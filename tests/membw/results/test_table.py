@@ -8,9 +8,10 @@ import pytest
 
 from membw.cli import main
 from membw.errors import MembwError
-from membw.rank.newest import OLD_S
+from membw.results.figure import headline
+from membw.results.newest import OLD_S
 from membw.results.record import evidence_of
-from membw.results.table import headline, read_table
+from membw.results.table import read_table
 from membw.site.cpu_peak import peak_of
 
 

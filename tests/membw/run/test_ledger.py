@@ -21,6 +21,10 @@ from membw.summary import junit
 from membw.summary.command import read, show
 
 
+def skipped(made):
+    return reframe.skipped(reframe.cases_of(reframe.load(str(made.path))))
+
+
 @pytest.fixture
 def made(tmp_path):
     return MadeRun(tmp_path)
@@ -73,7 +77,7 @@ def test_what_a_report_has_not_the_ledger_names(made, state, report):
     word, reason = found.pop('x', ('', ''))
     assert found.keys() == {'stream'}
     if state == 'not here':
-        assert not word and reframe.skipped(str(made.path)) == [('x', 'gcc-o2', 'no card')]
+        assert not word and skipped(made) == [('x', 'gcc-o2', 'no card')]
     else:
         assert word == 'MISSING' and wanted[state] in reason
 
@@ -86,7 +90,7 @@ def test_a_row_has_the_reason_of_what_it_depends_on(made, why, word):
     made.write()
     assert words(made.path).get('x', (None,))[0] == word
     reason = why.removeprefix(reframe.NOT_NOW)
-    shown = [reason for _, _, reason in reframe.skipped(str(made.path))]
+    shown = [reason for _, _, reason in skipped(made)]
     assert word or shown == [reason]
 
 

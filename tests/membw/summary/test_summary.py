@@ -11,9 +11,8 @@ from made_run import MadeRun, metric
 from places import ROOT
 
 from membw.summary import junit
-from membw.summary.command import read, show
+from membw.summary.command import read, seconds_by_part, show
 from membw.summary.full_table import node_lines
-from membw.summary.seconds import seconds_by_part
 
 
 @pytest.fixture

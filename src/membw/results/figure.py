@@ -1,0 +1,226 @@
+"""A figure, what it has in common with the others of its record, and what was lost."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from membw.moments import night_of
+from membw.printable import printable
+from membw.results import provenance
+from membw.results.record import (
+    HIGHER,
+    INVALID,
+    UNDECIDED,
+    VALID,
+    Metric,
+    Record,
+    in_common,
+)  # fmt: skip
+from membw.results.setting import Setting, setting_of
+
+
+@dataclass(slots=True, eq=False)
+class Measurement:
+    """One run of one node: what all of its figures have in common."""
+
+    night: str = ''  # '2026-11-23', see moments.night_of
+    time: float = 0.0  # seconds since 1970, of the run's first record
+    node: str = ''  # '' where no job began
+    setting: Setting = Setting()
+    verdict: str = VALID  # VALID, INVALID or UNDECIDED
+    reasons: str = ''  # why it is not VALID
+    allowed: str = ''  # reasons for INVALID that --allow set aside
+    session: str = ''  # of the check
+    number: int = 0  # of the measurements of its session: 0 first, then the further ones
+    word: str = ''  # of the whole record, by who wrote it, then; '' of a program's
+    why: str = ''
+    file: str = ''
+    line: int = 0  # of the first rank's record, from 1
+    offset: int = 0  # of this line in its file, bytes
+    record: Record | None = None  # the first rank's
+    made: dict[str, str] | None = None  # see `provenance`
+
+    @property
+    def provenance(self) -> dict[str, str]:
+        """{field: value} of what it was built and run with (results/provenance.py)."""
+        if self.made is None:
+            self.made = provenance.of_record(self.record) if self.record else {}
+        return self.made
+
+    @property
+    def key(self) -> str:
+        """Equal for measurements of equal provenance."""
+        return str(self.provenance)
+
+    def is_after(self, other: 'Measurement') -> bool:
+        """By the run's own order within one session, where nodes' clocks differ; else by time."""
+        if self.session and self.session == other.session and self.number != other.number:
+            return self.number > other.number
+        return self.time >= other.time
+
+
+def _of_setting(name: str) -> Any:
+    return property(lambda self: getattr(self.of.setting, name))
+
+
+def _of_measurement(name: str) -> Any:
+    return property(lambda self: getattr(self.of, name))
+
+
+@dataclass(slots=True)
+class Figure:
+    """One metric of one node in one run."""
+
+    metric: str = ''
+    value: float = 0.0  # in `unit`
+    unit: str = ''  # bandwidth: GB/s
+    better: str = HIGHER  # HIGHER or LOWER
+    low: float | None = None  # the interval of a rerun; None where the program gives none
+    high: float | None = None
+    # '' of an estimate; else the value is a bound: 'lower' or 'upper' of the figure, or 'unknown'
+    bound: str = ''
+    series: str = ''  # of a point of a curve or a map, and where it lies
+    at: Mapping[str, float | str] | None = None
+    reference: float | None = None  # in `unit`
+    reference_low: float | None = None  # fractions of it, as ReFrame's: -0.05; None: open
+    reference_high: float | None = None
+    known_issue: str = ''  # why it is expected to miss its reference
+    is_headline: bool = False  # the metric that stands for its record
+    of: Measurement = field(default_factory=Measurement)
+
+    night, time, node = map(_of_measurement, ('night', 'time', 'node'))
+    verdict, reasons, allowed = map(_of_measurement, ('verdict', 'reasons', 'allowed'))
+    setting, file, line = map(_of_measurement, ('setting', 'file', 'line'))
+    provenance = _of_measurement('provenance')
+    system, partition, benchmark = map(_of_setting, ('system', 'partition', 'test'))
+    parameters, preset, pinning = map(_of_setting, ('parameters', 'preset', 'pinning'))
+
+    @property
+    def is_bound(self) -> bool:
+        return bool(self.bound)
+
+    @property
+    def may_be_worse(self) -> bool:
+        """Perhaps too good, by a cache: it meets no reference."""
+        return too_good(self.bound, self.better)
+
+    @property
+    def sign(self) -> str:
+        """In front of the value: '≥ ', '≤ ', '~ ' of what may be either, '' of an estimate."""
+        return {'lower': '≥ ', 'upper': '≤ ', 'unknown': '~ '}.get(self.bound, '')
+
+    def replace(self, **changes: Any) -> 'Figure':
+        return replace(self, **changes)
+
+    def share(self, base: float) -> float:
+        """Of a figure that it is compared with: 0.9 is a tenth worse, whichever is better."""
+        return self.value / base if self.better == HIGHER else base / self.value
+
+
+def too_good(bound: str, better: str) -> bool:
+    return bound in ('unknown', 'upper' if better == HIGHER else 'lower')
+
+
+@dataclass(slots=True, frozen=True)
+class Lost:
+    """What a node was to measure in one run, and did not: a launch that died, was refused, or was
+    never begun (results/ledger.py)."""
+
+    of: Measurement
+    died: bool
+    text: str  # 'remote memory, 1 thread: ended by SIGBUS (signal 7) on n2'
+    verdict: str = ''  # of a part of `membw node`, where it has one: it is not VALID
+
+    time, node, night = map(_of_measurement, ('time', 'node', 'night'))
+    file, setting = map(_of_measurement, ('file', 'setting'))
+    system, partition, benchmark = map(_of_setting, ('system', 'partition', 'test'))
+    parameters, preset, pinning = map(_of_setting, ('parameters', 'preset', 'pinning'))
+
+    @property
+    def word(self) -> str:
+        """Of results/verdict.py."""
+        return 'DIED' if self.died else self.verdict or 'MISSING'
+
+
+# --- of a record ---------------------------------------------------------------------------
+
+
+def figures_of(record: Record) -> dict[str, Figure]:
+    """{metric: Figure} of one record."""
+    of = measurement(record, record.seconds)
+    return {name: figure_of(of, name, row, record) for name, row in record.measured.items()}
+
+
+def headline(figures: Mapping[str, Figure]) -> Figure:
+    """The figure of these, by metric, that stands for their record."""
+    return next((f for f in figures.values() if f.is_headline), [*figures.values()][-1])
+
+
+def measurement(
+    record: Record, seconds: float, file: str = '', line: int = 1, offset: int = 0
+) -> Measurement:
+    case = record.case
+    verdict, reasons = _verdict(record)
+    return Measurement(
+        sys.intern(night_of(seconds)),
+        seconds,
+        sys.intern(record.host),
+        setting_of(record, f'{file}:{line}'),
+        verdict,
+        reasons,
+        record.allowed,
+        case.session or '',
+        case.measurement,
+        printable(record.word),
+        printable(record.why),
+        file,
+        line,
+        offset,
+        record,
+    )
+
+
+def _verdict(record: Record) -> tuple[str, str]:
+    """(word, why): by the program, or by the check. A case says so of its own record only: a
+    check of many nodes writes a verdict per record."""
+    case = record.case
+    reasons = [
+        f'{r.reason} ({r.detail})' if r.detail else r.reason
+        for r in record.reasons
+        if not r.allowed
+    ]
+    if case.verdict == INVALID:
+        own = [case.reasons] if isinstance(case.reasons, str) else [*case.reasons]
+        return INVALID, printable('; '.join(own or reasons)) or 'no reason given'
+    if record.verdict != VALID:
+        return record.verdict, printable('; '.join(reasons)) or 'no reason given'
+    found = record.validation
+    if found and (not found.ok or found.wrong_elements):
+        reasons = ['not-validated']
+    elif record.exit_status and not reasons:
+        reasons = [f'exit status {record.exit_status}']
+    if reasons:
+        return INVALID, f"{printable(reasons[0])} (the record's verdict contradicts it)"
+    return (UNDECIDED, f'allowed: {record.allowed}') if record.allowed else (VALID, '')
+
+
+def figure_of(of: Measurement, name: str, row: Metric, record: Record) -> Figure:
+    """One metric, its reference and its known issue."""
+    unit, factor = in_common(row.unit)
+    assert row.value is not None
+    value, case = row.value * factor, record.case
+    figure = Figure(
+        sys.intern(name), value, unit, row.better, None, None, row.bound or '', row.series, row.at,
+        is_headline=name == record.stands, of=of,
+    )  # fmt: skip
+    if row.low is not None and row.high is not None and not row.bound:
+        figure.low, figure.high = row.low * factor, row.high * factor
+    if case.known_issues:
+        figure.known_issue = printable(case.known_issues.get(name, ''))
+    limits = case.references.get(name) if case.references else None
+    if limits and limits[0]:  # ReFrame passes a reference of 0
+        base, *ends = (None if x is None else float(x) for x in (*limits, None, None)[:3])
+        figure.reference = (base or 0.0) * factor
+        figure.reference_low, figure.reference_high = ends
+    return figure

@@ -50,6 +50,7 @@ class Change(NamedTuple):
     is_worse: bool
     is_back: bool  # the last 7 nights lie within the limit again
     cause: str  # "code_sha256 'a', before 'b'": what was run with changed in that night
+    acknowledged: str = ''
 
 
 def find_changes(nights: Nights) -> list[Change]:

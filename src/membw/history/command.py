@@ -16,6 +16,8 @@ What all nodes did in a night is taken off, and has its own line ('fleet'). Chan
 microcode, kernel, modules, board or code begins a new sample. INVALID figures and lower bounds are
 left out; at least 14 nights are needed.
 
+example: membw history --acknowledge n042 2026-11-21 'DIMM ordered'
+
 exit status: 0 no lasting change for the worse; 1 such a change, or a record could not be read;
 2 usage error or not judged
 """
@@ -27,13 +29,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group('which changes').add_argument
     add('--since', metavar='NIGHT', help='changes from then on: 2026-11-21, or 14d: the last 14')
     add('--node', metavar='FILE|LIST', help='changes of these nodes only: n1,n7 or n[001-128]')
+    add = parser.add_argument_group('known changes').add_argument
+    about = 'the change of NODE (or "fleet") in NIGHT is known: it is shown, but is no alarm'
+    add('--acknowledge', nargs=3, metavar=('NODE', 'NIGHT', 'REASON'), help=about)
+    add('--acknowledged', metavar='FILE', help='known changes (results/acknowledged.jsonl)')
     add_site_tests(parser, '--since')
     tables.add_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
-    from membw.history import text
+    from membw.history import acknowledged, text
     from membw.history.changes import find_changes
     from membw.history.nights import read_nights
     from membw.results.hostlist import chosen_nodes
@@ -45,7 +51,11 @@ def run(args: argparse.Namespace) -> int:
         raise MembwError(f"nothing to judge in '{' '.join(paths)}'", "'membw run' measures")
     since = _since(args.since, max(nights.nights))
     nodes = chosen_nodes(args.node, nights.nodes) if args.node else set()
-    changes = [c for c in find_changes(nights) if c.found >= since]
+    changes = find_changes(nights)
+    file = args.acknowledged or os.path.join(root(), 'results', 'acknowledged.jsonl')
+    if args.acknowledge:
+        acknowledged.acknowledge(file, changes, *args.acknowledge)
+    changes = [c for c in acknowledged.apply(changes, file) if c.found >= since]
     changes = [c for c in changes if not nodes or nodes & {*c.nodes}]
     data = text.as_json(nights, changes, table.problems)
     lines = tables.as_text(text.as_blocks(nights, changes))

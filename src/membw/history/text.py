@@ -12,8 +12,8 @@ LEAST = LEAST_BEFORE + NOW  # nights
 
 
 def is_red(change: Change) -> bool:
-    """For the worse, and not back."""
-    return change.is_worse and not change.is_back
+    """For the worse, not back, not acknowledged."""
+    return change.is_worse and not change.is_back and not change.acknowledged
 
 
 def is_judged(nights: Nights) -> bool:
@@ -62,6 +62,7 @@ def line(change: Change) -> str:
         'margin',
         change.cause,
         'back since' if change.is_back else '',
+        f'acknowledged: {change.acknowledged}' if change.acknowledged else '',
     ]
     return '; '.join(filter(None, parts))
 

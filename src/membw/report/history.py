@@ -22,7 +22,7 @@ DAYS = 60  # of more the axis has months
 def section(past: Nights, figure: Figure) -> tuple[Section | None, list[Alarm]]:
     """None with fewer than two nights; `figure`: that of the headline.
 
-    The alarms are of changes for the worse that are not back.
+    The alarms are of changes for the worse that are not back and not acknowledged.
     """
     if len(past.nights) < 2:
         return None, []

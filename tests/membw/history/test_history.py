@@ -244,17 +244,34 @@ def test_changes_are_chosen_by_night_and_node(store, capsys, words, status):
     assert history(capsys, store, *words)[0] == status
 
 
+def test_an_acknowledged_change_is_shown_and_no_alarm(store, tmp_path, capsys):
+    file = ['--acknowledged', tmp_path / 'known.jsonl']
+    known = ['--acknowledge', 'n007', night(40), 'DIMM ordered']
+    status, text = history(capsys, store, *file, *known)
+    assert status == 0
+    assert 'acknowledged: DIMM ordered' in text
+    assert history(capsys, store, *file)[0] == 0
+
+
 @pytest.mark.parametrize(
     'words, said',
     [
+        (['--acknowledge', 'n007', '2026-01-01', 'x'], "no change of 'n007' in the night"),
         (['--since', 'soon'], "'soon' is not a night"),
         (['--node', 'n999'], "no node 'n999' in the results"),
     ],
 )
-def test_usage_errors_exit_2(store, capsys, words, said):
-    status = cli.main(['history', store, *words])
+def test_usage_errors_exit_2(store, tmp_path, capsys, words, said):
+    status = cli.main(['history', store, '--acknowledged', str(tmp_path / 'none'), *words])
     assert status == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_damaged_line_of_acknowledgements_is_named(store, tmp_path, capsys):
+    (tmp_path / 'known.jsonl').write_text('{}\n')
+    status = cli.main(['history', store, '--acknowledged', str(tmp_path / 'known.jsonl')])
+    assert status == 2
+    assert 'known.jsonl:1: not an acknowledgement' in capsys.readouterr().err
 
 
 def test_json_has_the_changes(store, capsys):

@@ -2,10 +2,16 @@
 
 import argparse
 import time
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 FORMS = "records, ReFrame's report, perflogs or results.db, logs of stream.c; folders; - (stdin)"
+
+
+def add_node(add: Callable[..., object], what: str) -> None:
+    """--node, which means the same in every command; --nodes are the expected ones."""
+    add('--node', metavar='FILE|LIST', help=f'{what} of these nodes only: n1,n7 or n[001-128]')
 
 
 def add_site_tests(parser: argparse.ArgumentParser, *own: str) -> None:

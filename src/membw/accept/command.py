@@ -10,9 +10,10 @@ from membw.accept.plan import is_possible, plan_lines
 from membw.accept.report import blocks, report
 from membw.accept.rule import decide
 from membw.accept.runs import runs_of
-from membw.arguments import FORMS, add_site_tests, wanted_of
+from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.results.hostlist import chosen_nodes
 from membw.results.table import read_table
 
 EPILOG = """\
@@ -38,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group('the machine').add_argument
     about = f'{FORMS} (results); may be repeated'
     add('--results', action='append', metavar='PATH', default=[], help=about)
+    add_node(add, 'lines')
     add_site_tests(parser)
     tables.add_argument(parser)
 
@@ -58,5 +60,8 @@ def run(args: argparse.Namespace) -> int:
     )
     table.say()
     acceptance = report(decide(protocol, runs_of(protocol, table)), table.problems)
+    if args.node:
+        names = chosen_nodes(args.node, {node['node'] for node in acceptance['nodes']})
+        acceptance['nodes'] = [n for n in acceptance['nodes'] if n['node'] in names]
     print(json.dumps(acceptance, indent=1) if args.json else tables.as_text(blocks(acceptance)))
     return 0 if acceptance['verdict'] == 'ACCEPTED' else 1

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from membw import tables
-from membw.arguments import FORMS, add_site_tests, begin, count, wanted_of
+from membw.arguments import FORMS, add_node, add_site_tests, begin, count, wanted_of
 from membw.calibrate.reference_file import ReferenceFile
 from membw.calibrate.rule import ENOUGH_NIGHTS, Reference, Refusal, reference, too_few
 from membw.calibrate.samples import Samples, select
@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('--partition', help='this partition only')
     add('--preset', help='this preset only')
     add('--pinning', help='this pinning only')
+    add_node(add, 'runs')
     add('--since', type=begin, metavar='DAY', default=0.0, help='from then on: 2026-11-21, 14d')
     add = parser.add_argument_group('which references').add_argument
     add('--expires', type=count, default=180, metavar='DAYS', help='until a run warns (180)')
@@ -77,6 +78,8 @@ def gather(args: argparse.Namespace) -> tuple[Table, list[Samples]]:
         known = ' or '.join(f'--system {system}' for system in systems)
         raise MembwError('no system is given', known or '--system SYSTEM names a file of systems/')
     table.say()
+    if args.node:
+        table.choose(args.node)
     wanted = args.partition, args.preset, args.pinning
     if every := select(table, args.system, args.test, wanted, args.since):
         return table, every

@@ -4,7 +4,7 @@ import argparse
 from operator import attrgetter
 from pathlib import Path
 
-from membw.arguments import FORMS, add_site_tests, wanted_of
+from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
@@ -28,6 +28,7 @@ exit status: 0 exported, whatever the verdicts; 1 exported, but some lines could
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('results', nargs='*', metavar='RESULTS', help=f'{FORMS} (results of this checkout)')
+    add_node(add, 'figures')
     add = parser.add_argument_group('output').add_argument
     forms = ('openmetrics', 'csv')
     add('--format', choices=forms, default=forms[0], help='(openmetrics)')
@@ -44,10 +45,14 @@ def run(args: argparse.Namespace) -> int:
     paths = args.results or [str(Path(root(), 'results'))]
     paths = [path for path in paths if args.results or Path(path).is_dir()]
     table = read_table(paths, wanted=wanted_of(args, args.since))
+    if args.node:
+        table.choose(args.node)
     is_newest = args.format == 'openmetrics'  # that has what is so now
     missing = rows.of_records(unmeasured(table) if is_newest else table.lost)
-    reported = rows.of_reports([path for path in paths if Path(path).is_dir()], table.problems)
-    missing += rows.newest(reported, table.figures) if is_newest else reported
+    if not args.node:  # a report has no node of what never ran
+        folders = [path for path in paths if Path(path).is_dir()]
+        reported = rows.of_reports(folders, table.problems)
+        missing += rows.newest(reported, table.figures) if is_newest else reported
     table.say()
     if not table.figures and not missing:
         where = ' '.join(args.results) or 'results'

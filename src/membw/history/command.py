@@ -6,7 +6,7 @@ import os
 from datetime import date, timedelta
 
 from membw import tables
-from membw.arguments import FORMS, add_site_tests, wanted_of
+from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('results', nargs='*', metavar='RESULTS', help=f'{FORMS} (results/records)')
     add = parser.add_argument_group('which changes').add_argument
     add('--since', metavar='NIGHT', help='changes from then on: 2026-11-21, or 14d: the last 14')
-    add('--node', metavar='FILE|LIST', help='changes of these nodes only: n1,n7 or n[001-128]')
+    add_node(add, 'changes')
     add = parser.add_argument_group('known changes').add_argument
     about = 'the change of NODE (or "fleet") in NIGHT is known: it is shown, but is no alarm'
     add('--acknowledge', nargs=3, metavar=('NODE', 'NIGHT', 'REASON'), help=about)

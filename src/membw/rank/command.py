@@ -5,7 +5,7 @@ import json
 import sys
 
 from membw import tables
-from membw.arguments import FORMS, add_site_tests, wanted_of, whole
+from membw.arguments import FORMS, add_node, add_site_tests, wanted_of, whole
 from membw.errors import MembwError
 
 EPILOG = """\
@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('results', nargs='+', metavar='RESULTS', help=FORMS)
     add = parser.add_argument_group('what is judged').add_argument
+    add_node(add, 'verdicts')
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
     add = parser.add_argument_group('what is written').add_argument
     add(
@@ -52,6 +53,7 @@ def run(args: argparse.Namespace) -> int:
     from membw.rank import text
     from membw.rank.ranking import rank_files
     from membw.results.hostlist import (
+        chosen_nodes,
         drain_commands,
         expected_nodes,
         match_expected,
@@ -73,6 +75,8 @@ def run(args: argparse.Namespace) -> int:
         # a mistyped file name would be taken as the name of a MISSING node
         fact = f"no node of '{args.nodes}' is among the {len(measured)} in the records"
         raise MembwError(fact, 'is it a file that does not exist, or another cluster?')
+    if args.node:
+        ranking.choose(chosen_nodes(args.node, {node.name for node in ranking.nodes}))
     if args.node_check:
         write_node_check(args.node_check, ranking.nodes)
     if args.json:

@@ -57,6 +57,14 @@ class Ranking:
     first: dict[Setting, Figure] = field(default_factory=dict)  # one of its figures
     newest: set[int] = field(default_factory=set)  # ids of the measurements that were judged
 
+    def choose(self, names: set[str]) -> None:
+        """Keeps what is said of these nodes; all were compared."""
+        self.nodes = [node for node in self.nodes if node.name in names]
+        self.verdicts = [verdict for verdict in self.verdicts if verdict.node in names]
+        self.low = {
+            at: kept for at, low in self.low.items() if (kept := [n for n in low if n in names])
+        }
+
     def counts(self) -> str:
         """'5 nodes: 3 PASS, 1 FAIL, 0 INVALID, 1 MISSING'."""
         words = [node.verdict for node in self.nodes]

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from membw.arguments import FORMS, add_site_tests, wanted_of
+from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
@@ -27,6 +27,7 @@ exit status: 0 written, whatever the verdicts; 2 usage error, or nothing was mea
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('results', nargs='*', metavar='RESULTS', help=f'{FORMS} (the newest report)')
+    add_node(add, 'rows')
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
     add = parser.add_argument_group('output').add_argument
     add('-o', '--output', default='report.html', metavar='FILE', help='the page (report.html)')
@@ -52,6 +53,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         paths = results or [str(own)] * own.is_dir()
         made = run_of_records(*read_nights(paths, OLD_S, wanted_of(args, args.since)))
+    made = made.of_nodes(args.node)
     made.table.say()
     if not made.rows:
         where = ' '.join(args.results) or 'results'

@@ -1,6 +1,6 @@
 """The section on the past: the headline's metric by night, and what `membw history` found."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from datetime import date, timedelta
 
 import numpy as np
@@ -19,14 +19,17 @@ NODES = MOST - 2  # with a curve of their own; of more those that changed, and t
 DAYS = 60  # of more the axis has months
 
 
-def section(past: Nights, figure: Figure) -> tuple[Section | None, list[Alarm]]:
-    """None with fewer than two nights; `figure`: that of the headline.
+def section(
+    past: Nights, figure: Figure, nodes: Container[str] = ()
+) -> tuple[Section | None, list[Alarm]]:
+    """None with fewer than two nights; `figure`: that of the headline; `nodes`: their changes
+    only.
 
     The alarms are of changes for the worse that are not back and not acknowledged.
     """
     if len(past.nights) < 2:
         return None, []
-    changes = find_changes(past)
+    changes = [c for c in find_changes(past) if not nodes or any(n in nodes for n in c.nodes)]
     red = [change for change in changes if is_red(change)]
     made = Section('history', f'History: {plural(len(past.nights), "night")}')
     _, _, verdict = as_blocks(past, changes)[-1].partition(': ')

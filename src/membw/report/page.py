@@ -52,6 +52,8 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         picture = bar_picture(head[0].headline.metric, head[:IN_HEAD], peak)
     named, nodes, alarms = set(), [], []
     if fleet:
+        if run.chosen:
+            fleet.choose(set(run.chosen))
         ranked = ranking.section(fleet)
         picture = ranked.pictures.pop(0) if ranked.pictures else picture
         sections.insert(0, ranked)
@@ -61,7 +63,7 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         every = plural(len(fleet.nodes), 'node')
         nodes = [(word, f'{words[word]} of {every}') for word in WORST_FIRST if words[word]]
     if head[0].figures:
-        past, changes = history.section(run.past, head[0].headline)
+        past, changes = history.section(run.past, head[0].headline, run.chosen)
         sections += [past] if past else []
         alarms += changes
     number = Counter(row.word for row in rows)

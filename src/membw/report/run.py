@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from membw.history.nights import Nights, read_nights
 from membw.results import reframe
+from membw.results.hostlist import chosen_nodes
 from membw.results.newest import newest
 from membw.results.rows import Row, best_first, rows_of_records
 from membw.results.table import Table
@@ -18,6 +19,15 @@ class Run(NamedTuple):
     past: Nights  # all of them
     verdict: str = ''  # the last line of the terminal; '' of records alone
     notes: tuple[str, ...] = ()  # who disturbed it
+    chosen: frozenset[str] = frozenset()  # what is said of these nodes is shown; empty: of all
+
+    def of_nodes(self, nodes: str | None) -> 'Run':
+        """With the rows of these nodes only; all were compared."""
+        if not nodes:
+            return self
+        names = frozenset(chosen_nodes(nodes, {row.node for row in self.rows if row.node}))
+        rows = [row for row in self.rows if row.node in names]
+        return self._replace(rows=rows, verdict='', chosen=names)
 
 
 def run_of_report(path: str) -> Run:

@@ -18,6 +18,7 @@ from membw.files import naming, unreadable_folders
 from membw.printable import at_most, printable
 from membw.results import site_tests
 from membw.results.figure import Figure, Lost, Measurement, measurement
+from membw.results.hostlist import chosen_nodes
 from membw.results.newest import TOGETHER_S, Line, Place, of_newest, place_of, since
 from membw.results.ranks import of_run, runs_of
 from membw.results.record import REFRAME, BadRecord, Metric, Record, evidence, read_record
@@ -49,6 +50,14 @@ class Table:
         if time > self.seen.get(node, 0.0):
             self.seen[node] = time
             self.newest = max(self.newest, time)
+
+    def choose(self, nodes: str) -> None:
+        """Keeps the figures of the nodes that the text names."""
+        those = chosen_nodes(
+            nodes, {f.node for f in self.figures} | {one.node for one in self.lost}
+        )
+        self.figures = [f for f in self.figures if f.node in those]
+        self.lost = [one for one in self.lost if one.node in those]
 
     @property
     def notes(self) -> list[str]:

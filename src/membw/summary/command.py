@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from membw import tables
+from membw.arguments import add_node
 from membw.errors import MembwError
 from membw.grouped import grouped
 from membw.printable import plural
 from membw.results import reframe, verdict
+from membw.results.hostlist import chosen_nodes
 from membw.results.rows import Row, records_of, rows_of
 from membw.results.table import Table as Records
 from membw.summary import full_table, headline
@@ -43,14 +45,17 @@ def notes(begun: float, is_quick: bool) -> list[str]:
     return [f'--session-extras=membw_begun={begun:.1f},membw_run={kind}']
 
 
-def read(path: str) -> Run:
-    """MembwError: no report, or one without a test case."""
+def read(path: str, nodes: str = '') -> Run:
+    """MembwError: no report, or one without a test case; `nodes`: their rows only."""
     report = reframe.load(path)
     cases, session = reframe.cases_of(report), report['session_info']
     if not cases:
         raise MembwError(f"'{path}' holds no test case", "'membw run --full' runs them all")
     table = records_of(cases, path)
     rows = rows_of(cases, path, table)
+    if nodes:
+        names = chosen_nodes(nodes, {row.record['host'] for row in rows if row.record})
+        rows = [row for row in rows if row.record.get('host') in names]
     if rows and all(reframe.is_dry(a.case) for row in rows for a in row.attempts):
         text = f'{verdict.MISSING}: a dry run of {plural(len(rows), "row")}'
         return Run(path, cases, rows, table, True, text, 0)
@@ -80,13 +85,14 @@ def read(path: str) -> Run:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('report', nargs='?', help='a file (the newest of results/reports)')
+    add_node(parser.add_argument, 'rows')
     about = 'where the time of the run went, part by part'
     parser.add_argument('--seconds', action='store_true', help=about)
     tables.add_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    run = read(args.report or reframe.newest())
+    run = read(args.report or reframe.newest(), args.node)
     if args.seconds:
         print(tables.as_text([seconds_by_part(run.path, run.rows)], args.json))
         return 0

@@ -639,3 +639,12 @@ def test_text_and_json_have_everything_and_agree(protocol, tmp_path, capsys):
 def test_a_usage_error_is_one_line_and_exit_2(words, said, capsys):
     assert main(['accept', *words]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_lines_of_some_nodes_only_and_the_verdict_of_all(protocol, tmp_path, capsys):
+    file = runs_of_nodes.write(fleet(['n005']), tmp_path / 'r.jsonl')
+    words = ['accept', protocol(rule__allowed_failures=0), '--results', file]
+    assert main([*words, '--node', 'n002']) == 1
+    said = capsys.readouterr().out
+    assert 'n002  PASS' in said and 'n003' not in said and said.startswith('Verdict: INCOMPLETE')
+    assert main([*words, '--node', 'n099']) == 2

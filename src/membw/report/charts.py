@@ -1,10 +1,11 @@
-"""The kinds of pictures: bars of one metric, curves against a number."""
+"""The kinds of pictures: bars of one metric, curves against a number, a heat map of pairs."""
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from membw.report.svg import CATEGORIES, LETTER, LINE, Canvas, Name, Scale, x_axis, y_axis
+from membw.report.svg import CATEGORIES, LETTER, LINE, Canvas, Name, Scale, heat, x_axis, y_axis
 
 # --- bars: fastest first, with interval or bound, reference and peak
 ROW = 22  # pixels of one row
@@ -167,3 +168,53 @@ def _curve(canvas: Canvas, curve: Curve, number: int, across: Scale, up: Scale) 
         if not curve.is_band or x > marked + MARK_EVERY:
             canvas.mark(x, up(value), number, colour, f'{curve.name}, {where:g}: {value:.4g}')
             marked = x
+
+
+# --- a heat map: one value per pair of names
+CELLS = 64  # of a side; of more names several share a cell
+WRITTEN = 30  # pixels of a cell from which on the value is written into it
+MOST_LETTERS = 18  # of a name
+NAMED = 14  # pixels of a cell from which on every name is written
+
+
+def heat_map(
+    values: Mapping[tuple[str, str], float], names: Sequence[str], unit: str, width: int,
+    label: str, shared: Callable[[list[float]], float] = max, top: float = math.inf,
+) -> Canvas:  # fmt: skip
+    """The map of {(row, column): value}, rows and columns in the order of `names`.
+
+    `shared`: the value of a cell that several pairs share; `top`: values from here on have the
+    brightest colour.
+    """
+    per_cell = math.ceil(len(names) / CELLS)
+    place = {name: i // per_cell for i, name in enumerate(names)}
+    cells: dict[tuple[int, int], list[float]] = defaultdict(list)
+    for (one, other), value in values.items():
+        cells[place[one], place[other]].append(value)
+    shown = {at: shared(those) for at, those in cells.items()}
+    low, high = min(shown.values()), min(top, max(shown.values()))
+    count = max(place.values()) + 1
+    margin = 12 + LETTER * min(MOST_LETTERS, 2 + max(map(len, names)))
+    size = min(48.0, (width - margin - 8) / count)
+    above = LINE + margin
+    canvas = Canvas(width, above + size * count + 2 * LINE, label)
+    for (row, column), value in sorted(shown.items()):
+        share = (value - low) / (high - low) if high > low else 0.0
+        x, y = margin + column * size, above + row * size
+        side = f'width="{size:.1f}" height="{size:.1f}" fill="{heat(share)}"'
+        canvas.parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" {side}/>')
+        if size >= WRITTEN:
+            middle = f'x="{x + size / 2:.1f}" y="{y + size / 2 + 4:.1f}" text-anchor="middle"'
+            ink = '#ffffff' if share < 0.5 else '#000000'
+            canvas.parts.append(f'<text {middle} fill="{ink}">{value:.3g}</text>')
+    every = math.ceil(NAMED / size)  # of the cells, as far as there is room for the text
+    for cell, first in list(enumerate(range(0, len(names), per_cell)))[::every]:
+        last = min(first + per_cell, len(names)) - 1
+        text = (names[first] if first == last else f'{names[first]}..')[:MOST_LETTERS]
+        at = cell * size + size / 2 + 4
+        canvas.text(margin - 6, above + at, text, text_anchor='end')
+        x, y = margin + at, above - 6
+        canvas.text(x, y, text, transform=f'rotate(-90 {x:.1f} {y:.1f})')
+    span = f'{low:.3g} to {high:.3g} {unit}'
+    canvas.text(margin, above + size * count + LINE + 4, span, 'muted')
+    return canvas

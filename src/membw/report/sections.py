@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from membw.possible.contributed import NOT_SAID, stores_of
 from membw.printable import in_bytes
+from membw.report import record_pictures
 from membw.report.charts import MOST, Bar, Curve, bars, lines
 from membw.report.model import Picture, Section
 from membw.results.figure import Figure
@@ -32,15 +33,18 @@ def section(
     made = Section(f'test-{benchmark}', benchmark)
     made.conditions = _conditions([table.evidence(r.headline) for r in rows[:8] if r.figures])
     valid = [row for row in rows if row.is_valid]
+    best = table.evidence(rows[0].headline) if rows[0].is_valid else {}
     metrics = figures_of(rows)
     in_series = {name for row in rows for name, f in row.figures.items() if f.series}
-    single = [name for name in metrics if name not in in_series]
+    in_maps = {pair['metric'] for pair in best.get('pairs') or ()}
+    single = [name for name in metrics if name not in in_series | in_maps]
     heads = [row.headline.metric for row in rows if row.figures]
     single = [name for name in single if name in heads] or single
     is_fleet = len({row.node for row in rows if row.node}) > 1  # drawn as a ranking
     if 0 < len(single) <= COLUMNS and valid and not is_fleet and not is_in_head:
         made.pictures = [bar_picture(single[0], rows, peak)]
     made.pictures += [picture for row in valid[:MOST] for picture in _curves(row)]
+    made.pictures += [*record_pictures.pictures(best), *record_pictures.maps(valid, table)]
     if len(metrics) > COLUMNS:
         made.tables = [_metrics_down(rows)]
     else:

@@ -1,18 +1,32 @@
-"""Bars and curves of the page."""
+"""Pictures are well-formed SVG whose text and marks lie within it, on a screen and on a phone."""
 
 import re
+from xml.etree import ElementTree
 
-from membw.report.charts import Bar, Curve, bars, lines
+from membw.report import svg
+from membw.report.charts import Bar, Curve, bars, heat_map, lines
 
+SVG = '{http://www.w3.org/2000/svg}'
 ROWS = [
     Bar('gcc-native omp wait=active', 214.0, '214.0 ±4.3', 209.7, 218.3),
     Bar('gcc-o2 omp', 140.2, '≥ 140.2', sign='≥ '),
     Bar('gcc-o2 none', 91.0, '91.0 ±1.0', 90.0, 92.0, '', (166.6, 158.0, 183.0), True),
+    Bar('clang-o3 none', None, 'INVALID: wrong-pinning'),
 ]
 CURVES = [
     Curve(f'triad_number_{i}', [(float(n), n * i * 3.0, None, None) for n in range(1, 60)])
     for i in range(1, 5)
 ]
+
+
+def pictures(width):
+    yield bars(ROWS, 'GB/s', 256.0, width, 'bars')
+    yield lines(CURVES, 'threads', 'GB/s', width, 'lines')
+    yield lines(CURVES, 'bytes', 'us', width, 'lines', log_x=True, log_y=True)
+    names = [f'n{i:04d}' for i in range(200)]
+    values = {(a, b): 1.0 + i for i, a in enumerate(names) for b in names[::7]}
+    yield heat_map(values, names, 'ns', width, 'map')
+    yield heat_map({('0', '1'): 25.0, ('1', '0'): 27.0}, ['0', '1'], 'ns', width, 'map')
 
 
 def test_a_bound_has_an_arrow_each_way_it_is_open_and_no_whiskers():
@@ -28,3 +42,12 @@ def test_curves_differ_in_shape_and_colour():
     text = lines(CURVES, 'threads', 'GB/s', 800, '').as_text()
     marks = re.findall(r'<g class="fill-(\w+)"><title>.*?</title><(\w+)', text)
     assert len(set(marks)) == 4 and len({colour for colour, _ in marks}) == 4
+
+
+def test_a_heat_map_of_many_names_shares_cells_and_keeps_the_largest_value():
+    names = [str(i) for i in range(130)]
+    values = {(a, b): 1.0 for a in names for b in names} | {('7', '9'): 50.0}
+    root = ElementTree.fromstring(heat_map(values, names, 'ns', 800, '').as_text())
+    cells = root.findall(f'{SVG}rect')
+    assert len(cells) == 44 * 44
+    assert sum(cell.get('fill') == svg.heat(1.0) for cell in cells) == 1

@@ -66,6 +66,12 @@ def plural(number: int, what: str) -> str:
     return f'{number} {what}{"s" * (number != 1)}'
 
 
+def amount(value: float, digits: int = 4) -> str:
+    """So many digits count, and all before the point: '11460', not '1.146e+04'."""
+    text = f'{value:.{digits}g}'
+    return f'{value:.0f}' if 'e+' in text else text
+
+
 def in_bytes(size: float) -> str:
     """'4 MiB'."""
     for name, unit in (('GiB', 1 << 30), ('MiB', 1 << 20), ('KiB', 1 << 10)):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from membw.accept.protocol import Protocol
 from membw.accept.rule import place
-from membw.printable import plural
+from membw.printable import amount, plural
 from membw.results.record import HIGHER
 from membw.statistics.peers import LEAST_DEVIATION
 
@@ -80,7 +80,8 @@ def in_figures(protocol: Protocol, deviation: float = LEAST_DEVIATION) -> Iterat
             bad, good = (line.value * (1 + side * away) for side in (-1, 1))
             words = ('below', 'from') if line.better == HIGHER else ('above', 'up to')
             yield (
-                f'bad: usual {name} {words[0]} {bad:.4g} {line.unit}, good: {words[1]} {good:.4g} '
+                f'bad: usual {name} {words[0]} {amount(bad)} {line.unit}, '
+                f'good: {words[1]} {amount(good)} '
                 f'(the limit -+ {NINE_OF_TEN} standard deviations of runs of {deviation:.2%})'
             )
 

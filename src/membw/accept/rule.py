@@ -14,7 +14,7 @@ from membw.accept.protocol import Protocol
 from membw.accept.runs import Run
 from membw.grouped import grouped
 from membw.moments import utc
-from membw.printable import plural, printable
+from membw.printable import amount, plural, printable
 from membw.results import provenance
 from membw.results.hostlist import fold
 from membw.results.record import HIGHER
@@ -145,7 +145,7 @@ class _Judge:
             for whose, base in ('nodes', self.fleet[name]), ('contract', line.value or value):
                 if (value / base if line.better == HIGHER else base / value) > 1 + TOO_GOOD:
                     what = f'{name} is more than {TOO_GOOD:.0%} better than the {whose}'
-                    yield f'{what}, {base:.4g} {line.unit}: {too_good_because()}'
+                    yield f'{what}, {amount(base)} {line.unit}: {too_good_because()}'
         yield from (f'{run.too_good}: {too_good_because()}' for run in usable if run.too_good)
         for at, facts in provenance.changes(run.known for run in usable).items():
             text = printable(provenance.first_change(facts))
@@ -153,7 +153,7 @@ class _Judge:
             yield f'changed by {day}: {text}: sign that in replaced, or measure as before'
         figures = self.figures(later) if later else node.rounds[-1].figures
         if missed := self.missed(figures):
-            said = ', '.join(f'{name} {figures[name]:.4g}' for name in missed)
+            said = ', '.join(f'{name} {amount(figures[name])}' for name in missed)
             runs = f'its {plural(len(later), "later run")} {"miss" if later[1:] else "misses"}'
             yield f'{runs} the contract ({said}): measure again, or sign a repair in replaced'
 

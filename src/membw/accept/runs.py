@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from membw.accept.protocol import Protocol
 from membw.moments import utc
-from membw.printable import printable
+from membw.printable import amount, printable
 from membw.results.figure import Figure, Lost, Measurement
 from membw.results.hostlist import match_expected
 from membw.results.record import HIGHER, REFRAME
@@ -147,4 +147,4 @@ def _mark_beyond_peak(
             peak = known_peak(table.evidence(figure)) if is_memory else None
             if not peak or figure.value <= peak[0]:
                 break
-            run.too_good = f'{name} lies beyond the peak of {peak[0]:.4g} GB/s ({peak[1]})'
+            run.too_good = f'{name} lies beyond the peak of {amount(peak[0])} GB/s ({peak[1]})'

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from membw import tables
 from membw.arguments import fraction
 from membw.history.changes import MARGIN
+from membw.printable import amount
 from membw.results import provenance
 from membw.results.figure import Figure, figures_of, measurement
 from membw.results.find_one import Result, find
@@ -133,8 +134,10 @@ def _row(name: str, a: Figure | None, b: Figure | None, margin: float) -> list:
 def _shown(figure: Figure | None) -> Cell:
     if not figure:
         return NONE
-    interval = f' ({figure.low:.4g}-{figure.high:.4g})' if figure.low and figure.high else ''
-    return Cell(figure.value, f'{figure.sign}{figure.value:.5g}{interval}')
+    interval = (
+        f' ({amount(figure.low)}-{amount(figure.high)})' if figure.low and figure.high else ''
+    )
+    return Cell(figure.value, f'{figure.sign}{amount(figure.value, 5)}{interval}')
 
 
 def _fields(record: dict) -> dict[str, str]:

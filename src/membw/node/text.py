@@ -8,7 +8,7 @@ from typing import Any
 from membw.node.causes import NAMES, differing
 from membw.node.quantities import BY_METRIC
 from membw.node.word import Compared, Word
-from membw.printable import printable
+from membw.printable import amount, printable
 from membw.results.record import Record
 from membw.results.verdict import FAIL, PASS
 from membw.tables import Cell, Column, Table
@@ -65,10 +65,12 @@ def figures(one: Compared) -> Table:
         cells = [none, none, none, Cell('')]
         if base == base:
             limit, share = 1 - group.fail_limit(column), f.share(base)
-            numbers = (base, '.4g'), (share, '.3f'), (limit, '.2f')
-            cells = [Cell(value, format(value, form)) for value, form in numbers]
+            numbers = (base, amount(base)), (share, f'{share:.3f}'), (limit, f'{limit:.2f}')
+            cells = [Cell(value, text) for value, text in numbers]
             cells.append(Cell('low' * (share < limit)))
-        table.rows.append([Cell(name), Cell(f.value, f'{f.sign}{f.value:.4g} {f.unit}'), *cells])
+        table.rows.append(
+            [Cell(name), Cell(f.value, f'{f.sign}{amount(f.value)} {f.unit}'), *cells]
+        )
     return table
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from membw.grouped import grouped
-from membw.printable import plural
+from membw.printable import amount, plural
 from membw.rank.group import MARGIN, MEAN, PEER, Group, Row, Run
 from membw.rank.units import Unit, by_name
 from membw.results.figure import Figure
@@ -99,7 +99,9 @@ def unusable(figure: Figure) -> tuple[str, str] | None:
     """(word, reason) of a figure that clears no node and condemns none."""
     if figure.verdict != 'VALID':
         return figure.verdict, figure.reasons
-    may_be = f'{figure.metric} {figure.sign}{figure.value:.5g} {figure.unit}: it may be worse'
+    may_be = (
+        f'{figure.metric} {figure.sign}{amount(figure.value, 5)} {figure.unit}: it may be worse'
+    )
     return (UNDECIDED, may_be) if figure.may_be_worse else None
 
 
@@ -214,10 +216,10 @@ class _Setting:
         column = low.index(max(low))
         every, runs = self._losses_again(group, node)
         if len(runs) < AGAIN:
-            screened = (
-                f'half the margin {50 * MARGIN:.2g}%, limit {group.screening:.2f} robust '
-                f'deviations of {group.deviations[column]:.3%}'
-            )
+            screened = f'half the margin {50 * MARGIN:.2g}%'
+            if group.screening:
+                deviation = f'{group.deviations[column]:.3%}'
+                screened += f', limit {group.screening:.2f} robust deviations of {deviation}'
             done = f'measured again {plural(len(runs), "time")}' if runs else ONCE
             reason = f'{_loss(group, node, column)}; {screened}; {done}'
             return _verdict(group, node, UNDECIDED, reason, group.columns[column])
@@ -373,8 +375,8 @@ def _loss(group: Group, node: str, column: int) -> str:
         return f'mean of its {len(group.rates)} rates to the median of {of}: {percent}'
     figure = group.figures[node][name]
     bound = figure.sign.replace('≥', '>=').replace('≤', '<=')
-    median = f'median of its {plural(peers, group.what)} {group.medians[node][column]:.5g}'
-    return f'{name} {bound}{figure.value:.5g} {figure.unit}, {median}: {percent}'
+    median = f'median of its {plural(peers, group.what)} {amount(group.medians[node][column], 5)}'
+    return f'{name} {bound}{amount(figure.value, 5)} {figure.unit}, {median}: {percent}'
 
 
 def _percent(group: Group, column: int, loss: float) -> str:

@@ -16,6 +16,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from membw.printable import amount
 from membw.results.figure import Figure
 from membw.results.record import REFRAME, Facts
 
@@ -106,7 +107,7 @@ def missed(figure: Figure) -> str:
     if figure.verdict == UNDECIDED:
         return figure.reasons
     if peak := beyond_peak(figure):
-        said = f'{figure.metric} {figure.value:.4g} of a peak of {peak:.4g} {figure.unit}'
+        said = f'{figure.metric} {amount(figure.value)} of a peak of {amount(peak)} {figure.unit}'
         return f'{said}: {too_good_because()}'
     if figure.reference is None:
         return ''
@@ -117,10 +118,10 @@ def missed(figure: Figure) -> str:
     for word, limit, sign in zip(('at least', 'at most'), limits(figure), (1, -1), strict=True):
         if limit is not None and sign * figure.value < sign * limit:
             texts.append(
-                f'{name} {figure.value:.4g} {figure.unit}, {word} {limit:.4g} wanted{off}'
+                f'{name} {amount(figure.value)} {figure.unit}, {word} {amount(limit)} wanted{off}'
             )
     if not texts and base and is_too_good(figure, base):
-        texts = [f'{name} {figure.value:.4g} {figure.unit}{off}: {too_good_because()}']
+        texts = [f'{name} {amount(figure.value)} {figure.unit}{off}: {too_good_because()}']
     return '; '.join(texts)
 
 

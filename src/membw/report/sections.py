@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from membw.possible.contributed import NOT_SAID, stores_of
 from membw.printable import in_bytes
@@ -13,11 +14,11 @@ from membw.results.record import HIGHER
 from membw.results.rows import Row
 from membw.results.table import Table as Records
 from membw.results.verdict import FAIL, WORST_FIRST, limits
-from membw.summary.full_table import cell, figures_of, table_of, text_of
-from membw.tables import Column, Table
+from membw.summary.full_table import figures_of, series_of, table_of, text_of
+from membw.tables import Table
 
 FEWEST = 3  # points of a curve
-COLUMNS = 12  # metrics that a table has as columns; of more it has a line each
+COLUMNS = 12  # metrics that a table has as columns; of more it is as the terminal has it
 MOST_ROWS = 60  # of a table and of a picture
 READ_CURVES = 'Vertical lines: the range in which a rerun is expected.'
 # of columns, all others between the reason and the stores: a phone shows the first ones
@@ -46,7 +47,12 @@ def section(
     made.pictures += [picture for row in valid[:MOST] for picture in _curves(row)]
     made.pictures += [*record_pictures.pictures(best), *record_pictures.maps(valid, table)]
     if len(metrics) > COLUMNS:
-        made.tables = [_metrics_down(rows)]
+        tables = series_of(benchmark, [*rows[:MOST]], metrics)
+        made.tables = [
+            replace(t, title=t.title or 'other figures', is_folded=True)
+            for t in tables
+            if isinstance(t, Table)
+        ]
     else:
         made.tables = [_metrics_across(rows, built)]
         made.tables[0].is_folded = is_fleet
@@ -152,16 +158,3 @@ def _metrics_across(rows: Sequence[Row], built: Mapping[str, str]) -> Table:
     order = sorted(range(len(names)), key=lambda n: PLACES.get(names[n], 3))
     columns = tuple(table.columns[n] for n in order)
     return Table(table.title, columns, [[row[n] for n in order] for row in table.rows])
-
-
-def _metrics_down(rows: Sequence[Row]) -> Table:
-    shown = rows[:COLUMNS]
-    columns = [Column('metric', 'metric'), Column('unit', 'unit')]
-    columns += [Column(title, title, True) for title in (f'{r.name}: {r.word}' for r in shown)]
-    cells = [
-        [name, unit, *(cell(row, name) for row in shown)]
-        for name, unit in figures_of(rows).items()
-    ]
-    more = len(rows) - len(shown)
-    note = f'{more} more rows: membw export --format csv' if more else ''
-    return Table('Table of all metrics', tuple(columns), cells, note=note, is_folded=True)

@@ -121,10 +121,10 @@ def _headline(rows: Sequence[Row]) -> str:
         if row.is_valid:
             best.setdefault(row.node, row.headline.value)
     if len(best) == 1:
-        return f'{title_of(f.metric)} {text_of(f)} {f.unit}'
+        return f'{title_of(f)} {text_of(f)} {f.unit}'
     low, high, middle = min(best.values()), max(best.values()), statistics.median(best.values())
     of = f'median of {len(best)} nodes ({low:.1f} to {high:.1f})'
-    return f'{title_of(f.metric)} {middle:.1f} {f.unit}, {of}'
+    return f'{title_of(f)} {middle:.1f} {f.unit}, {of}'
 
 
 def _standing(row: Row, table: Table) -> list[str]:

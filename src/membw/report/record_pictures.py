@@ -45,7 +45,7 @@ READ_NODES = (
 def pictures(record: dict) -> list[Picture]:
     """[]: the record has no curves."""
     points = record.get('points')
-    if record.get('pairs_of_domains'):
+    if len(record.get('pairs_of_domains') or ()) > 1:
         return [_tiers(record, key) for key in TIERS]
     if isinstance(points, dict) and record.get('sizes'):
         return [_ladder(record, LATENCIES, 'ns'), _ladder(record, RATES, 'GB/s')]

@@ -74,9 +74,12 @@ def _conditions(records: Sequence[dict]) -> str:
     return f'Measured with {", ".join(said)}.' if said else ''
 
 
-def title_of(metric: str) -> str:
-    """'Memory triad all' of memory_triad_all."""
-    return metric.capitalize().replace('_', ' ')
+def title_of(figure: Figure) -> str:
+    """'Memory triad all' of memory_triad_all, 'Triad, cpu domain 0, memory domain 1' of a point."""
+    at = (figure.at or {}).items()
+    place = [f'{name} {x:g}' if isinstance(x, float) else f'{name} {x}' for name, x in at]
+    name = figure.series.removesuffix('_gbs') if place else figure.metric
+    return ', '.join([name.capitalize(), *place]).replace('_', ' ')
 
 
 def bar_picture(metric: str, rows: Sequence[Row], peak: float | None = None) -> Picture:
@@ -86,7 +89,7 @@ def bar_picture(metric: str, rows: Sequence[Row], peak: float | None = None) -> 
     several = len({row.node for row in shown if row.node}) > 1
     many = [_bar(row, row.figures[metric], several) for row in shown]
     known = peak if figure.unit == 'GB/s' and figure.better == HIGHER else None
-    title = f'{title_of(metric)}, {figure.unit} ({figure.better} is better)'
+    title = f'{title_of(figure)}, {figure.unit} ({figure.better} is better)'
     signs = {bar.sign for bar in many}
     has_interval = any(bar.low is not None and bar.low != bar.high for bar in many)
     more = len(rows) - len(shown)

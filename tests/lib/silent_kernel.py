@@ -62,19 +62,19 @@ def preloaded(folder, name, text, *words):
     return {'LD_PRELOAD': str(library)}
 
 
-def without_load(folder):
+def without_load(folder, text='cpu 1 0 1 1 0 0 0 0\ncpu0 1 0 1 1 0 0 0 0\n'):
     """The words in front of a command for which the CPUs of /proc/stat never change."""
-    (folder / 'stat').write_text('cpu 1 0 1 1 0 0 0 0\ncpu0 1 0 1 1 0 0 0 0\n')
-    mount = f'mount --bind {folder}/stat /proc/stat && exec "$@"'
-    words = ['unshare', '-m', 'sh', '-c', mount, 'sh']
-    if subprocess.run([*words, 'true'], capture_output=True).returncode:
-        pytest.skip('unshare -m: not permitted here')
-    return words
+    (folder / 'stat').write_text(text)
+    return mounted(f'--bind {folder}/stat /proc/stat')
 
 
 def without_proc():
     """The words in front of a command that finds /proc empty."""
-    words = ['unshare', '-m', 'sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'sh']
+    return mounted('-t tmpfs none /proc')
+
+
+def mounted(what):
+    words = ['unshare', '-m', 'sh', '-c', f'mount {what} && exec "$@"', 'sh']
     if subprocess.run([*words, 'true'], capture_output=True).returncode:
         pytest.skip('unshare -m: not permitted here')
     return words

@@ -13,6 +13,7 @@ import time
 import pytest
 from changed_source import OTHER_MACHINE
 from places import ROOT
+from quick_runs import quick
 
 from membw.presets.build import ask
 from membw.presets.code_checksum import code_sha256
@@ -82,13 +83,13 @@ FLAGS = {'dgemm': ['-O0', str(ROOT / 'tests/data/plain_dgemm.c')]}
 # where each pair is disturbed there is no figure
 QUIET = {'overheads': [('overheads/measure.c', 'if (after.left != before.left)', 'if (0)')]}
 QUICK_LOADED = '--mixes 1r0w,2r1w --rounds 3 --window 0.005 --chain-mib 8'
-# program, options, the headline, a point of each series, as far as noise leaves one
+# program, options (none: the quick run), the headline, a point of each series
 PROGRAMS = [
     ('stream', '-n 1e5 -t 5', 'triad', {}),
-    ('ladder', '--quick', '*_latency', {'l1_latency': ('latency', {'level': 'L1', 'threads': 1})}),
+    ('ladder', '', '*_latency', {'l1_latency': ('latency', {'level': 'L1', 'threads': 1})}),
     ('loaded', QUICK_LOADED, '*',
      {'max_gbs_2r1w': ('max_gbs', {'read_share': pytest.approx(2 / 3)})}),
-    ('tiers', '--array-mib 8 --rounds 3', 'triad_gbs_*',
+    ('tiers', '', 'triad_gbs_*',
      {'read_gbs_0_0': ('read_gbs', {'cpu_domain': 0, 'memory_domain': 0})}),
     ('pingpong', f'--seconds 0.01 --pairs {ONE}-{OTHER}', f'cas_{ONE}_{OTHER}',
      {f'cas_{ONE}_{OTHER}_home_b': ('cas_home_b', PAIR)}),
@@ -108,8 +109,11 @@ def test_a_metric_whose_name_ends_in_a_number_says_of_which_series_and_at_what(
     build_program, run_program, program, options, headline, points
 ):
     """Whoever draws a curve or a map takes no name apart."""
-    built = build_program(program, *FLAGS.get(program, []), changes=QUIET.get(program, ()))
-    record = record_of(run_program, built, *options.split())
+    if options:
+        built = build_program(program, *FLAGS.get(program, []), changes=QUIET.get(program, ()))
+        record = record_of(run_program, built, *options.split())
+    else:
+        record = quick(program, **({'metric': 'l1_latency'} if program == 'ladder' else {}))[2]
     metrics = record['metrics']
     assert {name for name, m in metrics.items() if name[-1].isdigit() and 'at' not in m} == set()
     for name, (series, at) in points.items():

@@ -53,12 +53,12 @@ def build(program, *flags, cc='gcc', usual=None, changes=()):
         fcntl.flock(lock, fcntl.LOCK_EX)
         path = folder / os.path.basename(program).removesuffix('.c')
         if not path.exists():
-            source = copy_source(folder, *changes) if changes else ROOT / 'src'
-            if is_probe:
-                line += [f'-I{source}', source.parent / program, '-lm']
-            else:
-                line.append(source / program / f'{program}.c')
-            if changes and not is_probe and not any(c[0].startswith('harness/') for c in changes):
+            apart = '-O0' in line and not is_probe and program != 'harness'
+            apart = apart and not any(file.startswith('harness/') for file, _, _ in changes)
+            source = copy_source(folder, *changes) if changes or apart else ROOT / 'src'
+            line.append(source.parent / program if is_probe else source / program / f'{program}.c')
+            line += [f'-I{source}', '-lm'] if is_probe else []
+            if apart:  # the slowest part is compiled once
                 (source / 'harness/harness.c').write_text('')
                 line += ['-DLOCAL=', harness(*flags, cc=cc, usual=usual)]
             done = subprocess.run([*line, '-o', f'{path}.part'], capture_output=True, text=True)
@@ -68,9 +68,8 @@ def build(program, *flags, cc='gcc', usual=None, changes=()):
 
 
 def harness(*flags, cc='gcc', usual=('-O0',)):
-    """The harness as an object, for what is built of other sources file by file, and for faults
-    that are not in it."""
-    flags = [flag for flag in flags if str(flag).startswith(('-O', '-D', '-f', '-g', '-m'))]
+    """The harness as an object, for what is built of other sources file by file, or for itself."""
+    flags = [flag for flag in map(str, flags) if flag.startswith(('-O', '-DMEMBW', '-f', '-g'))]
     return build('harness', '-c', '-w', '-DLOCAL=', *flags, cc=cc, usual=usual)
 
 

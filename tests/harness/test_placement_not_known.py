@@ -13,7 +13,7 @@ PROGRAMS = {
     'stream': ('-n', '100000', '-t', '3'),
     'ladder': ('--quick',),
     'loaded': '--mixes 1r0w --rounds 3 --window 0.005 --chain-mib 8 --allow '
-              'generators-stopped'.split(),
+    'generators-stopped'.split(),
     'tiers': ('--array-mib', '1', '--rounds', '3'),
     'pingpong': ('--seconds', '0.005'),
 }

@@ -1,5 +1,5 @@
-"""One run with --quick of each program, timed, for all tests that look at such a run: it takes five
-seconds, in which nothing else may run."""
+"""One run with --quick of each program, timed, for all tests that look at such a run: it takes
+five seconds, in which nothing else may run."""
 
 import functools
 import json
@@ -24,8 +24,8 @@ def quick(program, metric='', limit_s=5, options=('--quick',)):
     """(seconds of each try, what it printed, its record), on two cores of a socket that declares
     480 MiB of caches.
 
-    On a busy node it takes longer: what is begun once is ended. The memory of a virtual machine has
-    slow minutes that no counter here shows: one run of three is in time, and has that metric."""
+    On a busy node it takes longer: what is begun once is ended. The memory of a virtual machine
+    has slow minutes that no counter shows: one run of three is in time, and has that metric."""
     folder, took = program_build.BUILDS / 'quick', []
     folder.mkdir(parents=True, exist_ok=True)
     record = folder / f'{program}.json'

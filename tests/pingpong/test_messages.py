@@ -1,10 +1,10 @@
 """The ping-pong of two ranks of MPI: sizes, evidence, faults, bad input."""
 
-import json
 import os
 import re
 import subprocess
 from functools import partial
+from json import loads
 
 import mpi_job
 import pytest
@@ -31,15 +31,15 @@ def build(build_program):
 def run(build, tmp_path):
     """run(options): (exit status, output, record or None)"""
 
-    def start(*options, nodes=('one', 'one'), flags=(), changes=(), **variables):
+    def start(*options, nodes=('one', 'one'), flags=(), changes=(), json=True, **variables):
         path = tmp_path / 'all.jsonl'
         path.unlink(missing_ok=True)
         variables = {**mpi_job.AT_ONCE, **variables}
         program = build(*flags, changes=changes)
-        job = mpi_job.Job(tmp_path, program, nodes, *options, **variables).wait()
+        job = mpi_job.Job(tmp_path, program, nodes, *options, json=json, **variables).wait()
         text = path.read_text() if path.exists() else ''
         assert not list(tmp_path.glob('all.jsonl.*')), 'one record speaks for the job'
-        return job.status, job.stdout + job.stderr, json.loads(text) if text else None
+        return job.status, job.stdout + job.stderr, loads(text) if text else None
 
     return start
 
@@ -119,7 +119,7 @@ def test_a_host_and_its_card_run_a_build_each(build, tmp_path):
     env = {**os.environ, **mpi_job.LAUNCHER}
     done = subprocess.run(list(map(str, line)), env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    record = json.loads(path.read_text())
+    record = loads(path.read_text())
     assert (record['node_a'], record['node_b']) == ('helios1', 'helios1-mic0')
     assert {m['class'] for m in record['messages']} == {'remote'}
     assert record['messages'][1]['words_checked'] >= 2 * 512
@@ -159,7 +159,8 @@ def test_a_flipped_bit_of_a_message_is_found(run):
     ('--nodes --pairs 0-1', 'a b', "'--nodes' measures pairs of nodes"),
 ])  # fmt: skip
 def test_bad_input_is_one_line_a_hint_and_exit_status_2(run, options, nodes, said):
-    status, output, record = run(*options.split(), nodes=nodes.split())
+    words = options.split()
+    status, output, record = run(*words, nodes=nodes.split(), json='--nodes' not in words)
     ours = [line for line in output.splitlines() if line.startswith(('membw:', 'hint:'))]
     assert status == 2 and record is None, output
     assert len(ours) == 2 and said in ours[0] and ours[1].startswith('hint: '), output

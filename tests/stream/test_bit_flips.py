@@ -39,15 +39,8 @@ def at_validation():
 
 
 # the kernel that is about to begin, and an array that it or a later one reads
-READ_NEXT = [
-    ('kernel_copy', 0),
-    ('kernel_scale', 0),
-    ('kernel_scale', 2),
-    ('kernel_add', 0),
-    ('kernel_add', 1),
-    ('kernel_triad', 1),
-    ('kernel_triad', 2),
-]
+READ_NEXT = [('kernel_copy', 0), ('kernel_scale', 0), ('kernel_scale', 2), ('kernel_add', 0),
+             ('kernel_add', 1), ('kernel_triad', 1), ('kernel_triad', 2)]  # fmt: skip
 
 
 def between_kernels(array):
@@ -69,22 +62,14 @@ def found(build_program, tmp_path_factory):
         planned[kernel, array] = [(DICE.randrange(NTIMES - 1), flips) for flips in runs]
     runs = [(where, *run) for (where, _), runs in planned.items() for run in runs]
     (folder / 'runs.json').write_text(json.dumps(runs))
+    script = ROOT / 'tests/lib/flip_bits.py'
+    variables = {'FLIPS': str(folder), 'FLIPS_SIZE': str(SIZE), 'FLIPS_NTIMES': str(NTIMES)}
+    variables |= {'OMP_NUM_THREADS': '2', 'OMP_WAIT_POLICY': 'passive'}
     done = subprocess.run(
-        [
-            'gdb',
-            '-nx',
-            '-batch',
-            '-x',
-            ROOT / 'tests/lib/flip_bits.py',
-            build_program('stream', '-g'),
-        ],
-        env={**os.environ, 'FLIPS': str(folder), 'FLIPS_SIZE': str(SIZE)}
-        | {'FLIPS_NTIMES': str(NTIMES), 'OMP_NUM_THREADS': '2', 'OMP_WAIT_POLICY': 'passive'},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
+        ['gdb', '-nx', '-batch', '-x', script, build_program('stream', '-g')],
+        env=os.environ | variables, stdin=subprocess.DEVNULL, capture_output=True, text=True,
         timeout=900 if ALL else 240,
-    )
+    )  # fmt: skip
     files = [folder / f'record-{number}.json' for number in range(len(runs))]
     assert all(f.exists() and f.stat().st_size for f in files), done.stdout + done.stderr
     records = iter([check(json.loads(f.read_text())) for f in files])
@@ -109,8 +94,6 @@ def test_every_bit_is_found_at_validation(found):
         seen = [(w['array'], w['index'], bits_changed(w)) for w in wrong]
         assert seen == sorted(('abc'[array], index, 1 << bit) for array, index, bit in flips)
         assert {w['host'] for w in wrong} == {record['host']}
-    count = sum(len(flips) for flips, _ in runs)
-    print(f'bit flips at validation: {count} of {count} found')
 
 
 @pytest.mark.parametrize('kernel, array', READ_NEXT, ids=[f'{k}-{"abc"[a]}' for k, a in READ_NEXT])
@@ -121,5 +104,3 @@ def test_a_bit_flipped_between_kernels_is_found(found, kernel, array):
         in_a = {w['index'] for w in record['validation']['first'] if w['array'] == 'a'}
         assert in_a == {index for _, index, _ in flips}
         assert {w['index'] for w in record['validation']['first']} == in_a
-    count = sum(len(flips) for flips, _ in found[kernel, array])
-    print(f'bit flips of {"abc"[array]} before {kernel}: {count} of {count} found')

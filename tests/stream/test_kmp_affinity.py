@@ -1,6 +1,5 @@
 """The pinning `kmp` with Intel's own OpenMP runtime (PyPI's intel-openmp) under clang."""
 
-import json
 import os
 import subprocess
 
@@ -13,8 +12,9 @@ from membw.presets import compilers
 RUNTIME = ROOT / '.venv/.setup/intel-openmp/lib'  # ci/test.sh
 
 
-@pytest.fixture(scope='module')
-def program(build_program):
+@pytest.fixture
+def places(build_program, run_program):
+    """places(KMP_AFFINITY, cpus): threads_on of the record of a run on those CPUs."""
     clang, _ = compilers().get('clang', [('', '')])[0]
     if not clang or not (RUNTIME / 'libiomp5.so').exists():
         pytest.skip("no clang, or no libiomp5 of PyPI's intel-openmp")
@@ -22,21 +22,13 @@ def program(build_program):
     path = build_program('stream', *line, cc=clang, usual=('-O1',))
     needed = subprocess.run(['ldd', path], capture_output=True, text=True).stdout
     assert f'{RUNTIME}/libiomp5.so' in needed
-    return path
-
-
-@pytest.fixture
-def places(program, tmp_path):
-    """places(KMP_AFFINITY, cpus): threads_on of the record of a run on those CPUs."""
 
     def run(affinity, cpus):
-        env = {k: v for k, v in os.environ.items() if k not in pinnings.PINNING_VARIABLES}
-        env |= {'OMP_NUM_THREADS': str(len(cpus)), 'KMP_AFFINITY': affinity}
-        words = ['taskset', '-c', ','.join(map(str, cpus)), program, '-n', '100003', '-t', '2']
-        record = tmp_path / 'record.json'
-        done = subprocess.run([*words, '--json', record], env=env, capture_output=True, text=True)
-        assert done.returncode == 1, done.stderr  # tiny arrays
-        return json.loads(record.read_text())['threads_on']
+        on = ('taskset', '-c', ','.join(map(str, cpus)))
+        variables = {'OMP_NUM_THREADS': len(cpus), 'KMP_AFFINITY': affinity}
+        status, said, record = run_program(path, '-n', '100003', '-t', '2', before=on, **variables)
+        assert status == 1, said  # tiny arrays
+        return record['threads_on']
 
     return run
 

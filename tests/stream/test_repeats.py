@@ -97,8 +97,8 @@ def test_without_a_number_it_repeats_until_the_figures_have_settled_or_time_is_u
 
 
 @pytest.mark.parametrize('words, said', [
-    # arrays of four times a cache of 260 MiB take half a second each time: of two of them, all that
-    # a second had room for, there is no interval, and every row was INVALID
+    # arrays of four times a cache of 260 MiB take half a second each time: of two of them, all
+    # that a second had room for, there is no interval, and every row was INVALID
     ('0.5 1', '7 3.5 time limit'), ('0.5 4.2', '9 4.5 time limit'),
     # a tick is looked for every 20 ms: one in half a second made all four kernels disturbed
     ('0.5 1 0.52', '1 '), ('0.1 1 0.52', '1 '), ('0.02 1 0.52', '4 '), ('0.004 1 0.52', '20 '),
@@ -167,9 +167,7 @@ def test_a_busy_cpu_leaves_a_lower_bound_and_who_was_busy(stream, run, tmp_path,
     before = declared_cache.words(tmp_path, declared_mib) if declared_mib else []
     before += ['taskset', '-c', CPUS[0]]
     with busy_loops(CPUS[0], 3):
-        said, record = run(
-            stream, *'-n 17e6 -t 5 --allow array-too-small'.split(), before=before
-        )
+        said, record = run(stream, *'-n 17e6 -t 5 --allow array-too-small'.split(), before=before)
     assert not declared_mib or record['llc_mib'] == declared_mib
     triad, kernel = record['metrics']['triad'], record['kernels']['triad']
     assert (record['verdict'], triad['bound'], kernel['best_of']) == ('VALID', 'lower', 4)

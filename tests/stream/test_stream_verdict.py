@@ -5,7 +5,6 @@ import os
 import pathlib
 import subprocess
 import threading
-import time
 
 import pytest
 import silent_kernel

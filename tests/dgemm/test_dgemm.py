@@ -10,8 +10,6 @@ import silent_kernel
 from one_cpu import one_cpu
 from places import ROOT
 
-pytestmark = pytest.mark.alone
-
 CPUS = len(os.sched_getaffinity(0))
 ONE_CPU = ('taskset', '-c', str(min(os.sched_getaffinity(0))))
 # what a multiplication of a millisecond cannot be
@@ -62,6 +60,7 @@ def detail(record, reason):
 # --- figures ---------------------------------------------------------------------------------
 
 
+@pytest.mark.alone
 def test_both_shapes_have_a_figure_and_a_share_of_what_was_attainable(linked, run):
     status, said, record = run(
         linked('openblas-openmp'), '-n', '700', '-t', '2', '--stated', '1e4', '--allow', TINY
@@ -86,7 +85,6 @@ def test_both_shapes_have_a_figure_and_a_share_of_what_was_attainable(linked, ru
     assert all(record['denominators'][d]['source'] for d in ('stated', 'attainable', 'clock'))
 
 
-@pytest.mark.shared
 def test_the_ceiling_of_arm_runs_its_own_loop(build_program, run, need):
     """By an emulator: that it runs, not how fast."""
     need('aarch64-linux-gnu-gcc')
@@ -103,7 +101,6 @@ def test_the_ceiling_of_arm_runs_its_own_loop(build_program, run, need):
 # --- is the product right? -------------------------------------------------------------------
 
 
-@pytest.mark.shared
 def test_every_flipped_bit_of_a_product_is_found_and_its_element_named(build_program):
     """15808 of 15808, and 234 of 234 pairs of errors that cancel in the sum of their column."""
     program = build_program('tests/probes/dgemm_flips.c', '-O1')
@@ -112,7 +109,6 @@ def test_every_flipped_bit_of_a_product_is_found_and_its_element_named(build_pro
     assert done.stdout == f'found {flips} of {flips}, pairs {pairs} of {pairs}\n'
 
 
-@pytest.mark.shared
 def test_a_flip_in_a_run_is_named_with_row_column_and_bits(plain, run):
     column, row = 5, 3
     before = 'memset(wrong, 0, sizeof(*wrong));'
@@ -126,12 +122,12 @@ def test_a_flip_in_a_run_is_named_with_row_column_and_bits(plain, run):
     assert actual ^ expected == 1
 
 
+@pytest.mark.alone
 def test_a_library_that_does_nothing_is_too_good_and_not_validated(plain, run):
     status, said, record = run(plain('-DLAZY'), *FEW, '-n', '500')
     assert status == 1 and reasons(record) >= {'too-good', 'not-validated', 'too-short'}
 
 
-@pytest.mark.shared
 def test_a_disturbed_multiplication_shows_a_lower_bound(plain, run, tmp_path):
     """It was INVALID, without a figure."""
     swaps = silent_kernel.that_swaps(tmp_path)
@@ -156,6 +152,7 @@ ACCIDENTS = {
 many = pytest.mark.skipif(CPUS < 2, reason='one CPU: one thread is all of them')
 
 
+@pytest.mark.alone
 @many
 @pytest.mark.parametrize('variant, accident', ACCIDENTS.values(), ids=ACCIDENTS)
 def test_one_thread_in_place_of_all_is_invalid(linked, run, variant, accident):
@@ -164,6 +161,7 @@ def test_one_thread_in_place_of_all_is_invalid(linked, run, variant, accident):
     assert f'square: 1 of {record["threads_requested"]} threads worked' in said
 
 
+@pytest.mark.alone
 @many
 def test_a_cgroup_of_one_cpu_gives_one_thread_and_two_are_a_lower_bound(linked, run):
     """A quota is noise: all threads work, each for a share of the time."""
@@ -180,6 +178,7 @@ def test_a_cgroup_of_one_cpu_gives_one_thread_and_two_are_a_lower_bound(linked, 
         assert throttled or 'other processes used' in said
 
 
+@pytest.mark.alone
 @many
 def test_all_threads_at_work_are_counted_and_no_reason(linked, run):
     """The same line as the accidents', without one."""
@@ -191,6 +190,7 @@ def test_all_threads_at_work_are_counted_and_no_reason(linked, run):
         assert 'threads-idle' not in reasons(record)
 
 
+@pytest.mark.alone
 def test_as_many_threads_as_requested_are_enough(linked, run):
     record = run(linked('openblas-openmp'), *SHORT, '--threads', '1', OMP_NUM_THREADS=1)[2]
     assert record['threads_requested'] == 1 and 'threads-idle' not in reasons(record)
@@ -199,7 +199,6 @@ def test_as_many_threads_as_requested_are_enough(linked, run):
 # --- whose library was it? -------------------------------------------------------------------
 
 
-@pytest.mark.shared
 def test_the_record_says_which_library_was_called(linked, run):
     blas = run(linked('openblas-openmp'), *FEW, variant='openblas-serial')[2]['blas']
     assert blas['library'].startswith(blas_here.folder('openblas-serial'))
@@ -207,7 +206,6 @@ def test_the_record_says_which_library_was_called(linked, run):
     assert blas['says'].startswith('OpenBLAS')
 
 
-@pytest.mark.shared
 def test_another_library_than_the_rows_is_wrong(linked, run):
     program = linked('openblas-openmp')
     record = run(program, *FEW, '--library', 'libmkl_sequential', '--allow', TINY)[2]
@@ -218,7 +216,6 @@ def test_another_library_than_the_rows_is_wrong(linked, run):
     assert "uses 'none' threads, not 'openmp'" in detail(serial, 'wrong-library')
 
 
-@pytest.mark.shared
 def test_kernels_that_the_environment_chose_are_not_the_nodes(linked, run):
     """OPENBLAS_CORETYPE halved a share unnoticed."""
     status, said, record = run(linked('openblas-openmp'), *FEW, OPENBLAS_CORETYPE='Prescott')
@@ -230,7 +227,6 @@ def test_kernels_that_the_environment_chose_are_not_the_nodes(linked, run):
     assert {'OPENBLAS_CORETYPE', 'MKL_CBWR', 'BLIS_ARCH_TYPE'} <= set(said.split())
 
 
-@pytest.mark.shared
 def test_two_libraries_at_once_are_wrong(linked, run):
     other = f'{blas_here.folder("blis-openmp")}/libblis.so.4'
     record = run(linked('openblas-openmp'), *FEW, LD_PRELOAD=other, OPENBLAS_CORETYPE='Nehalem')[2]

@@ -5,10 +5,7 @@ import os
 import pytest
 
 CPUS = sorted(os.sched_getaffinity(0))
-pytestmark = [
-    pytest.mark.alone,
-    pytest.mark.skipif(len(CPUS) < 2, reason='this machine has one CPU'),
-]
+pytestmark = pytest.mark.skipif(len(CPUS) < 2, reason='this machine has one CPU')
 SHORT = ('--bodies', '500', '--rounds', '6')
 
 
@@ -20,6 +17,7 @@ def run(build_program, run_program):
     )
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize('precision', ['float', 'double'])
 def test_speed_up_efficiency_and_serial_fraction_follow_from_the_rounds(run, precision):
     status, said, record = run('--precision', precision, '--rounds', '7', '--seconds', '0.005')
@@ -42,7 +40,6 @@ def test_speed_up_efficiency_and_serial_fraction_follow_from_the_rounds(run, pre
     assert record['momentum'] < 1e-6 and record['energy_drift'] < 1e-4 * 5
 
 
-@pytest.mark.shared
 @pytest.mark.parametrize('precision, bits', [('float', 32), ('double', 64)])
 def test_a_flipped_bit_of_a_force_is_found_and_located(run, precision, bits):
     flip = 'if (crew == &crews[count - 1])\n\t\t\t'
@@ -70,7 +67,6 @@ WRONG = {
 }
 
 
-@pytest.mark.shared
 @pytest.mark.parametrize('reason', WRONG)
 def test_idle_threads_and_wrong_forces_are_invalid(run, reason):
     change, detail = WRONG[reason]
@@ -79,7 +75,6 @@ def test_idle_threads_and_wrong_forces_are_invalid(run, reason):
     assert status == 1 and detail in found[reason], output
 
 
-@pytest.mark.shared
 def test_a_core_that_the_host_shares_leaves_a_bound_and_a_speed_up_without_interval(run):
     """Seen on a virtual machine: 1.08 with two threads, and 1.99 a second later."""
     change = 'nbody/measure.c', 'return additions;', 'return crew->threads > 1 ? 0.01 : additions;'
@@ -90,7 +85,6 @@ def test_a_core_that_the_host_shares_leaves_a_bound_and_a_speed_up_without_inter
     assert 'disturbed' in {w['reason'] for w in record['warnings']}, output
 
 
-@pytest.mark.shared
 def test_a_team_smaller_than_requested_is_idle_and_without_one_thread_is_no_baseline(run):
     for options, variables, reason in (
         ((), {'OMP_THREAD_LIMIT': '1'}, 'threads-idle'), (('--threads', '2'), {}, 'no-baseline'),
@@ -99,7 +93,6 @@ def test_a_team_smaller_than_requested_is_idle_and_without_one_thread_is_no_base
         assert status == 1 and reason in {r['reason'] for r in record['reasons']}, said
 
 
-@pytest.mark.shared
 def test_an_offload_that_ran_on_the_host_is_invalid(run):
     """What gcc does without a plug-in, even where the offload is mandatory: in silence."""
     status, said, record = run(*SHORT, '--offload', OMP_TARGET_OFFLOAD='MANDATORY')

@@ -9,10 +9,7 @@ import pytest
 from places import ROOT
 
 CPUS = sorted(os.sched_getaffinity(0))
-pytestmark = [
-    pytest.mark.alone,
-    pytest.mark.skipif(len(CPUS) < 2, reason='this machine has one CPU, a team takes two'),
-]
+pytestmark = pytest.mark.skipif(len(CPUS) < 2, reason='this machine has one CPU, a team takes two')
 SHORT = ('--threads', '2', '--pairs', '15')
 CLANG = shutil.which('clang-19') or shutil.which('clang')
 SIZES = [8, 72, 648, 5832, 52488, 472392]
@@ -34,6 +31,7 @@ def run(build_program, run_program):
     return start
 
 
+@pytest.mark.alone
 def test_every_construct_has_a_figure_for_every_team(run):
     status, said, record = run('--pairs', '6')
     assert status == 0, said
@@ -75,6 +73,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize('reason', FAULTS)
 def test_every_planted_fault_is_found_and_nothing_else(run, reason):
     for _ in range(5):  # others may disturb every pair of a construct: it then has no overhead
@@ -94,6 +93,7 @@ SEVERAL_AT_ONCE = (
 )
 
 
+@pytest.mark.alone
 def test_a_step_may_be_as_short_as_the_compiler_makes_it(run):
     status, said, record = run(*SHORT, '--constructs', 'for', changes=(SEVERAL_AT_ONCE,))
     delay = record['delay']
@@ -102,7 +102,6 @@ def test_a_step_may_be_as_short_as_the_compiler_makes_it(run):
     assert status == 0, said
 
 
-@pytest.mark.shared
 def test_a_team_smaller_than_requested_is_invalid(run):
     status, said, record = run('--pairs', '6', '--constructs', 'barrier', OMP_THREAD_LIMIT='1')
     assert status == 1
@@ -110,7 +109,6 @@ def test_a_team_smaller_than_requested_is_invalid(run):
     assert 'barrier_t2: 1 of 2 threads took part in it' in said
 
 
-@pytest.mark.shared
 def test_more_threads_than_cpus_are_invalid(run):
     many = str(2 * len(CPUS))
     options = ('--threads', many, '--pairs', '6', '--constructs', 'parallel')
@@ -125,7 +123,6 @@ def intel_runtime():
     return path if path.is_file() else None
 
 
-@pytest.mark.shared
 @pytest.mark.parametrize('policy', ['active', 'passive'])
 @pytest.mark.parametrize('runtime', ['libgomp', 'libomp', 'libiomp5'])
 def test_the_runtime_and_how_its_threads_wait_are_in_the_record(run, runtime, policy):
@@ -141,7 +138,6 @@ def test_the_runtime_and_how_its_threads_wait_are_in_the_record(run, runtime, po
         assert (seen['blocktime_ms'] > 0) == (policy == 'active')
 
 
-@pytest.mark.shared
 def test_without_openmp_there_is_nothing_to_build():
     line = ['gcc', '-fsyntax-only', ROOT / 'src/overheads/overheads.c']
     done = subprocess.run(line, capture_output=True, text=True)

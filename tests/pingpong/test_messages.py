@@ -13,7 +13,6 @@ from places import ROOT
 
 TWO = sorted(os.sched_getaffinity(0))[:2]
 pytestmark = [
-    pytest.mark.alone,
     pytest.mark.skipif(len(TWO) < 2, reason='this machine has one CPU, a pair takes two'),
     pytest.mark.skipif(bool(mpi_job.lacking()), reason=f'no {mpi_job.lacking()}'),
 ]
@@ -44,7 +43,6 @@ def run(build, tmp_path):
     return start
 
 
-@pytest.mark.shared
 def test_the_sizes_are_imbs(run):
     """Sent they take a minute of a busy machine: what was chosen is enough."""
     chosen = 'const size_t largest = message_sizes[message_sizes_count - 1];'
@@ -54,6 +52,7 @@ def test_the_sizes_are_imbs(run):
     assert sizes in run('--pairs', PAIR, changes=left)[1]
 
 
+@pytest.mark.alone
 def test_every_byte_of_a_message_is_checked_and_what_it_took_is_said(run):
     sizes = [0, 1, 64, 4096, 65536]
     status, said, record = run(*SHORT, '--sizes', ','.join(map(str, sizes)))
@@ -81,6 +80,7 @@ def test_every_byte_of_a_message_is_checked_and_what_it_took_is_said(run):
     assert re.search(r'^ +64 Ki +[\d.]+', said, re.M)
 
 
+@pytest.mark.alone
 def test_it_pins_both_ranks_whatever_the_launcher_bound_them_to(run):
     """One bound to the other's CPU, the other to none."""
     bound = {'OMPI_MCA_hwloc_base_binding_policy': 'core'}
@@ -88,6 +88,7 @@ def test_it_pins_both_ranks_whatever_the_launcher_bound_them_to(run):
     assert status == 0, said
 
 
+@pytest.mark.alone
 def test_ranks_of_two_nodes_are_a_remote_pair(run):
     options = (*SHORT, '--sizes', '0,64')
     status, said, record = run(*options, nodes=('here', 'there'))
@@ -98,6 +99,7 @@ def test_ranks_of_two_nodes_are_a_remote_pair(run):
     assert status == 1 and 'not remote' in said
 
 
+@pytest.mark.alone
 def test_of_two_nodes_both_ways_between_two_cpus_are_pairs_and_of_one_node_are_not(run):
     both = f'{PAIR},{TWO[-1]}-{TWO[0]}'
     options = ('--pairs', both, '--sizes', '8', '--seconds', '0.01')
@@ -108,7 +110,6 @@ def test_of_two_nodes_both_ways_between_two_cpus_are_pairs_and_of_one_node_are_n
     assert f"membw: '--pairs {both}': {TWO[-1]}-{TWO[0]} is the same pair as {PAIR}" in said
 
 
-@pytest.mark.shared
 def test_a_host_and_its_card_run_a_build_each(build, tmp_path):
     """The card is a stand-in: another build, with another node's name, on this machine."""
     path, line = tmp_path / 'record.json', ['mpirun']
@@ -125,6 +126,7 @@ def test_a_host_and_its_card_run_a_build_each(build, tmp_path):
     assert record['messages'][1]['words_checked'] >= 2 * 512
 
 
+@pytest.mark.alone
 def test_an_mpi_that_does_not_use_the_shared_memory_is_named(run):
     tcp = {'OMPI_MCA_btl': 'tcp,self', 'OMPI_MCA_pml': 'ob1'}
     _, said, record = run(*SHORT, '--sizes', '0', **tcp)
@@ -142,14 +144,12 @@ FLIPPED = ((
 ),)  # fmt: skip
 
 
-@pytest.mark.shared
 def test_a_flipped_bit_of_a_message_is_found(run):
     status, said, record = run(*SHORT, '--sizes', '64', changes=FLIPPED)
     reasons = {r['reason']: r['detail'] for r in record['reasons']}
     assert status == 1 and 'the first at byte 32' in reasons['not-validated']
 
 
-@pytest.mark.shared
 @pytest.mark.parametrize('options, nodes, said', [
     ('--sizes 8,x', 'one one', "invalid value for '--sizes': 'x'"),
     ('--method cas', 'one one', "'--method' is for threads"),
@@ -170,7 +170,6 @@ def test_bad_input_is_one_line_a_hint_and_exit_status_2(run, options, nodes, sai
 FAILING = ('-D_GNU_SOURCE', '-include', ROOT / 'tests/probes/failing_receive.h')
 
 
-@pytest.mark.shared
 @pytest.mark.parametrize('number', ['1', '40'])
 def test_a_message_that_never_comes_ends_the_job_with_its_reason(run, number):
     """The first, which is an order, and one of a block."""
@@ -181,7 +180,6 @@ def test_a_message_that_never_comes_ends_the_job_with_its_reason(run, number):
     assert hint.startswith('hint: can their nodes reach each other?')
 
 
-@pytest.mark.shared
 def test_a_signal_ends_the_job_with_one_line(run):
     """Launchers pass SIGINT and SIGTERM on: a message of 1 GiB went on for minutes after both."""
     options = (*SHORT, '--sizes', '64')
@@ -198,7 +196,6 @@ def refusal(output):
     return fact, hint
 
 
-@pytest.mark.shared
 def test_more_memory_than_there_is_is_refused_before_any_of_it_is_touched(build, tmp_path):
     root = write_files(tmp_path / 'root', {'proc/meminfo': 'MemAvailable: 4096 kB'})
     program, there = build(changes=OTHER_MACHINE), {'MACHINE': str(root), **mpi_job.AT_ONCE}
@@ -219,7 +216,6 @@ def records_of_nodes(folder, program, nodes, *options):
     return job, job.records()
 
 
-@pytest.mark.shared
 def test_every_pair_of_nodes_meets_once_and_both_sides_keep_the_link(build, tmp_path):
     """Three nodes on two CPUs: one of them waits in each round."""
     allowed = ('--allow', 'oversubscribed', '--sizes', '0,4096')
@@ -238,7 +234,6 @@ def test_every_pair_of_nodes_meets_once_and_both_sides_keep_the_link(build, tmp_
     assert {'latency', 'bandwidth'} == set(records[0]['metrics'])
 
 
-@pytest.mark.shared
 def test_a_flipped_bit_makes_its_link_invalid_on_both_sides(build, tmp_path):
     """Of each rank that leads, in the first link that it leads."""
     flip = build(changes=FLIPPED)

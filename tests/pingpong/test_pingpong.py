@@ -10,10 +10,7 @@ from one_cpu import one_cpu
 
 TWO = sorted(os.sched_getaffinity(0))[:2]
 PAIR = f'{TWO[0]}-{TWO[-1]}'
-pytestmark = [
-    pytest.mark.alone,
-    pytest.mark.skipif(len(TWO) < 2, reason='this machine has one CPU, a pair takes two'),
-]
+pytestmark = pytest.mark.skipif(len(TWO) < 2, reason='this machine has one CPU, a pair takes two')
 
 
 @pytest.fixture
@@ -24,6 +21,7 @@ def run(build_program, run_program):
     )
 
 
+@pytest.mark.alone
 def test_a_pair_is_measured_by_every_method_and_with_both_homes(run):
     one, other = TWO
     status, said, record = run('--pairs', PAIR, '--seconds', '0.1')
@@ -38,7 +36,6 @@ def test_a_pair_is_measured_by_every_method_and_with_both_homes(run):
     assert 'Verdict: VALID' in said
 
 
-@pytest.mark.shared
 def test_a_pair_in_a_cgroup_that_grants_one_cpu_is_disturbed(run):
     """Both sides wait by reading: what the one takes is missing to the other."""
     with one_cpu() as enter:
@@ -47,7 +44,6 @@ def test_a_pair_in_a_cgroup_that_grants_one_cpu_is_disturbed(run):
         assert 'warning: disturbed: ' in said
 
 
-@pytest.mark.shared
 def test_a_pair_of_another_class_than_requested_is_invalid(run):
     actual = run(*SHORT)[2]['pairs'][0]['class']
     asked = 'node' if actual != 'node' else 'llc'
@@ -59,7 +55,6 @@ def test_a_pair_of_another_class_than_requested_is_invalid(run):
 SHORT = ('--pairs', PAIR, '--seconds', '0.005')
 
 
-@pytest.mark.shared
 def test_what_the_kernel_does_not_say_is_said_though_the_figure_stands(run, tmp_path):
     """Where a thread ran, and whether others had its CPU: VALID, but not without a word."""
     status, said, record = run(*SHORT, **silent_kernel.no_cpu(tmp_path))
@@ -114,7 +109,6 @@ WRONG = {
 }
 
 
-@pytest.mark.shared
 @pytest.mark.parametrize('method', WRONG)
 def test_one_flipped_bit_of_a_message_is_found(run, method):
     status, said, record = run(*SHORT, '--method', method, changes=(WRONG[method],))
@@ -122,7 +116,6 @@ def test_one_flipped_bit_of_a_message_is_found(run, method):
     assert status == 1 and 'not-validated' in reasons and 'carried a wrong value' in said
 
 
-@pytest.mark.shared
 def test_one_cpu_is_no_pair_and_without_openmp_it_says_so(run, build_program):
     status, said, _ = run(before=('taskset', '-c', str(TWO[0])))
     assert status == 2 and 'only one CPU, but a pair needs two' in said

@@ -11,7 +11,7 @@ import subprocess
 import time
 
 import pytest
-from changed_source import OTHER_MACHINE
+from changed_source import OTHER_MACHINE, SHORT_LOOKS
 from places import ROOT
 from quick_runs import quick
 
@@ -59,7 +59,7 @@ NAMES = [
 
 def test_a_node_is_named_as_its_scheduler_has_it(build_program, tmp_path, call):
     """By the program, by Python and in the ledger of a job."""
-    words = f'{build_program("stream")} -n 1e5 -t 2 --allow {WRONG_HERE} --json r.json'
+    words = f'{build_program("stream", changes=[SHORT_LOOKS])} -n 1e5 -t 2 --allow {WRONG_HERE} --json r.json'
     for number, (given, name) in enumerate(NAMES):
         folder = tmp_path / str(number)
         folder.mkdir()

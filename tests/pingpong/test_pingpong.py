@@ -55,9 +55,9 @@ def test_a_pair_of_another_class_than_requested_is_invalid(run):
 SHORT = ('--pairs', PAIR, '--seconds', '0.005')
 
 
-def test_what_the_kernel_does_not_say_is_said_though_the_figure_stands(run, tmp_path):
+def test_what_the_kernel_does_not_say_is_said_though_the_figure_stands(run):
     """Where a thread ran, and whether others had its CPU: VALID, but not without a word."""
-    status, said, record = run(*SHORT, **silent_kernel.no_cpu(tmp_path))
+    status, said, record = run(*SHORT, **silent_kernel.preloaded('no_cpu'))
     assert status == 0, said
     assert [t['cpu'] for t in record['threads_on']] == [None, None]
     assert 'warning: wrong-pinning: not known: the kernel does not say' in said

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 import silent_kernel
-from changed_source import OTHER_MACHINE, write_files
+from changed_source import OTHER_MACHINE, SHORT_LOOKS, write_files
 from cpu_used import until_cpu_used
 
 SMALL = ['-n', '1e6', '--allow', 'array-too-small']
@@ -31,7 +31,7 @@ class Done:
 
 @pytest.fixture
 def stream(build_program):
-    return build_program('stream')
+    return build_program('stream', changes=[SHORT_LOOKS])
 
 
 @pytest.fixture
@@ -166,18 +166,18 @@ def test_a_quota_that_throttles_is_named(machine, run, tmp_path, key, unit):
     assert 'disturbed' in done.reasons | done.warnings
 
 
-def test_pages_that_came_back_from_swap_leave_a_lower_bound(stream, run, tmp_path):
+def test_pages_that_came_back_from_swap_leave_a_lower_bound(stream, run):
     """A thread that waits for its page is not ready to run, and seemed to have lost nothing."""
-    done = run(stream, *SMALL, '-t', '20', **silent_kernel.that_swaps(tmp_path))
+    done = run(stream, *SMALL, '-t', '20', **silent_kernel.preloaded('swaps'))
     assert 'disturbed' in done.warnings and not done.reasons
     assert done.record['metrics']['triad']['bound'] == 'lower'
     assert 'of its pages that came back from swap: memory is short here' in done.said
     assert done.record['busy']['major_faults'] > 100
 
 
-def test_a_clock_that_the_cpu_time_contradicts_is_invalid(stream, run, tmp_path):
+def test_a_clock_that_the_cpu_time_contradicts_is_invalid(stream, run):
     """With one at half its speed Copy read 83 GB/s on a machine of 42, VALID."""
-    slow = silent_kernel.with_a_slow_clock(tmp_path)
+    slow = silent_kernel.with_a_slow_clock()
     done = run(stream, *SMALL, '-t', '150', OMP_NUM_THREADS=1, **slow)
     assert done.reasons == {'clock'} and 'the clock is slow' in done.said
     # on a busy node the thread had less than half of its CPU
@@ -186,10 +186,10 @@ def test_a_clock_that_the_cpu_time_contradicts_is_invalid(stream, run, tmp_path)
 
 @pytest.mark.alone
 @pytest.mark.parametrize('every', [0, 1])
-def test_a_clock_at_half_speed_on_a_busy_node_is_invalid(stream, run, tmp_path, every):
+def test_a_clock_at_half_speed_on_a_busy_node_is_invalid(stream, run, every):
     """Threads that lose half of their CPUs used no more CPU time than went by, and the record had
     "other processes used 121 % of the CPUs", VALID. The kernel's ticks go on by the right time."""
-    slow = silent_kernel.with_a_slow_clock(tmp_path, 2, every)
+    slow = silent_kernel.with_a_slow_clock(2, every)
     loops = [subprocess.Popen(['sh', '-c', 'while :; do :; done']) for _ in CPUS]
     try:
         done = run(stream, *SMALL, '-t', '300', OMP_NUM_THREADS=len(CPUS), **slow)
@@ -247,11 +247,11 @@ def test_the_real_affinity_of_each_thread_is_recorded(stream, run):
     assert 'wrong-pinning' not in done.reasons
 
 
-def test_where_the_kernel_does_not_say_where_threads_run_the_run_says_so(stream, run, tmp_path):
+def test_where_the_kernel_does_not_say_where_threads_run_the_run_says_so(stream, run):
     """It was two threads on one core, and INVALID."""
     line = stream, '--allow', 'array-too-small,oversubscribed', '-n', '1000', '-t', '3'
     pinned = {'OMP_NUM_THREADS': 2, 'OMP_PLACES': 'cores', 'OMP_PROC_BIND': 'close'}
-    done = run(*line, **pinned, **silent_kernel.no_cpu(tmp_path))
+    done = run(*line, **pinned, **silent_kernel.preloaded('no_cpu'))
     assert 'wrong-pinning' in done.warnings - done.reasons, done.said
     assert 'not known: the kernel does not say on which CPU' in done.said
     assert all(t['cpu'] is t['cpus_seen'] is None for t in done.record['threads_on'])

@@ -109,6 +109,7 @@ def test_more_threads_than_files_may_be_open_hide_no_remote_memory(
     _, text, record = run_program(*words, '--allow', ALLOW, before=limited, OMP_NUM_THREADS=80)
     assert [r['reason'] for r in record['reasons'] if not r['allowed']] == ['wrong-placement']
     assert 'do not lie on the local NUMA domain 1' in text
+    assert record['placement_after']['pages_on'].keys() == {'0'}
     assert record['repetitions']['lost_time_from'] == ('schedstat' if files == 300 else 'switches')
 
 

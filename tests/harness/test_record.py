@@ -59,7 +59,8 @@ NAMES = [
 
 def test_a_node_is_named_as_its_scheduler_has_it(build_program, tmp_path, call):
     """By the program, by Python and in the ledger of a job."""
-    words = f'{build_program("stream", changes=[SHORT_LOOKS])} -n 1e5 -t 2 --allow {WRONG_HERE} --json r.json'
+    program = build_program('stream', changes=[SHORT_LOOKS])
+    words = f'{program} -n 1e5 -t 2 --allow {WRONG_HERE} --json r.json'
     for number, (given, name) in enumerate(NAMES):
         folder = tmp_path / str(number)
         folder.mkdir()

@@ -1,4 +1,4 @@
-/* A library before others: the monotonic clock runs SLOWER, with EVERY that of the CPU time, too.
+/* A library before others: the monotonic clock runs SLOWER; with EVERY that of the CPU time, too.
  */
 #define _GNU_SOURCE
 #include <sys/syscall.h>

@@ -264,17 +264,6 @@ def test_more_than_the_peak_is_too_good(stream, run, peak, is_too_good):
     assert done.record['peak']['value'] == float(peak)
 
 
-def test_pages_on_a_remote_domain(machine, run):
-    """A /sys that says the CPUs belong to domain 1; the pages really lie on domain 0."""
-    nodes = 'devices/system/node'
-    memory = {f'{nodes}/node{n}/meminfo': f'Node {n} MemTotal: 16777216 kB' for n in (0, 1)}
-    cpus = {f'{nodes}/node{n}/cpulist': text for n, text in enumerate(('', '0-63'))}
-    allowed = {f'{nodes}/online': '0-1', '../proc/self/status': 'Mems_allowed_list:\t0-1'}
-    done = run(machine(memory | cpus | allowed), *SHORT)
-    assert 'wrong-placement' in done.reasons
-    assert done.record['placement_after']['pages_on'].keys() == {'0'}
-
-
 def test_pages_where_numactl_put_them(stream, run):
     done = run(stream, *SHORT, before=('numactl', '--membind=0'))
     assert 'wrong-placement' not in done.reasons

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 import silent_kernel
+from changed_source import SHORT_LOOKS
 
 QUIET = ['-n', '1000000', '-t', '3', '--allow']
 QUIET += ['array-too-small,too-short,oversubscribed,wrong-pinning']
@@ -13,7 +14,7 @@ QUIET += ['array-too-small,too-short,oversubscribed,wrong-pinning']
 
 @pytest.fixture(scope='module')
 def stream(build_program):
-    return build_program('stream')
+    return build_program('stream', changes=[SHORT_LOOKS])
 
 
 def check(stream, *words):

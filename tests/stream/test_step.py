@@ -5,6 +5,7 @@ import os
 import subprocess
 
 import pytest
+from changed_source import SHORT_LOOKS
 from mpi_job import DEFECTS
 from record_schema import check
 
@@ -16,7 +17,8 @@ def start(build_program, tmp_path):
     def of(rank, count):
         step = {'SLURM_STEP_NUM_TASKS': str(count), 'SLURM_PROCID': str(rank)}
         step |= {'SLURMD_NODENAME': f'n{rank + 1}'}
-        words = [build_program('stream'), '-n', '20000', '-t', '3', '--allow', DEFECTS]
+        program = build_program('stream', changes=[SHORT_LOOKS])
+        words = [program, '-n', '20000', '-t', '3', '--allow', DEFECTS]
         words += ['--json', tmp_path / 'all.jsonl']
         return subprocess.run(words, env=os.environ | step, capture_output=True, text=True)
 

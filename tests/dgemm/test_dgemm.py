@@ -129,7 +129,6 @@ def test_a_library_that_does_nothing_is_too_good_and_not_validated(plain, run):
 
 
 def test_a_disturbed_multiplication_shows_a_lower_bound(plain, run):
-    """It was INVALID, without a figure."""
     swaps = silent_kernel.preloaded('swaps')
     options = ('--shape', 'square', '-n', '200', '--max-seconds', '0.4', '--allow', TINY)
     status, said, record = run(plain(), *options, **swaps)

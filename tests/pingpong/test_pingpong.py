@@ -66,7 +66,6 @@ def test_what_the_kernel_does_not_say_is_said_though_the_figure_stands(run):
 
 
 def test_on_busy_cpus_every_latency_is_shown_and_no_wide_interval(run):
-    """It was INVALID, without a figure."""
     burn = ('sh', '-c', 'while :; do :; done')
     burners = [subprocess.Popen(['taskset', '-c', str(cpu), *burn]) for cpu in TWO]
     try:

@@ -52,7 +52,6 @@ def test_a_floor_is_judged_by_the_table_of_words(build_program):
 
 
 def test_a_bound_below_its_floor_is_undecided_and_one_above_it_passes(stream):
-    """Three of three healthy nodes were refused at a load of 12."""
     swaps = {**os.environ, **silent_kernel.preloaded('swaps')}
     for floor, said, status in ('1e6', 'UNDECIDED', 1), ('0.001', 'PASS', 0):
         words = [stream, *QUIET, '--at-least', f'triad={floor}']

@@ -161,8 +161,7 @@ def test_who_types_control_c_twice_does_not_wait(build_program):
 
 @pytest.mark.parametrize('declared_mib', [None, 480])
 def test_a_busy_cpu_leaves_a_lower_bound_and_who_was_busy(stream, run, tmp_path, declared_mib):
-    """It was INVALID, without a figure. The size is for the time of a repetition; whether it fits
-    in this machine's caches is not the question."""
+    """The size is for the time of a repetition, also where it fits in this machine's caches."""
     before = declared_cache.words(tmp_path, declared_mib) if declared_mib else []
     before += ['taskset', '-c', CPUS[0]]
     with busy_loops(CPUS[0], 3):
@@ -177,36 +176,30 @@ def test_a_busy_cpu_leaves_a_lower_bound_and_who_was_busy(stream, run, tmp_path,
     assert f'Triad:      {1000 * triad["value"]:11.1f}' in said  # as STREAM prints it
 
 
-def test_a_little_lost_time_counts_and_widens_the_interval_upward(summary):
-    clean = [(0.020, 0)] * 9
-    counted, best, low, high = summary((0.5, 0), *clean, (0.0199, 0.0008), *clean)
-    assert (counted, best) == (19, pytest.approx(1 / 0.0199, rel=1e-4))
-    assert (low, high) == (
-        pytest.approx(best * 0.98, 1e-3),
-        pytest.approx(best * (1.02 + 0.0402), 1e-3),
-    )
+CLEAN = [(0.02, 0)] * 9
+LAG = [(0.02, 0.005), (0.01, 0)] * 3
+BEST = 1 / 0.0199
+# (time, lost) pairs, what the caches hold: the repetitions that count, rate, low, high
+SERIES = {
+    'a_little_lost time counts, and widens the interval upward':
+        ([(0.5, 0), *CLEAN, (0.0199, 0.0008), *CLEAN], 0,
+         (19, BEST, BEST * 0.98, BEST * (1.02 + 0.0402))),
+    'more than a twentieth does_not_count': ([(0.5, 0), *CLEAN, (0.019, 0.001)], 0, (9, 50)),
+    # at most its lag times the rate, and at most the caches
+    'what a lagging thread may have left in the caches is taken off':
+        ([(1, 0), *LAG], 1e5, (3, 100 * (1 - 0.1))),
+    'lagging, larger caches': ([(1, 0), *LAG], 9e5, (3, 100 * (1 - 0.5))),
+    'a wakeup of a short kernel is no lost time': ([(1, 0), *[(0.0001, 0.00004)] * 6], 0, (6,)),
+    'a longer one is': ([(1, 0), *[(0.0001, 0.00006)] * 6], 0, (0,)),
+    'the best of disturbed ones is a bound': ([(1, 0), *[(0.02, 0.01)] * 6], 0, (0, 50, 0, 0)),
+}  # fmt: skip
 
 
-def test_a_repetition_that_lost_more_than_a_twentieth_does_not_count(summary):
-    clean = [(0.020, 0)] * 9
-    counted, best, low, high = summary((0.5, 0), *clean, (0.019, 0.001))
-    assert (counted, best) == (9, 50) and low < 50 < high
-
-
-def test_what_a_lagging_thread_may_have_left_in_the_caches_is_taken_off(summary):
-    """At most its lag times the rate, and at most the caches."""
-    lagging = [(0.02, 0.005), (0.01, 0)] * 3
-    assert summary((1, 0), *lagging, caches=1e5)[1] == pytest.approx(100 * (1 - 0.1))
-    assert summary((1, 0), *lagging, caches=9e5)[1] == pytest.approx(100 * (1 - 0.5))
-
-
-def test_a_wakeup_of_a_short_kernel_is_no_lost_time(summary):
-    assert summary((1, 0), *[(0.0001, 0.00004)] * 6)[0] == 6
-    assert summary((1, 0), *[(0.0001, 0.00006)] * 6)[0] == 0
-
-
-def test_the_best_of_disturbed_repetitions_is_a_lower_bound(summary):
-    assert summary((1, 0), *[(0.02, 0.01)] * 6) == (0, 50, 0, 0)
+@pytest.mark.parametrize('pairs, caches, wanted', SERIES.values(), ids=SERIES)
+def test_what_is_made_of_a_series(summary, pairs, caches, wanted):
+    found = summary(*pairs, caches=caches)
+    assert found[: len(wanted)] == pytest.approx(wanted, rel=1e-3)
+    assert found[0] == 0 or found[2] < found[1] < found[3]
 
 
 @pytest.mark.parametrize('parts, repetitions', [(3, 3), (12, 3), (12, 50)])

@@ -248,7 +248,6 @@ def test_the_real_affinity_of_each_thread_is_recorded(stream, run):
 
 
 def test_where_the_kernel_does_not_say_where_threads_run_the_run_says_so(stream, run):
-    """It was two threads on one core, and INVALID."""
     line = stream, '--allow', 'array-too-small,oversubscribed', '-n', '1000', '-t', '3'
     pinned = {'OMP_NUM_THREADS': 2, 'OMP_PLACES': 'cores', 'OMP_PROC_BIND': 'close'}
     done = run(*line, **pinned, **silent_kernel.preloaded('no_cpu'))

@@ -269,6 +269,7 @@ def test_pages_where_numactl_put_them(stream, run):
     assert done.record['placement_before']['policy'] == 'bind'
 
 
+@pytest.mark.alone  # memory that others take is in pieces
 def test_requested_huge_pages_are_used_or_refused(stream, run_program):
     enabled = pathlib.Path('/sys/kernel/mm/transparent_hugepage/enabled').read_text()
     status, _, record = run_program(stream, *SHORT, '-n', '4e6', '--pages', 'thp')

@@ -13,8 +13,7 @@ RUNTIME = ROOT / '.venv/.setup/intel-openmp/lib'  # ci/test.sh
 
 
 @pytest.fixture
-def places(build_program, run_program):
-    """places(KMP_AFFINITY, cpus): threads_on of the record of a run on those CPUs."""
+def program(build_program):
     clang, _ = compilers().get('clang', [('', '')])[0]
     if not clang or not (RUNTIME / 'libiomp5.so').exists():
         pytest.skip("no clang, or no libiomp5 of PyPI's intel-openmp")
@@ -22,11 +21,18 @@ def places(build_program, run_program):
     path = build_program('stream', *line, cc=clang, usual=('-O1',))
     needed = subprocess.run(['ldd', path], capture_output=True, text=True).stdout
     assert f'{RUNTIME}/libiomp5.so' in needed
+    return path
+
+
+@pytest.fixture
+def places(program, run_program):
+    """places(KMP_AFFINITY, cpus): threads_on of the record of a run on those CPUs."""
 
     def run(affinity, cpus):
+        words = [program, '-n', '100003', '-t', '2']
+        given = {'OMP_NUM_THREADS': len(cpus), 'KMP_AFFINITY': affinity}
         on = ('taskset', '-c', ','.join(map(str, cpus)))
-        variables = {'OMP_NUM_THREADS': len(cpus), 'KMP_AFFINITY': affinity}
-        status, said, record = run_program(path, '-n', '100003', '-t', '2', before=on, **variables)
+        status, said, record = run_program(*words, before=on, **given)
         assert status == 1, said  # tiny arrays
         return record['threads_on']
 

@@ -284,9 +284,9 @@ def test_reserved_pages_that_are_not_there_are_refused(stream, kind, run_program
     assert status == 2 and f"'--pages {kind}'" in said
 
 
-# variables, what is found, what is said of it, if anything
+# variables, what is found, what is said of it, of which one is enough
 NUMBER = "OMP_NUM_THREADS='{}' is no number of threads: "
-NOTHING = "{}='{}' pinned nothing: each thread may run on CPUs"
+NOTHING = ' pinned nothing: each thread may run', ' is no valid value', ': the runtime has '
 PLACES = (
     '{7777} {0},{7777} {0}:2:5000 {0},!{7777} '
     '{cores} '  # a parser of ours looked for the number, for ever
@@ -297,24 +297,26 @@ REFUSED = [('OMP_PLACES', value) for value in PLACES]
 REFUSED += [('OMP_PROC_BIND', 'nonsense'), ('GOMP_CPU_AFFINITY', '5000-5003:2')]
 SETTINGS = [
     ({'OMP_NUM_THREADS': 2, 'OMP_THREAD_LIMIT': 1}, 'reasons',
-     '2 threads were requested, there is 1'),
+     ['2 threads were requested, there is 1']),
     # libgomp takes as many as it likes, and nothing in the record said so
-    *(({'OMP_NUM_THREADS': value}, 'warnings', NUMBER.format(value))
+    *(({'OMP_NUM_THREADS': value}, 'warnings', [NUMBER.format(value)])
       for value in ('a', '0', '-1', '2x')),
-    *(({'OMP_NUM_THREADS': 1, name: value}, 'reasons', NOTHING.format(name, value))
+    *(({'OMP_NUM_THREADS': 1, name: value}, 'reasons',
+       [f"{name}='{value}'{words}" for words in NOTHING])
       for name, value in REFUSED),
-    *(({'OMP_NUM_THREADS': 1, 'OMP_PLACES': places}, '', '')
+    *(({'OMP_NUM_THREADS': 1, 'OMP_PLACES': places}, '', [''])
       for places in ('cores', 'threads(1)', '{0}', '{0}:1:9', 'sockets', '{0:2}')),
 ]  # fmt: skip
 
 
 def test_threads_and_places_that_the_runtime_refuses_are_named(stream, run):
     """Each time the same: whether a thread has moved or not."""
-    for variables, finding, text in SETTINGS:
+    for variables, finding, texts in SETTINGS:
         done = run(stream, *SHORT, '-n', '1e5', **variables)
         assert not finding or 'wrong-pinning' in getattr(done, finding), variables
-        assert text in done.said and ('pinned nothing' in done.said) == ('pinned' in text)
-        assert 'no number' not in text or f'{text}{done.record["threads"]} ran' in done.said
+        assert any(text in done.said for text in texts), (variables, done.said)
+        assert finding == 'reasons' or 'pinned nothing' not in done.said, variables
+        assert finding != 'warnings' or f'{texts[0]}{done.record["threads"]} ran' in done.said
 
 
 def test_sysconf_counts_where_nothing_else_knows_a_third_level(machine, run):

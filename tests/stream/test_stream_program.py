@@ -156,7 +156,7 @@ def test_bad_input_gets_one_line_and_the_way_out(build, line):
     """With fast-math a compiler drops a guard that only NaN could reach: a floor of NaN passed."""
     program = build(line)
     for options, text in BAD_INPUT:
-        done = run(program, *options.split())
+        done = run(program, '-n', '1000', '-t', '2', *options.split())
         fact, hint = done.stderr.splitlines()
         assert (done.returncode, done.stdout) == (2, ''), options
         assert fact.startswith('membw: ') and text in fact and hint.startswith('hint: ')

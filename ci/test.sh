@@ -21,7 +21,7 @@ packages=$!
 # shellcheck source=ci/packages.sh
 . ci/packages.sh
 
-# a Slurm of our own, a debugger that plants wrong values, more compilers, MPI, lint, man pages;
+# a Slurm of our own, more compilers, MPI, lint, man pages;
 # BLAS libraries, of which only some have threads, with a program that calls one
 tools=(
 	slurmctld=slurmctld slurmd=slurmd sinfo=slurm-client munged=munge
@@ -33,7 +33,6 @@ tools=(
 	qemu-aarch64=qemu-user
 	'qemu-system-x86_64=qemu-system-x86 ipxe-qemu'
 	cpio=cpio
-	gdb=gdb
 	sshd=openssh-server
 	'hpcc=hpcc libopenblas-openmp-dev libopenblas-pthread-dev libopenblas-serial-dev libblis-openmp-dev'
 	shellcheck=shellcheck mandoc=mandoc

@@ -16,6 +16,7 @@ import program_build
 import pytest
 from checkout_copy import copy_checkout, variables
 from places import ROOT
+from record_schema import check
 
 # the signs of figures are in UTF-8, and tables as wide as they are
 os.environ['LC_ALL'] = 'C.UTF-8'
@@ -153,12 +154,15 @@ def run_program(tmp_path):
         path = tmp_path / 'record.json'
         path.unlink(missing_ok=True)
         env = {k: v for k, v in os.environ.items() if not OF_A_SHELL.match(k)}
-        given = {'OMP_NUM_THREADS': 2, **variables}
+        given = {'OMP_NUM_THREADS': 2, 'OMP_WAIT_POLICY': 'passive', **variables}
         env |= {k: str(v) for k, v in given.items() if v is not None}
-        words = [*before, program, '--json', path, *options]
+        words = [str(word) for word in (*before, program, '--json', path, *options)]
         done = subprocess.run(words, capture_output=True, text=True, env=env, timeout=300)
         text = path.read_text() if path.exists() else ''
-        return done.returncode, done.stdout + done.stderr, json.loads(text) if text else None
+        record = json.loads(text) if text else None
+        if record and record['metrics']:  # where nothing was measured nobody reads it
+            check(record)
+        return done.returncode, done.stdout + done.stderr, record
 
     return run
 

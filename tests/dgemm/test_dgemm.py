@@ -9,11 +9,9 @@ import pytest
 import silent_kernel
 from one_cpu import one_cpu
 from places import ROOT
-from record_schema import check
-
-pytestmark = pytest.mark.alone
 
 CPUS = len(os.sched_getaffinity(0))
+ONE_CPU = ('taskset', '-c', str(min(os.sched_getaffinity(0))))
 # what a multiplication of a millisecond cannot be
 TINY = 'wrong-pinning,too-short,threads-idle,too-good,oversubscribed,forced-kernels'
 # too short for any figure; long enough for the ticks of the kernel to tell who worked
@@ -35,7 +33,7 @@ def linked(build_program):
 def plain(build_program):
     """plain('-D...'): dgemm with a multiplication of the tests' own in it."""
     return lambda *flags, changes=(): build_program(
-        'dgemm', '-O0', *flags, str(ROOT / 'tests/data/plain_dgemm.c'), changes=changes
+        'dgemm', '-O0', *flags, ROOT / 'tests/data/plain_dgemm.c', changes=changes
     )
 
 
@@ -62,24 +60,19 @@ def detail(record, reason):
 # --- figures ---------------------------------------------------------------------------------
 
 
+@pytest.mark.alone
 def test_both_shapes_have_a_figure_and_a_share_of_what_was_attainable(linked, run):
     status, said, record = run(
         linked('openblas-openmp'), '-n', '700', '-t', '2', '--stated', '1e4', '--allow', TINY
     )
     assert status == 0, said
-    check(record)
-    units = {name: (m['unit'], m['better']) for name, m in record['metrics'].items()}
+    units = {name: m['unit'] for name, m in record['metrics'].items()}
     assert units == {
-        'square': ('GFlop/s', 'higher'),
-        'square_share': ('%', 'higher'),
-        'k192': ('GFlop/s', 'higher'),
-        'k192_share': ('%', 'higher'),
-        'attainable': ('GFlop/s', 'higher'),
-        'attainable_share': ('%', 'higher'),
-        'clock': ('GHz', 'higher'),
-        'slowest_core': ('%', 'higher'),
-        'worked': ('threads', 'higher'),
-    }
+        **dict.fromkeys(('square', 'k192', 'attainable'), 'GFlop/s'), 'clock': 'GHz',
+        **dict.fromkeys(('square_share', 'k192_share', 'attainable_share', 'slowest_core'), '%'),
+        'worked': 'threads',
+    }  # fmt: skip
+    assert {m['better'] for m in record['metrics'].values()} == {'higher'}
     figures = {name: m['value'] for name, m in record['metrics'].items()}
     square, k192 = record['shapes']['square'], record['shapes']['k192']
     assert (square['m'], square['n'], square['k']) == (700, 700, 700)
@@ -92,7 +85,6 @@ def test_both_shapes_have_a_figure_and_a_share_of_what_was_attainable(linked, ru
     assert all(record['denominators'][d]['source'] for d in ('stated', 'attainable', 'clock'))
 
 
-@pytest.mark.shared
 def test_the_ceiling_of_arm_runs_its_own_loop(build_program, run, need):
     """By an emulator: that it runs, not how fast."""
     need('aarch64-linux-gnu-gcc')
@@ -109,17 +101,14 @@ def test_the_ceiling_of_arm_runs_its_own_loop(build_program, run, need):
 # --- is the product right? -------------------------------------------------------------------
 
 
-@pytest.mark.shared
-def test_every_flipped_bit_of_a_product_is_found_and_its_element_named(tmp_path):
+def test_every_flipped_bit_of_a_product_is_found_and_its_element_named(build_program):
     """15808 of 15808, and 234 of 234 pairs of errors that cancel in the sum of their column."""
-    line = ['gcc', '-O2', ROOT / 'tests/probes/dgemm_flips.c', '-o', tmp_path / 'flips']
-    subprocess.run(line, check=True)
-    done = subprocess.run([tmp_path / 'flips'], capture_output=True, text=True, timeout=300)
+    program = build_program('tests/probes/dgemm_flips.c', '-O1')
+    done = subprocess.run([program], capture_output=True, text=True, timeout=300)
     flips, pairs = 19 * 13 * 64, 18 * 13
     assert done.stdout == f'found {flips} of {flips}, pairs {pairs} of {pairs}\n'
 
 
-@pytest.mark.shared
 def test_a_flip_in_a_run_is_named_with_row_column_and_bits(plain, run):
     column, row = 5, 3
     before = 'memset(wrong, 0, sizeof(*wrong));'
@@ -133,15 +122,14 @@ def test_a_flip_in_a_run_is_named_with_row_column_and_bits(plain, run):
     assert actual ^ expected == 1
 
 
+@pytest.mark.alone
 def test_a_library_that_does_nothing_is_too_good_and_not_validated(plain, run):
     status, said, record = run(plain('-DLAZY'), *FEW, '-n', '500')
     assert status == 1 and reasons(record) >= {'too-good', 'not-validated', 'too-short'}
 
 
-@pytest.mark.shared
-def test_a_disturbed_multiplication_shows_a_lower_bound(plain, run, tmp_path):
-    """It was INVALID, without a figure."""
-    swaps = silent_kernel.that_swaps(tmp_path)
+def test_a_disturbed_multiplication_shows_a_lower_bound(plain, run):
+    swaps = silent_kernel.preloaded('swaps')
     options = ('--shape', 'square', '-n', '200', '--max-seconds', '0.4', '--allow', TINY)
     status, said, record = run(plain(), *options, **swaps)
     assert status == 0 and 'disturbed' in {w['reason'] for w in record['warnings']}, said
@@ -153,30 +141,26 @@ def test_a_disturbed_multiplication_shows_a_lower_bound(plain, run, tmp_path):
 # --- who worked? -----------------------------------------------------------------------------
 
 ACCIDENTS = {
-    'a library without threads': {'variant': 'openblas-serial'},
-    'OPENBLAS_NUM_THREADS=1': {'variant': 'openblas-pthread', 'OPENBLAS_NUM_THREADS': 1},
-    'OMP_NUM_THREADS=1': {'variant': 'openblas-openmp', 'OMP_NUM_THREADS': 1},
-    'an affinity of one CPU': {
-        'variant': 'openblas-openmp',
-        'before': ('taskset', '-c', str(min(os.sched_getaffinity(0)))),
-    },
-    'a thread bound before the library counts CPUs': {
-        'variant': 'openblas-pthread',
-        'OMP_PROC_BIND': 'close',
-        'OMP_PLACES': 'cores',
-    },
-}
+    'a library without threads': ('openblas-serial', {}),
+    'OPENBLAS_NUM_THREADS=1': ('openblas-pthread', {'OPENBLAS_NUM_THREADS': 1}),
+    'OMP_NUM_THREADS=1': ('openblas-openmp', {'OMP_NUM_THREADS': 1}),
+    'an affinity of one CPU': ('openblas-openmp', {'before': ONE_CPU}),
+    'a thread bound before the library counts CPUs':
+        ('openblas-pthread', {'OMP_PROC_BIND': 'close', 'OMP_PLACES': 'cores'}),
+}  # fmt: skip
 many = pytest.mark.skipif(CPUS < 2, reason='one CPU: one thread is all of them')
 
 
+@pytest.mark.alone
 @many
-@pytest.mark.parametrize('accident', ACCIDENTS.values(), ids=ACCIDENTS.keys())
-def test_one_thread_in_place_of_all_is_invalid(linked, run, accident):
-    status, said, record = run(linked('openblas-openmp'), *SHORT, **accident)
+@pytest.mark.parametrize('variant, accident', ACCIDENTS.values(), ids=ACCIDENTS)
+def test_one_thread_in_place_of_all_is_invalid(linked, run, variant, accident):
+    status, said, record = run(linked('openblas-openmp'), *SHORT, variant=variant, **accident)
     assert status == 1 and 'threads-idle' in reasons(record), said
     assert f'square: 1 of {record["threads_requested"]} threads worked' in said
 
 
+@pytest.mark.alone
 @many
 def test_a_cgroup_of_one_cpu_gives_one_thread_and_two_are_a_lower_bound(linked, run):
     """A quota is noise: all threads work, each for a share of the time."""
@@ -193,6 +177,7 @@ def test_a_cgroup_of_one_cpu_gives_one_thread_and_two_are_a_lower_bound(linked, 
         assert throttled or 'other processes used' in said
 
 
+@pytest.mark.alone
 @many
 def test_all_threads_at_work_are_counted_and_no_reason(linked, run):
     """The same line as the accidents', without one."""
@@ -204,6 +189,7 @@ def test_all_threads_at_work_are_counted_and_no_reason(linked, run):
         assert 'threads-idle' not in reasons(record)
 
 
+@pytest.mark.alone
 def test_as_many_threads_as_requested_are_enough(linked, run):
     record = run(linked('openblas-openmp'), *SHORT, '--threads', '1', OMP_NUM_THREADS=1)[2]
     assert record['threads_requested'] == 1 and 'threads-idle' not in reasons(record)
@@ -212,7 +198,6 @@ def test_as_many_threads_as_requested_are_enough(linked, run):
 # --- whose library was it? -------------------------------------------------------------------
 
 
-@pytest.mark.shared
 def test_the_record_says_which_library_was_called(linked, run):
     blas = run(linked('openblas-openmp'), *FEW, variant='openblas-serial')[2]['blas']
     assert blas['library'].startswith(blas_here.folder('openblas-serial'))
@@ -220,7 +205,6 @@ def test_the_record_says_which_library_was_called(linked, run):
     assert blas['says'].startswith('OpenBLAS')
 
 
-@pytest.mark.shared
 def test_another_library_than_the_rows_is_wrong(linked, run):
     program = linked('openblas-openmp')
     record = run(program, *FEW, '--library', 'libmkl_sequential', '--allow', TINY)[2]
@@ -231,7 +215,6 @@ def test_another_library_than_the_rows_is_wrong(linked, run):
     assert "uses 'none' threads, not 'openmp'" in detail(serial, 'wrong-library')
 
 
-@pytest.mark.shared
 def test_kernels_that_the_environment_chose_are_not_the_nodes(linked, run):
     """OPENBLAS_CORETYPE halved a share unnoticed."""
     status, said, record = run(linked('openblas-openmp'), *FEW, OPENBLAS_CORETYPE='Prescott')
@@ -243,7 +226,6 @@ def test_kernels_that_the_environment_chose_are_not_the_nodes(linked, run):
     assert {'OPENBLAS_CORETYPE', 'MKL_CBWR', 'BLIS_ARCH_TYPE'} <= set(said.split())
 
 
-@pytest.mark.shared
 def test_two_libraries_at_once_are_wrong(linked, run):
     other = f'{blas_here.folder("blis-openmp")}/libblis.so.4'
     record = run(linked('openblas-openmp'), *FEW, LD_PRELOAD=other, OPENBLAS_CORETYPE='Nehalem')[2]

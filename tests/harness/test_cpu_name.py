@@ -1,11 +1,8 @@
 """What the CPU is called in a record, from the /proc/cpuinfo of several architectures."""
 
-import json
 import os
-import subprocess
 
-import pytest
-from changed_source import other_machine
+from changed_source import OTHER_MACHINE, write_files
 
 ARM = 'processor\t: 0\nCPU implementer\t: {}\nCPU architecture: 8\nCPU part\t: {}\n'
 NAMES = {
@@ -22,16 +19,11 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize('cpu', NAMES)
-def test_the_record_names_the_cpu_and_its_architecture(build_program, tmp_path_factory, cpu):
-    folder = tmp_path_factory.getbasetemp() / 'cpu_name'
-    program = build_program('stream', changes=other_machine(folder))
-    text, name = NAMES[cpu]
-    (folder / 'proc').mkdir(parents=True, exist_ok=True)
-    (folder / 'proc/cpuinfo').write_text(text)
-    record = folder / 'record.json'
+def test_the_record_names_the_cpu_and_its_architecture(build_program, run_program, tmp_path):
+    program = build_program('stream', changes=OTHER_MACHINE)
     allow = 'array-too-small,too-short,oversubscribed,wrong-pinning,clock'
-    words = [program, '-n', '1000', '-t', '2', '--allow', allow, '--json', record]
-    subprocess.run(words, capture_output=True)
-    facts = json.loads(record.read_text())['facts']
-    assert (facts['cpu_model'], facts['architecture']) == (name, os.uname().machine)
+    for cpu, (text, name) in NAMES.items():
+        write_files(tmp_path, {'proc/cpuinfo': text})
+        words = [program, '-n', '1000', '-t', '2', '--allow', allow]
+        facts = run_program(*words, MACHINE=tmp_path)[2]['facts']
+        assert (facts['cpu_model'], facts['architecture']) == (name, os.uname().machine), cpu

@@ -1,14 +1,9 @@
 """What is only imprecise is a warning, in every program: the figure is shown."""
 
-import json
-import os
-import subprocess
-
 import pytest
-from changed_source import other_machine
+from changed_source import OTHER_MACHINE, write_files
 
 WRONG_HERE = 'array-too-small,too-short,oversubscribed,wrong-pinning'
-STREAM = ['-n', '1e5', '-t', '5']
 NODE = 'sys/devices/system/node'
 # a machine whose firmware declares 1 ns and 1000 GB/s
 DECLARED = {
@@ -28,34 +23,28 @@ def spread(name):
 
 UNSETTLED = ('stream/measure.c', 'if (!m->ntimes && m->ended != ENDED_SETTLED)', 'if (k)')
 PLANTED = [
-    ('stream', STREAM, UNSETTLED, 'unstable', 'triad'),
-    ('pingpong', ['--seconds', '0.01'], spread('pingpong'), 'unstable', ''),
-    ('nbody', ['--bodies', '500', '--rounds', '6'], spread('nbody'), 'unstable', ''),
-    ('tiers', ['--array-mib', '8', '--rounds', '3'], None, 'declared-differs', 'ns_0_0'),
+    ('stream', '-n 1e5 -t 5', UNSETTLED, 'unstable', 'triad'),
+    ('pingpong', '--seconds 0.01', spread('pingpong'), 'unstable', ''),
+    ('nbody', '--bodies 500 --rounds 6', spread('nbody'), 'unstable', ''),
+    ('tiers', '--array-mib 8 --rounds 3', None, 'declared-differs', 'ns_0_0'),
 ]
 
 
 @pytest.mark.parametrize('program, options, planted, reason, metric', PLANTED)
 def test_a_figure_that_is_only_imprecise_is_shown(
-    build_program, tmp_path, program, options, planted, reason, metric
+    build_program, run_program, tmp_path, program, options, planted, reason, metric
 ):
-    for name, text in DECLARED.items():
-        path = tmp_path / 'root' / NODE / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text + '\n')
-    changes = [planted] if planted else other_machine(tmp_path / 'root')
-    words = [build_program(program, changes=changes), *options, '--allow', WRONG_HERE]
-    record = tmp_path / 'record.json'
-    env = os.environ | {'OMP_NUM_THREADS': '2', 'OMP_WAIT_POLICY': 'passive'}
-    done = subprocess.run([*words, '--json', record], capture_output=True, text=True, env=env)
-    data = json.loads(record.read_text())
-    assert reason in [warning['reason'] for warning in data['warnings']], done.stdout
+    write_files(tmp_path / NODE, DECLARED)
+    path = build_program(program, changes=[planted] if planted else OTHER_MACHINE)
+    words = [path, *options.split(), '--allow', WRONG_HERE]
+    status, said, data = run_program(*words, MACHINE=tmp_path)
+    assert reason in [warning['reason'] for warning in data['warnings']], said
     assert reason not in [r['reason'] for r in data['reasons']]
-    assert (data['verdict'], done.returncode) == ('VALID', 0), done.stdout
+    assert (data['verdict'], status) == ('VALID', 0), said
     shown = metric or next(iter(data['metrics']))
     if program == 'pingpong':  # what disturbs can only make a latency longer
         assert data['metrics'][shown]['bound'] == 'upper'
-    assert data['metrics'][shown]['value'] > 0 and f'warning: {reason}: ' in done.stdout
+    assert data['metrics'][shown]['value'] > 0 and f'warning: {reason}: ' in said
 
 
 # what /proc/stat says of a node of so many CPUs, in CPUs kept busy, and what is made of it
@@ -74,8 +63,7 @@ LOOKS = [
 ]
 
 
-@pytest.mark.parametrize('cpus, others, interrupts, stolen, said', LOOKS)
-def test_neighbours_are_counted_in_cpus(build_program, cpus, others, interrupts, stolen, said):
+def test_neighbours_are_counted_in_cpus(build_program, run_program):
     """5 % of 256 CPUs are 12 processes that read memory: a figure beside them was an estimate."""
     end = '\n}\n\nstatic long interference_major_faults'
     of = '{{ const double now = clock_now(); {} }}'.format(' '.join((
@@ -87,12 +75,10 @@ def test_neighbours_are_counted_in_cpus(build_program, cpus, others, interrupts,
     )))  # fmt: skip
     source = 'harness/evidence/interference.c'
     short = (source, 'INTERFERENCE_LEAST_SECONDS = 0.1,', 'INTERFERENCE_LEAST_SECONDS = 1e-3,')
-    planted = (short, (source, end, f'\n\t{of}{end}'))
-    env = {'CPUS': cpus, 'OTHERS': others, 'INTERRUPTS': interrupts, 'STOLEN': stolen}
-    words = [build_program('stream', changes=planted), '-n', '1e5', '-t', '100']
-    words += ['--allow', 'array-too-small,not-proven']
-    done = subprocess.run(
-        words, env=os.environ | env | {'OMP_NUM_THREADS': '1'}, capture_output=True, text=True
-    )
-    (line,) = [text for text in done.stdout.splitlines() if text.startswith('triad ')]
-    assert line.endswith(said) if said else (';' not in line), line
+    program = build_program('stream', changes=(short, (source, end, f'\n\t{of}{end}')))
+    words = [program, '-n', '1e5', '-t', '100', '--allow', 'array-too-small,not-proven']
+    for *values, text in LOOKS:
+        node = dict(zip(('CPUS', 'OTHERS', 'INTERRUPTS', 'STOLEN'), values, strict=True))
+        said = run_program(*words, OMP_NUM_THREADS=1, **node)[1]
+        (line,) = [row for row in said.splitlines() if row.startswith('triad ')]
+        assert line.endswith(text) if text else (';' not in line), (node, line)

@@ -1,11 +1,9 @@
 """What was to be measured and was not, as the time was over, is UNDECIDED in every program."""
 
-import json
-import os
 import subprocess
 
 import pytest
-from changed_source import other_machine
+from changed_source import OTHER_MACHINE, write_files
 
 SMALL = 'array-too-small,too-short,oversubscribed,wrong-pinning,wrong-placement'
 # a second domain with memory: two pairs
@@ -35,21 +33,16 @@ CUT = [
 
 @pytest.mark.parametrize('program, options, file, old, new, detail, lacks', CUT)
 def test_a_run_that_the_time_cut_is_undecided_and_names_what_is_missing(
-    build_program, tmp_path, program, options, file, old, new, detail, lacks
+    build_program, run_program, tmp_path, program, options, file, old, new, detail, lacks
 ):
-    for name, text in TWO_DOMAINS.items():
-        path = tmp_path / 'root' / NODE / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text + '\n')
-    domains = other_machine(tmp_path / 'root') if program == 'tiers' else ()
+    write_files(tmp_path / NODE, TWO_DOMAINS)
+    domains = OTHER_MACHINE if program == 'tiers' else ()
     path = build_program(program, changes=((file, old, new), *domains))
-    env = os.environ | {'OMP_NUM_THREADS': '2', 'OMP_WAIT_POLICY': 'passive'}
-    for allowed, verdict, status in ((SMALL, 'UNDECIDED', 1), (f'{SMALL},incomplete', 'VALID', 0)):
-        words = [path, *options.split(), '--allow', allowed, '--json', tmp_path / 'r.json']
-        done = subprocess.run(words, capture_output=True, text=True, env=env, timeout=120)
-        record = json.loads((tmp_path / 'r.json').read_text())
-        assert f'incomplete: {detail}' in done.stdout, done.stdout + done.stderr
-        assert (record['verdict'], done.returncode) == (verdict, status), done.stdout
+    for allowed, wanted in ((SMALL, (1, 'UNDECIDED')), (f'{SMALL},incomplete', (0, 'VALID'))):
+        words = [path, *options.split(), '--allow', allowed]
+        status, said, record = run_program(*words, MACHINE=tmp_path)
+        assert f'incomplete: {detail}' in said
+        assert (status, record['verdict']) == wanted, said
         assert lacks not in record['metrics']
 
 

@@ -1,76 +1,48 @@
 """The memory modules in the record, from synthetic firmware tables (dmi_table.py)."""
 
-import json
-import subprocess
-
 import dmi_table as dmi
 import pytest
-from changed_source import copy_source, other_machine
-from record_schema import check
+from changed_source import OTHER_MACHINE, write_files
 
 ALLOW = 'array-too-small,too-short,oversubscribed,wrong-pinning'
 
 
-@pytest.fixture(scope='module')
-def machine(tmp_path_factory):
-    """The program on the /sys of another machine; built once, the /sys changes."""
-    folder = tmp_path_factory.mktemp('modules')
-    root, program = folder / 'root', folder / 'stream'
-    source = copy_source(folder, *other_machine(root))
-    line = ['gcc', '-O1', '-fopenmp', source / 'stream/stream.c', '-o', program]
-    subprocess.run(line, check=True)
+@pytest.fixture
+def machine(build_program, tmp_path_factory, monkeypatch):
+    """The program on the /sys of another machine."""
 
     def of(files):
-        if root.is_symlink():
-            root.unlink()
-        root.symlink_to(folder / f'machine{len(list(folder.iterdir()))}')
-        root.resolve().mkdir()
-        for path, content in files.items():
-            file = root / 'sys' / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content if isinstance(content, bytes) else content.encode() + b'\n')
-        return program
+        folder = write_files(tmp_path_factory.mktemp('machine') / 'sys', files)
+        monkeypatch.setenv('MACHINE', str(folder.parent))
+        return build_program('stream', changes=OTHER_MACHINE)
 
     return of
 
 
 @pytest.fixture
-def run(machine, tmp_path):
+def run(machine, run_program):
     """(record, output) of a run on a machine with these modules, and whatever else."""
 
-    def of(*structures, options=(), **files):
-        record = tmp_path / 'record.json'
+    def of(*structures, **files):
         found = {k.replace('__', '/'): v for k, v in files.items()}
         if structures:
             found['firmware/dmi/tables/DMI'] = dmi.table(*structures)
-        words = [machine(found), '-n', '1000', '-t', '3', '--allow', ALLOW, '--json', record]
-        done = subprocess.run([*words, *options], capture_output=True, text=True, timeout=300)
-        data = json.loads(record.read_text())
-        check(data)
-        return data, done.stdout
+        options = ['-n', '1000', '-t', '2', '--allow', ALLOW]
+        return run_program(machine(found), *options)[2]['facts']
 
     return of
 
 
-def test_the_modules_are_in_the_record(run):
-    record, _ = run(dmi.module('DIMM_A1', 'P0 CHANNEL A', rated=3200, configured=2933))
-    assert record['facts']['dimms_source'] == 'dmi'
-    assert record['facts']['dimms'] == [
-        {
-            'locator': 'DIMM_A1',
-            'bank': 'P0 CHANNEL A',
-            'type': 'DDR',
-            'size_mib': 32768,
-            'rated_mts': 3200,
-            'configured_mts': 2933,
-            'width_bits': 72,
-        }
-    ]
-
-
-def test_empty_slots_are_no_modules(run):
-    record, _ = run(*dmi.sockets(channels=2), dmi.module('DIMM 9', 'P0 CHANNEL H', mib=0))
-    assert len(record['facts']['dimms']) == 4 and record['facts']['memory_channels'] == 4
+def test_the_modules_are_in_the_record_and_empty_slots_are_none(run):
+    empty = dmi.module('DIMM 9', 'P0 CHANNEL H', mib=0)
+    facts = run(dmi.module('DIMM_A1', 'P0 CHANNEL A', rated=3200, configured=2933), empty)
+    assert facts['dimms_source'] == 'dmi'
+    assert facts['dimms'] == [
+        {'locator': 'DIMM_A1', 'bank': 'P0 CHANNEL A', 'type': 'DDR', 'size_mib': 32768,
+         'rated_mts': 3200, 'configured_mts': 2933, 'width_bits': 72}
+    ]  # fmt: skip
+    facts = run(*dmi.sockets(channels=2), empty)
+    assert len(facts['dimms']) == 4 and facts['memory_channels'] == 4
 
 
 # CPU 0 and CPU 1 of two sockets
@@ -93,11 +65,9 @@ BANKS = {
 }
 
 
-@pytest.mark.parametrize('case', BANKS)
-def test_a_module_is_no_channel_its_bank_names_one(run, case):
-    modules, channels = BANKS[case]
-    record, _ = run(*modules, **SOCKETS)
-    assert record['facts']['memory_channels'] == channels
+def test_a_module_is_no_channel_its_bank_names_one(run):
+    for case, (modules, channels) in BANKS.items():
+        assert run(*modules, **SOCKETS)['memory_channels'] == channels, case
 
 
 def edac(**locations):
@@ -118,8 +88,7 @@ def two_controllers(channels):
 
 
 def test_edac_names_modules_without_root(run):
-    record, _ = run(**two_controllers(4))
-    facts = record['facts']
+    facts = run(**two_controllers(4))
     assert facts['dimms_source'] == 'edac' and facts['memory_channels'] == 8
     assert [d['size_mib'] for d in facts['dimms']] == [16384] * 8
     assert {d['configured_mts'] for d in facts['dimms']} == {None}
@@ -135,7 +104,7 @@ def test_a_rank_is_no_module(run):
     }
     for gone, left in (((), 8), (('mc1/rank12', 'mc1/rank13'), 7)):
         there = {place: where for place, where in channels.items() if place not in gone}
-        facts = run(**edac(**there))[0]['facts']
+        facts = run(**edac(**there))
         assert (facts['dimms_source'], facts['memory_channels']) == ('edac', left)
         assert [d['size_mib'] for d in facts['dimms']] == [2 * 16384] * left
         assert facts['dimms'][0]['locator'] == 'mc0 rank0'
@@ -143,13 +112,12 @@ def test_a_rank_is_no_module(run):
 
 def test_each_branch_has_its_channels(run):
     places = {f'mc0/dimm{i}': f'branch {i // 2} channel {i % 2} slot 0' for i in range(4)}
-    assert run(**edac(**places))[0]['facts']['memory_channels'] == 4
+    assert run(**edac(**places))['memory_channels'] == 4
 
 
 def test_the_firmware_and_edac_together(run):
     """What each knows: the speeds, and the channels."""
-    record, _ = run(*[dmi.module(f'PROC 1 DIMM {n}') for n in range(8)], **two_controllers(4))
-    facts = record['facts']
+    facts = run(*[dmi.module(f'PROC 1 DIMM {n}') for n in range(8)], **two_controllers(4))
     assert (facts['dimms_source'], facts['memory_channels']) == ('dmi', 8)
     assert {d['configured_mts'] for d in facts['dimms']} == {3200}
 
@@ -157,33 +125,25 @@ def test_the_firmware_and_edac_together(run):
 def test_tables_of_nonsense_are_survived(run):
     """What a careless firmware could hold; the program's own end is a valid record."""
     for bytes_ in (b'', b'\0' * 100, b'\xff' * 100, b'\x11\x02\0\0', b'\x11\xff\0\0' + b'A' * 9):
-        record, _ = run(**{'firmware/dmi/tables/DMI': bytes_})
-        assert record['facts']['dimms'] == []
+        assert run(**{'firmware/dmi/tables/DMI': bytes_})['dimms'] == []
 
 
 @pytest.mark.parametrize('total, left', [('1000000', '99996'), ('4000000', None)])
-def test_memory_that_a_policy_binds_to_is_what_a_domain_has_free(machine, need, total, left):
+def test_memory_that_a_policy_binds_to_is_what_a_domain_has_free(
+    machine, run_program, need, total, left
+):
     """Domain 0 of this machine, said to have 100 MB to give, if that is all that there is."""
     need('numactl')
     numa = 'devices/system/node'
-    has = {
-        'MemTotal': 1000000,
-        'MemFree': 50000,
-        'Active(file)': 20000,
-        'Inactive(file)': 20000,
-        'SReclaimable': 9996,
-    }
-    meminfo = '\n'.join(f'Node 0 {name}: {kib} kB' for name, kib in has.items())
-    program = machine(
-        {
-            f'{numa}/online': '0',
-            f'{numa}/node0/cpulist': '0-255',
-            f'{numa}/node0/meminfo': meminfo,
-            '../proc/meminfo': f'MemTotal: {total} kB\nMemAvailable: 999999999999 kB',
-        }
-    )
-    words = ['numactl', '--membind=0', program, '-n', '5000000', '-t', '2']
-    done = subprocess.run(words, capture_output=True, text=True, timeout=300)
-    refused = f'more than the {int(left) / 1024:.0f} MiB of memory available' if left else None
-    assert done.returncode == 2 if refused else done.returncode < 2, done.stderr
-    assert not refused or refused in done.stderr
+    has = {'MemTotal': 1000000, 'MemFree': 50000, 'Active(file)': 20000, 'Inactive(file)': 20000,
+           'SReclaimable': 9996}  # fmt: skip
+    program = machine({
+        f'{numa}/online': '0',
+        f'{numa}/node0/cpulist': '0-255',
+        f'{numa}/node0/meminfo': '\n'.join(f'Node 0 {n}: {kib} kB' for n, kib in has.items()),
+        '../proc/meminfo': f'MemTotal: {total} kB\nMemAvailable: 999999999999 kB',
+    })  # fmt: skip
+    bound = ('numactl', '--membind=0')
+    status, said, _ = run_program(program, '-n', '5000000', '-t', '2', before=bound)
+    assert status == 2 if left else status < 2, said
+    assert not left or f'more than the {int(left) / 1024:.0f} MiB of memory available' in said

@@ -11,8 +11,9 @@ import subprocess
 import time
 
 import pytest
+from changed_source import OTHER_MACHINE, SHORT_LOOKS
 from places import ROOT
-from record_schema import check
+from quick_runs import quick
 
 from membw.presets.build import ask
 from membw.presets.code_checksum import code_sha256
@@ -31,19 +32,15 @@ ONE_MORE = (
 NO_TRIAD = ('stream/output/record.c', '.headline = "triad"', '.headline = "triads"')
 
 
-def record_of(path, program, *options):
-    words = [program, *options, '--allow', WRONG_HERE, '--json', path]
-    env = os.environ | {'OMP_NUM_THREADS': '2', 'OMP_WAIT_POLICY': 'passive'}
-    done = subprocess.run(words, capture_output=True, text=True, env=env)
-    assert path.exists(), done.stdout + done.stderr
-    return check(json.loads(path.read_text()))
+def record_of(run_program, program, *options):
+    return run_program(program, *options, '--allow', WRONG_HERE)[2]
 
 
 @pytest.mark.parametrize('change, headline', [(ONE_MORE, 'triad'), (NO_TRIAD, 'read')])
 def test_the_metric_that_stands_for_a_run_is_its_programs_not_the_last(
-    build_program, tmp_path, change, headline
+    build_program, run_program, change, headline
 ):
-    record = record_of(tmp_path / 'r', build_program('stream', changes=(change,)), *STREAM)
+    record = record_of(run_program, build_program('stream', changes=(change,)), *STREAM)
     assert record['headline'] == headline
 
 
@@ -60,22 +57,24 @@ NAMES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize('given, name', NAMES)
-def test_a_node_is_named_as_its_scheduler_has_it(build_program, tmp_path, call, given, name):
+def test_a_node_is_named_as_its_scheduler_has_it(build_program, tmp_path, call):
     """By the program, by Python and in the ledger of a job."""
-    program, script = build_program('stream'), tmp_path / 'job.sh'
-    words = f'{program} -n 1e5 -t 3 --allow {WRONG_HERE} --json r.json'
-    script.write_text(
-        f'echo {given.get("host", "h7")!r} >/proc/sys/kernel/hostname\ncd {tmp_path}\n'
-        f'{ledger.begun()}\nunset MEMBW_LEDGER\n{words}\n'
-        "python -c 'from membw.site import machine; print(machine.node_name())' >python\n"
-    )
-    done = call('unshare', '--uts', 'sh', script, **given)
-    if 'unshare' in done.stderr:
-        pytest.skip(done.stderr)
-    assert read_record((tmp_path / 'r.json').read_bytes()).host == name, done.stderr
-    found = (tmp_path / 'python').read_text().strip(), ledger.read(tmp_path).node
-    assert found == (name, name)
+    program = build_program('stream', changes=[SHORT_LOOKS])
+    words = f'{program} -n 1e5 -t 2 --allow {WRONG_HERE} --json r.json'
+    for number, (given, name) in enumerate(NAMES):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / 'job.sh').write_text(
+            f'echo {given.get("host", "h7")!r} >/proc/sys/kernel/hostname\n{ledger.begun()}\n'
+            f'unset MEMBW_LEDGER\n{words}\n'
+            "python -c 'from membw.site import machine; print(machine.node_name())' >python\n"
+        )
+        done = call('unshare', '--uts', 'sh', 'job.sh', cwd=folder, **given)
+        if 'unshare' in done.stderr:
+            pytest.skip(done.stderr)
+        assert read_record((folder / 'r.json').read_bytes()).host == name, done.stderr
+        found = (folder / 'python').read_text().strip(), ledger.read(folder).node
+        assert found == (name, name)
 
 
 CPUS = sorted(os.sched_getaffinity(0))
@@ -84,15 +83,13 @@ PAIR = {'cpu': ONE, 'other_cpu': OTHER}
 FLAGS = {'dgemm': ['-O0', str(ROOT / 'tests/data/plain_dgemm.c')]}
 # where each pair is disturbed there is no figure
 QUIET = {'overheads': [('overheads/measure.c', 'if (after.left != before.left)', 'if (0)')]}
-QUICK_LOADED = '--mixes 1r0w,2r1w --rounds 3 --window 0.005 --chain-mib 8'
-# program, options, the headline, a point of each series, as far as noise
-# leaves one
+# program, options (none: the quick run), the headline, a point of each series
 PROGRAMS = [
     ('stream', '-n 1e5 -t 5', 'triad', {}),
-    ('ladder', '--quick', '*_latency', {'l1_latency': ('latency', {'level': 'L1', 'threads': 1})}),
-    ('loaded', QUICK_LOADED, '*',
+    ('ladder', '', '*_latency', {'l1_latency': ('latency', {'level': 'L1', 'threads': 1})}),
+    ('loaded', '', '*',
      {'max_gbs_2r1w': ('max_gbs', {'read_share': pytest.approx(2 / 3)})}),
-    ('tiers', '--array-mib 8 --rounds 3', 'triad_gbs_*',
+    ('tiers', '', 'triad_gbs_*',
      {'read_gbs_0_0': ('read_gbs', {'cpu_domain': 0, 'memory_domain': 0})}),
     ('pingpong', f'--seconds 0.01 --pairs {ONE}-{OTHER}', f'cas_{ONE}_{OTHER}',
      {f'cas_{ONE}_{OTHER}_home_b': ('cas_home_b', PAIR)}),
@@ -105,25 +102,30 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
-@pytest.mark.alone  # a busy node hides a level of the ladder
+# a busy node hides a level of the ladder, a curve of loaded
+MEASURED = [pytest.param(*row, marks=pytest.mark.alone if row[0] in ('ladder', 'loaded', 'tiers')
+                         else ()) for row in PROGRAMS]  # fmt: skip
+
+
 @pytest.mark.skipif(len(CPUS) < 2, reason='a pair takes two CPUs')
-@pytest.mark.parametrize('program, options, headline, points', PROGRAMS)
+@pytest.mark.parametrize('program, options, headline, points', MEASURED)
 def test_a_metric_whose_name_ends_in_a_number_says_of_which_series_and_at_what(
-    build_program, tmp_path, program, options, headline, points
+    build_program, run_program, program, options, headline, points
 ):
     """Whoever draws a curve or a map takes no name apart."""
-    built = build_program(program, *FLAGS.get(program, []), changes=QUIET.get(program, ()))
-    record = record_of(tmp_path / 'r', built, *options.split())
+    if options:
+        built = build_program(program, *FLAGS.get(program, []), changes=QUIET.get(program, ()))
+        record = record_of(run_program, built, *options.split())
+    else:
+        record = quick(program, **({'metric': 'l1_latency'} if program == 'ladder' else {}))[2]
     metrics = record['metrics']
     assert {name for name, m in metrics.items() if name[-1].isdigit() and 'at' not in m} == set()
     for name, (series, at) in points.items():
         assert (metrics[name]['series'], metrics[name]['at']) == (series, at)
     places = [(m['series'], *sorted(m['at'].items())) for m in metrics.values() if 'at' in m]
     assert len(set(places)) == len(places)
-    assert (
-        record['headline']
-        == [n for n in metrics if fnmatch.fnmatch(n, headline)][0 if headline == '*' else -1]
-    )
+    like = [name for name in metrics if fnmatch.fnmatch(name, headline)]
+    assert record['headline'] == like[0 if headline == '*' else -1]
 
 
 # --- what it was built by ------------------------------------------------------------------------
@@ -142,31 +144,22 @@ def installed(build_program, tmp_path):
     return program
 
 
-def build_of(program, *options):
-    record = record_of(program.parent / 'r', program, *STREAM, *options)
-    return record['build']
-
-
-def where_spack_writes(program):
+def where_spack_writes(program, record):
     share = program.parent.parent / 'share/membw'
     share.mkdir(parents=True)
-    text = json.loads(pathlib.Path(f'{program}.json').read_text())
-    text |= {'built_with': 'spack', 'dag_hash': 'h' * 32}
-    pathlib.Path(f'{program}.json').unlink()
-    (share / 'stream.json').write_text(json.dumps(text, indent=1))
+    text = json.loads(record.read_text()) | {'built_with': 'spack', 'dag_hash': 'h' * 32}
+    record.rename(share / 'stream.json').write_text(json.dumps(text, indent=1))
 
 
-def stripped(program):
-    subprocess.run(['strip', program], check=True)
-
-
-@pytest.mark.parametrize('change', [None, where_spack_writes, stripped])
-def test_a_program_knows_what_it_was_built_by(installed, change):
+@pytest.mark.parametrize('change', [None, where_spack_writes, 'strip'])
+def test_a_program_knows_what_it_was_built_by(installed, run_program, change):
     """Nobody else knows, where it was started by hand."""
     before = code_sha256(installed)
-    if change:
-        change(installed)
-    build = build_of(installed)
+    if change == 'strip':
+        subprocess.run(['strip', installed], check=True)
+    elif change:
+        change(installed, pathlib.Path(f'{installed}.json'))
+    build = record_of(run_program, installed, *STREAM)['build']
     assert (build['unknown'], build['preset']) == (None, 'gcc-o2')
     assert build['source_sha256'] == source_sha256(ROOT / 'src/stream')
     assert build['compile_line'].replace('??', '?') == ' '.join(LINE).replace('ü', '?')
@@ -179,51 +172,45 @@ def test_a_program_knows_what_it_was_built_by(installed, change):
         assert (build['built_with'], build['spack_hash']) == ('spack', 'h' * 32)
 
 
-def alone(program, other):
-    pathlib.Path(f'{program}.json').unlink()
+def cut(program, record):
+    record.write_text(record.read_text().partition('code_sha256')[0])
 
 
-def another_program(program, other):
-    shutil.copy(other, program)
+def no_checksum(program, record):
+    text = record.read_text().replace(code_sha256(program), '')
+    record.write_text(text.replace(sha256(program), ''))
 
 
-def cut(program, other):
-    path = pathlib.Path(f'{program}.json')
-    path.write_text(path.read_text().partition('code_sha256')[0])
-
-
-def no_checksum(program, other):
-    path = pathlib.Path(f'{program}.json')
-    text = path.read_text().replace(code_sha256(program), '')
-    path.write_text(text.replace(sha256(program), ''))
+ANOTHER = "'{}.json' is of another program than '{}'"
 
 
 @pytest.mark.parametrize('change, why', [
-    (alone, "no '{}.json', as make and Spack write it"),
-    (another_program, "'{}.json' is of another program than '{}'"),
-    (cut, "'{}.json' is of another program than '{}'"),
-    (no_checksum, "'{}.json' is of another program than '{}'"),
+    (lambda program, record: record.unlink(), "no '{}.json', as make and Spack write it"),
+    (lambda program, record: None, ANOTHER), (cut, ANOTHER), (no_checksum, ANOTHER),
 ])  # fmt: skip
-def test_a_build_that_is_not_known_is_said_and_its_code_is(installed, build_program, change, why):
-    other = build_program('stream', '-DNTIMES=11')
-    change(installed, other)
-    build = build_of(installed)
+def test_a_build_that_is_not_known_is_said_and_its_code_is(
+    installed, build_program, run_program, change, why
+):
+    change(installed, pathlib.Path(f'{installed}.json'))
+    if change not in (cut, no_checksum):
+        shutil.copy(build_program('stream', changes=OTHER_MACHINE), installed)
+    _, said, record = run_program(installed, *STREAM, '--allow', WRONG_HERE)
+    build = record['build']
     assert build['unknown'] == why.format(installed, installed)
     known = {name for name, value in build.items() if value and name != 'unknown'}
     assert known == {'compiler', 'openmp', 'code_sha256', 'binary_sha256'}
     assert build['code_sha256'] == code_sha256(installed)
-    words = [installed, *STREAM, '--json', os.devnull]
-    done = subprocess.run(words, capture_output=True, text=True)
-    assert f'Build: not known: {build["unknown"]}' in done.stdout
+    assert f'Build: not known: {build["unknown"]}' in said
 
 
-@pytest.mark.parametrize('rest', [0, 55, 56, 63])
-def test_the_checksum_of_a_file_is_that_of_sha256sum(installed, rest):
+def test_the_checksum_of_a_file_is_that_of_sha256sum(installed, run_program):
     """Its length within a block decides how it ends."""
     data = installed.read_bytes()
-    installed.write_bytes(data + b'x' * ((rest - len(data)) % 64))
-    assert installed.stat().st_size % 64 == rest
-    assert build_of(installed)['binary_sha256'] == sha256(installed)
+    for rest in (0, 55, 56, 63):
+        installed.write_bytes(data + b'x' * ((rest - len(data)) % 64))
+        assert installed.stat().st_size % 64 == rest
+        build = record_of(run_program, installed, *STREAM)['build']
+        assert build['binary_sha256'] == sha256(installed)
 
 
 # --- a run that was stopped ----------------------------------------------------------------------
@@ -232,7 +219,7 @@ LONG = {
     'dgemm': ['--shape', 'square', '-n', '300', '-t', '1000'],
     'ladder': [],
     'loaded': ['--chain-mib', '8'],  # of default size its preparations alone take half a minute
-    'nbody': ['--rounds', '101', '--seconds', '0.1'],
+    'nbody': ['--bodies', '2000', '--rounds', '101', '--seconds', '0.02'],
     'overheads': ['--pairs', '1000'],
     'pingpong': ['--seconds', '6'],
     'tiers': ['--array-mib', '64', '--rounds', '15'],
@@ -254,11 +241,11 @@ def test_a_signal_ends_every_program_with_what_is_complete(
     build_program, tmp_path, program, later_s
 ):
     """Batch systems send it before the limit, also in the first touch."""
-    flags = [ROOT / 'tests/data/plain_dgemm.c'] if program == 'dgemm' else []
     path = tmp_path / 'r'
-    words = [build_program(program, *map(str, flags)), *LONG[program], '--allow', WRONG_HERE]
+    words = [build_program(program, *FLAGS.get(program, [])), *LONG[program]]
+    words = [*map(str, words), '--allow', WRONG_HERE, '--json', path]
     env = os.environ | {'OMP_NUM_THREADS': '2', 'OMP_WAIT_POLICY': 'passive'}
-    process = subprocess.Popen([*map(str, words), '--json', path], stdout=subprocess.PIPE, env=env)
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, env=env)
     until_it_heeds(process, signal.SIGUSR1)
     time.sleep(later_s)
     process.send_signal(signal.SIGUSR1)

@@ -34,7 +34,7 @@ def sanitized(program, options, **variables):
 @pytest.mark.parametrize('program', PROGRAMS)
 def test_no_program_does_what_is_undefined(build_program, tmp_path, program):
     """What is taken at the start is given back by the end of the process: leaks are none."""
-    flags = [str(ROOT / 'tests/data/plain_dgemm.c')] if program == 'dgemm' else []
+    flags = [ROOT / 'tests/data/plain_dgemm.c'] if program == 'dgemm' else []
     path = build_program(program, *flags, *SANITIZERS, usual=('-O0', '-w', '-fopenmp'))
     options = f'{PROGRAMS[program]} --json {tmp_path}/r.json'
     sanitized(path, options, ASAN_OPTIONS='detect_leaks=0:exitcode=99')

@@ -5,7 +5,6 @@ import shutil
 import subprocess
 
 import pytest
-from places import ROOT
 
 CLANG = 'clang-19' if shutil.which('clang-19') else 'clang'
 NEON, PLAIN = 'neon:2:176', 'portable:1:128'
@@ -20,15 +19,12 @@ CPUS = {
 }
 
 
-@pytest.fixture(scope='module', params=['gcc', 'clang'])
-def program(request, tmp_path_factory, need):
-    gcc = need('aarch64-linux-gnu-gcc')
-    clang = [CLANG, '--target=aarch64-linux-gnu']
-    line = [gcc] if request.param == 'gcc' else [need(CLANG), *clang[1:]]
-    path = tmp_path_factory.mktemp('wide') / 'wide'
-    line += ['-O1', '-w', '-static', ROOT / 'tests/probes/wide.c', '-o', path]
-    subprocess.run(line, check=True)
-    return path
+@pytest.fixture(params=['gcc', 'clang'])
+def program(request, build_program, need):
+    cc, target = need('aarch64-linux-gnu-gcc'), []
+    if request.param == 'clang':
+        cc, target = need(CLANG), ['--target=aarch64-linux-gnu']
+    return build_program('tests/probes/wide.c', *target, '-O1', '-w', '-static', cc=cc, usual=())
 
 
 @pytest.mark.parametrize('cpu', CPUS)

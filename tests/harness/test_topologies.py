@@ -8,6 +8,7 @@ import types
 
 import pytest
 import topologies
+from changed_source import write_files
 from lib import pinnings
 from reframe.utility import cpuinfo
 
@@ -15,7 +16,7 @@ from membw import presets
 from membw.site import systems, topology
 from membw.system import file
 
-MIB = 1 << 20
+MIB, GIB = 1 << 20, topologies.GIB
 machines = pytest.mark.parametrize('machine', topologies.NAMES, indirect=True)
 with_domains = pytest.mark.parametrize(
     'machine', [n for n in topologies.NAMES if topologies.load(n).get('domains')], indirect=True
@@ -53,24 +54,22 @@ def system(tree, folder):
 
 
 @machines
-def test_caches_cores_and_sockets_of_the_whole_node(machine, tree, probe):
+def test_caches_cores_sockets_and_the_size_of_arrays_of_the_whole_node(machine, tree, probe):
+    """Four times the last level."""
     expect, found = machine.facts['expect'], probe(tree, machine.online)
     assert found['llc_bytes'] == expect['llc_mib'] * MIB
     assert found['memory_side_bytes'] == expect.get('side_mib', 0) * MIB
     assert (found['cores'], found['sockets']) == (expect['cores'], expect['sockets'])
-
-
-@machines
-def test_the_array_size_is_four_times_the_last_level(machine, tree, probe):
-    expect, found = machine.facts['expect'], probe(tree, machine.online)
     if expect.get('capped'):
-        memory = sum(d['gib'] for d in machine.domains.values()) * topologies.GIB
+        memory = sum(d['gib'] for d in machine.domains.values()) * GIB
         assert found['array_size'] == pytest.approx(memory * 0.8 / 3 / 8, rel=1e-6)
         assert 'as many as fit into the memory available' in found['note']
     elif expect.get('assumed'):
-        assert found['note'].startswith('the sizes of the caches are unknown') or (
-            found['note'].startswith('array size limited by the available memory')
+        starts = (
+            'the sizes of the caches are unknown',
+            'array size limited by the available memory',
         )
+        assert found['note'].startswith(starts)
         assert found['array_size'] > 1_000_000, 'too few for the caches that most machines have'
     else:
         assert found['array_size'] == expect['array_size'] and not found['note']
@@ -90,18 +89,15 @@ def test_one_domain_takes_its_own_share_of_the_caches(machine, tree, probe):
         )
 
 
-@pytest.mark.parametrize('machine', ['xeon-max-flat'], indirect=True)
-def test_memory_without_cpus_is_used_where_a_policy_names_it(machine, tree, probe):
-    cpus = machine.domains[0]['cpus']
-    assert probe(tree, cpus)['local_domains'] == '0'
-    assert probe(tree, cpus, [2])['memory_on_domains'] == 64 * topologies.GIB
-
-
-@pytest.mark.parametrize('machine', ['xeon-max-cache'], indirect=True)
-def test_one_socket_counts_its_own_hbm_cache(machine, tree, probe):
-    found = probe(tree, machine.domains[0]['cpus'])
-    assert found['memory_side_bytes'] == 64 * topologies.GIB
-    assert found['array_size'] == 4 * 64 * topologies.GIB // 8
+def test_memory_without_cpus_and_one_socket_of_two(trees, probe):
+    """A policy names it; a socket counts its own HBM as a cache."""
+    flat, side = (topologies.Machine(f'xeon-max-{mode}') for mode in ('flat', 'cache'))
+    assert probe(trees(flat), flat.domains[0]['cpus'])['local_domains'] == '0'
+    found = probe(trees(flat), flat.domains[0]['cpus'], [2])
+    assert found['memory_on_domains'] == 64 * GIB
+    found = probe(trees(side), side.domains[0]['cpus'])
+    assert found['memory_side_bytes'] == 64 * GIB
+    assert found['array_size'] == 4 * 64 * GIB // 8
 
 
 # (machine, {domain: GiB}, what the job may use, domain of the CPUs) -> the domains of local memory
@@ -113,98 +109,100 @@ LOCAL = {
     'none, and nearest not allowed': ('epyc-7763-nps4', {5: 0}, '1-3,7', 5, '7'),
     'distance decides, not the number': ('power9-gpu-domains', {8: 0}, '0,253', 8, '0'),
 }
+# ... -> its memories
+MEMORIES = {
+    'a domain of 0 kB has none': ('grace-hopper', {1: 0}, (), 0, {'local': 0}),
+    'none of its own': ('ulysses', {0: 0}, (), 0, {'local': 1}),
+    'not allowed': ('ulysses', {}, (1,), 0, {'local': 1}),
+    'the nearest, the farthest': ('epyc-7763-nps4', {5: 0}, (), 5, {'local': 4, 'remote': 0}),
+    'of those allowed': ('epyc-7763-nps4', {}, (2, 4, 5), 5, {'local': 5, 'remote': 2}),
+}
 
 
-@pytest.mark.parametrize('case', LOCAL)
-def test_local_memory_is_the_nearest_that_may_be_used(probe, tmp_path, case):
-    name, sizes, allowed, home, local = LOCAL[case]
+def resized(name, sizes, folder):
+    """(machine, its tree) with other sizes of memory."""
     machine = topologies.Machine(name)
     for number, gib in sizes.items():
         machine.domains[number]['gib'] = gib
-    tree = machine.write(tmp_path)
+    return machine, machine.write(folder)
+
+
+@pytest.mark.parametrize('name, sizes, allowed, home, local', LOCAL.values(), ids=LOCAL)
+def test_local_memory_is_the_nearest_that_may_be_used(
+    probe, tmp_path, name, sizes, allowed, home, local
+):
+    machine, tree = resized(name, sizes, tmp_path)
     if allowed:
         (tree / 'proc/self/status').write_text(f'Mems_allowed_list:\t{allowed}\n')
     assert probe(tree, machine.domains[home]['cpus'])['local_memory'] == local
 
 
-GIB = topologies.GIB
-GROUPS = {
+@pytest.mark.parametrize('name, sizes, allowed, home, memories', MEMORIES.values(), ids=MEMORIES)
+def test_the_memories_are_those_that_there_are_and_that_may_be_used(
+    tmp_path, name, sizes, allowed, home, memories
+):
+    _, tree = resized(name, sizes, tmp_path)
+    assert topology.memories_of(home, topology.numa(system(tree, 'node')), allowed) == memories
+
+
+CGROUP = 'sys/fs/cgroup'
+# what leaves 5 GiB of a machine of much more
+FIVE_LEFT = {
     'v1': {
         'proc/self/cgroup': '9:memory:/job',
-        'memory/job/memory.limit_in_bytes': 6 * GIB,
-        'memory/job/memory.usage_in_bytes': GIB,
+        f'{CGROUP}/memory/job/memory.limit_in_bytes': 6 * GIB,
+        f'{CGROUP}/memory/job/memory.usage_in_bytes': GIB,
     },
     'v2': {
         'proc/self/cgroup': '0::/job/step',
-        'job/memory.max': 6 * GIB,
-        'job/memory.current': GIB,
-        'job/step/memory.max': 'max',
-        'job/step/memory.current': 0,
+        f'{CGROUP}/job/memory.max': 6 * GIB,
+        f'{CGROUP}/job/memory.current': GIB,
+        f'{CGROUP}/job/step/memory.max': 'max',
+        f'{CGROUP}/job/step/memory.current': 0,
     },
     # what was read or written is dropped before anybody is killed
     'v2, files': {
         'proc/self/cgroup': '0::/job',
-        'job/memory.max': 6 * GIB,
-        'job/memory.current': 5 * GIB,
-        'job/memory.stat': f'anon {GIB}\nfile {4 * GIB}\ninactive_file {3 * GIB}\n'
+        f'{CGROUP}/job/memory.max': 6 * GIB,
+        f'{CGROUP}/job/memory.current': 5 * GIB,
+        f'{CGROUP}/job/memory.stat': f'anon {GIB}\nfile {4 * GIB}\ninactive_file {3 * GIB}\n'
         f'active_file {GIB}',
     },
+    # it ended by "no address space", on a machine with memory enough
+    **{f'overcommit_memory {mode}': {'proc/sys/vm/overcommit_memory': mode} for mode in range(3)},
 }
 
 
-@pytest.mark.parametrize('group', GROUPS)
-def test_a_cgroup_limit_makes_the_arrays_smaller(probe, tmp_path, group):
+@pytest.mark.parametrize('case', FIVE_LEFT)
+def test_a_limit_of_memory_makes_the_arrays_smaller(probe, tmp_path, case):
+    """Of a cgroup, of strict overcommit."""
     machine = topologies.Machine('epyc-9654-l3-as-numa')
-    tree = machine.write(tmp_path)
-    for path, text in GROUPS[group].items():
-        file = tree / (path if path.startswith('proc') else f'sys/fs/cgroup/{path}')
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f'{text}\n')
-    found = probe(tree, machine.online)
-    assert found['array_size'] == 5 * GIB // 5 * 4 // 24
-    assert 'as many as fit into the memory available' in found['note']
-
-
-def test_strict_overcommit_makes_the_arrays_smaller(probe, tmp_path):
-    """It ended by "no address space", on a machine with memory enough."""
-    machine = topologies.Machine('epyc-9654-l3-as-numa')
-    tree = machine.write(tmp_path)
-    (tree / 'proc/sys/vm').mkdir(parents=True)
-    limits = f'CommitLimit: {8 * GIB >> 10} kB\nCommitted_AS: {3 * GIB - (64 << 20) >> 10} kB\n'
+    tree = write_files(machine.write(tmp_path), FIVE_LEFT[case])
     with open(tree / 'proc/meminfo', 'a') as file:
-        file.write(limits)
-    for mode, smaller in ((0, False), (1, False), (2, True)):
-        (tree / 'proc/sys/vm/overcommit_memory').write_text(f'{mode}\n')
-        found = probe(tree, machine.online)
-        assert (found['array_size'] == 5 * GIB // 5 * 4 // 24) is smaller, mode
+        committed = 3 * GIB - (64 << 20) >> 10
+        file.write(f'CommitLimit: {8 * GIB >> 10} kB\nCommitted_AS: {committed} kB\n')
+    found = probe(tree, machine.online)
+    if case.endswith((' 0', ' 1')):
+        assert found['array_size'] > 5 * GIB // 24
+    else:
+        assert found['array_size'] == 5 * GIB // 5 * 4 // 24
+        assert 'as many as fit into the memory available' in found['note']
 
 
 QUOTAS = {
     'none': ({'proc': '0::/job'}, math.inf),
     'v2, of the group above': ({'proc': '0::/job/step', 'job/cpu.max': '180000 100000'}, 1.8),
     'v2, no limit': ({'proc': '0::/job', 'job/cpu.max': 'max 100000'}, math.inf),
-    'v1': (
-        {
-            'proc': '9:memory:/job\n4:cpu,cpuacct:/job',
-            'cpu/job/cpu.cfs_quota_us': '50000',
-            'cpu/job/cpu.cfs_period_us': '100000',
-        },
-        0.5,
-    ),
-    'v1, no limit': (
-        {'proc': '4:cpu:/', 'cpu/cpu.cfs_quota_us': '-1', 'cpu/cpu.cfs_period_us': '100000'},
-        math.inf,
-    ),
-}
+    'v1': ({'proc': '9:memory:/job\n4:cpu,cpuacct:/job', 'cpu/job/cpu.cfs_quota_us': '50000',
+            'cpu/job/cpu.cfs_period_us': '100000'}, 0.5),
+    'v1, no limit': ({'proc': '4:cpu:/', 'cpu/cpu.cfs_quota_us': '-1',
+                      'cpu/cpu.cfs_period_us': '100000'}, math.inf),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize('case', QUOTAS)
-def test_a_run_takes_as_many_cores_as_whole_cpus_of_the_quota(tmp_path, case):
-    files, cpus = QUOTAS[case]
-    for path, text in files.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(f'{text}\n')
-    assert topology.quota(tmp_path, tmp_path / 'proc') == cpus
+@pytest.mark.parametrize('files, cpus', QUOTAS.values(), ids=QUOTAS)
+def test_a_run_takes_as_many_cores_as_whole_cpus_of_the_quota(tmp_path, files, cpus):
+    assert topology.quota(write_files(tmp_path, files), tmp_path / 'proc') == cpus
 
 
 # --- pin lists ---------------------------------------------------------------------------------
@@ -245,16 +243,13 @@ def test_a_sibling_used_twice_is_reported(machine, tree):
     assert said == [f'threads 0 and 1 are on one core, cpus {topologies.listed(twins[:2])}']
 
 
-@pytest.mark.parametrize('machine', ['vm-nothing-readable'], indirect=True)
-def test_a_machine_that_shows_nothing_is_one_domain_of_single_cpus(machine, tree):
-    found = topology.local_domains(machine.online, system(tree, 'node'), system(tree, 'cpu'))
-    assert found == {0: [0, 1, 2, 3]}
-
-
-@pytest.mark.parametrize('machine', ['epyc-9654-l3-as-numa'], indirect=True)
-def test_a_mask_that_leaves_out_first_threads_takes_their_siblings(machine, tree):
-    allowed = [cpu for cpu in machine.online if cpu not in (0, 1, 2)]
-    cpus = cores_of(tree, allowed)
+def test_cpus_without_first_threads_or_without_domains(trees):
+    """A machine that shows nothing is one domain of single CPUs; a mask that leaves out first
+    threads takes their siblings."""
+    bare, many = map(topologies.Machine, ('vm-nothing-readable', 'epyc-9654-l3-as-numa'))
+    folders = (system(trees(bare), folder) for folder in ('node', 'cpu'))
+    assert topology.local_domains(bare.online, *folders) == {0: [0, 1, 2, 3]}
+    cpus = cores_of(trees(many), [cpu for cpu in many.online if cpu not in (0, 1, 2)])
     assert len(cpus) == 192 and {192, 193, 194} <= set(cpus) and not {0, 1, 2} & set(cpus)
 
 
@@ -265,26 +260,6 @@ def test_the_memories_of_a_scan(machine, tree):
     wanted = {'local': home}
     wanted |= {name: expect[name] for name in ('remote', 'cpuless') if name in expect}
     assert topology.memories_of(home, topology.numa(system(tree, 'node'))) == wanted
-
-
-# (machine, {domain: GiB}, what the job may use, domain of the CPUs) -> its memories
-MEMORIES = {
-    'a domain of 0 kB has none': ('grace-hopper', {1: 0}, (), 0, {'local': 0}),
-    'none of its own': ('ulysses', {0: 0}, (), 0, {'local': 1}),
-    'not allowed': ('ulysses', {}, (1,), 0, {'local': 1}),
-    'the nearest, the farthest': ('epyc-7763-nps4', {5: 0}, (), 5, {'local': 4, 'remote': 0}),
-    'of those allowed': ('epyc-7763-nps4', {}, (2, 4, 5), 5, {'local': 5, 'remote': 2}),
-}
-
-
-@pytest.mark.parametrize('case', MEMORIES)
-def test_the_memories_are_those_that_there_are_and_that_may_be_used(tmp_path, case):
-    name, sizes, allowed, home, memories = MEMORIES[case]
-    machine = topologies.Machine(name)
-    for number, gib in sizes.items():
-        machine.domains[number]['gib'] = gib
-    described = topology.numa(system(machine.write(tmp_path), 'node'))
-    assert topology.memories_of(home, described, allowed) == memories
 
 
 # --- what other programs make of the same trees --------------------------------------------------

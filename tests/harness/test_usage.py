@@ -7,7 +7,7 @@ import pytest
 from places import ROOT
 
 ONE, OTHER = (sorted(os.sched_getaffinity(0)) * 2)[:2]
-PLAIN = str(ROOT / 'tests/data/plain_dgemm.c')
+PLAIN = ROOT / 'tests/data/plain_dgemm.c'
 BAD_INPUT = [
     ('pingpong', f'--pairs {ONE}-{ONE}', 'is paired with itself'),
     ('pingpong', f'--pairs {ONE}-8000', 'this process may not run on CPU 8000'),

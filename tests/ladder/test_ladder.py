@@ -1,47 +1,27 @@
 """src/ladder by hand: its points, what it prints, and a wrong value that it must see."""
 
-import json
-import os
-import subprocess
-
 import pytest
-from changed_source import other_machine
-from record_schema import check
-
-pytestmark = pytest.mark.alone
+from changed_source import OTHER_MACHINE
+from quick_runs import quick
 
 KIB = 1024
 
 
 @pytest.fixture(scope='module')
-def ladder(build_program, tmp_path_factory):
-    """(exit status, output, record) of a quick run with two threads: the first that had a look at
-    L1, as on a busy node its five seconds may be over before."""
-    path = tmp_path_factory.mktemp('ladder') / 'record.json'
-    words = [build_program('ladder'), '--quick', '--json', path]
-    env = os.environ | {'OMP_NUM_THREADS': '2', 'OMP_WAIT_POLICY': 'passive'}
-    for _ in range(8):
-        done = subprocess.run(words, capture_output=True, text=True, env=env, timeout=500)
-        record = json.loads(path.read_text())
-        if 'l1_latency' in record['metrics']:
-            break
-    return done.returncode, done.stdout + done.stderr, record
+def quick_run():
+    """(output, record) of a quick run with two threads."""
+    return quick('ladder', metric='l1_latency')[1:]
 
 
-def test_the_record_has_each_size_in_each_round(ladder):
-    _, _, record = ladder
-    check(record)
-    sizes, points = record['sizes'], record['points']
+@pytest.mark.alone
+def test_the_record_has_each_size_in_each_round_and_levels_their_figures(quick_run):
+    output, record = quick_run
+    sizes, points, metrics = record['sizes'], record['points'], record['metrics']
     assert sizes[0] == 4 * KIB and sizes == sorted(sizes) and len(sizes) > 20
     for kind in ('latency_2m_ns', 'read_one_gbs', 'triad_one_gbs'):
         assert 1 <= len(points[kind]) <= 6  # on a busy node the time is over sooner
         assert all(len(row) == len(sizes) for row in points[kind])
         assert all(value is None or value > 0 for row in points[kind] for value in row)
-
-
-def test_levels_have_figures_with_units_and_which_way_is_better(ladder):
-    _, output, record = ladder
-    metrics = record['metrics']
     assert (metrics['l1_latency']['unit'], metrics['l1_latency']['better']) == ('ns', 'lower')
     # a quick ladder may end in a cache that no other machine shares
     last = record['levels'][-1]['name'].lower()
@@ -55,8 +35,9 @@ def test_levels_have_figures_with_units_and_which_way_is_better(ladder):
     assert 'level  declared  measured' in output
 
 
-def test_the_staircase_fits_a_terminal_and_says_where_it_ends(ladder):
-    _, output, record = ladder
+@pytest.mark.alone
+def test_the_staircase_fits_a_terminal_and_says_where_it_ends(quick_run):
+    output, record = quick_run
     staircase = record['printed']
     assert [line for line in output.splitlines() if line][: len(staircase)] == staircase
     assert max(map(len, staircase)) <= 80
@@ -65,12 +46,13 @@ def test_the_staircase_fits_a_terminal_and_says_where_it_ends(ladder):
     assert 'fewer and smaller sizes: --quick' in output and 'memory begins' in output
 
 
+SOON = ('ladder/main.c', 'QUICK_SECONDS = 4.3', 'QUICK_SECONDS = 2')
 # sizes to 1 MiB, on a machine that declares no cache
 SHORT = ('ladder/rungs.c', 'MOST_AT_LEAST = (size_t)256 * MIB', 'MOST_AT_LEAST = (size_t)2 * MIB')
 
 
-# a chase whose cycle leads elsewhere; a read that leaves out the last line; a Triad that adds four
-# times, and one that adds as it should
+# a cycle that leads elsewhere; a read that leaves out the last line; a Triad that adds four times,
+# and one that adds as it should
 CHASE, WIDE = 'harness/memory/chase.c', 'harness/memory/wide_of.h'
 KERNELS = [
     (CHASE, '\t*line = chase->at;', '\t*line = chase_address_of(chase, 1);', True),
@@ -80,14 +62,13 @@ KERNELS = [
 ]
 
 
-@pytest.mark.shared
 @pytest.mark.parametrize('file, before, after, is_wrong', KERNELS)
 def test_a_kernel_that_does_less_or_else_is_not_validated(
     build_program, run_program, tmp_path, file, before, after, is_wrong
 ):
-    changes = (SHORT, *other_machine(tmp_path), (file, before, after))
+    changes = (SOON, SHORT, *OTHER_MACHINE, (file, before, after))
     words = [build_program('ladder', changes=changes), '--quick', '--allow', 'disturbed,unstable']
-    status, said, _ = run_program(*words, OMP_NUM_THREADS=1)
+    status, said, _ = run_program(*words, OMP_NUM_THREADS=1, MACHINE=tmp_path)
     assert ('invalid: not-validated' in said) == is_wrong, said
     assert status == 1 or not is_wrong
 
@@ -99,20 +80,18 @@ SMALLER = {
 }
 
 
-@pytest.mark.shared
 @pytest.mark.parametrize('before, after', SMALLER.values(), ids=SMALLER)
 def test_memory_that_was_not_reached_is_undecided(build_program, run_program, before, after):
     """The largest size that was measured may lie in a cache: it was shown as memory's."""
-    program = build_program('ladder', changes=(('ladder/measure.c', before, after),))
+    program = build_program('ladder', changes=(SOON, ('ladder/measure.c', before, after)))
     status, said, record = run_program(program, '--quick', OMP_NUM_THREADS=1)
     assert record['verdict'] == 'UNDECIDED' and status == 1
     assert 'not-proven: memory is not shown for certain' in said
     assert not any(name.startswith('memory') for name in record['metrics']), record['metrics']
 
 
-@pytest.mark.shared
 def test_a_figure_that_a_larger_cache_may_hold_is_a_bound(build_program, run_program):
-    changes = (('ladder/main.c', 'run->residency.known == RESIDENCY_PROVEN ||', '0 &&'),)
+    changes = (SOON, ('ladder/main.c', 'run->residency.known == RESIDENCY_PROVEN ||', '0 &&'))
     program = build_program('ladder', changes=changes)
     record = run_program(program, '--quick', OMP_NUM_THREADS=1)[2]
     assert record['verdict'] == 'UNDECIDED'

@@ -21,24 +21,38 @@ def copy_source(folder, *changes):
     return source
 
 
-def other_machine(root, llc_bytes=0):
-    """The files of /sys are those in folder `root`, and those of /proc that are there; CPUID says
-    nothing of caches, and sysconf that they have `llc_bytes`."""
-    opened = (
-        f'char other[8192];\n\tsnprintf(other, sizeof(other), "{root}%s", path);\n'
+# the files of /sys are those below $MACHINE, and those of /proc that are there; CPUID says nothing
+# of caches, and sysconf that they have $LLC_BYTES
+OTHER_MACHINE = (
+    (
+        'harness/sysfile.c',
+        'return fopen(path, "r");',
+        'char other[8192];\n\tsnprintf(other, sizeof(other), "%s%s", getenv("MACHINE"), path);\n'
         '\tFILE *const file = fopen(other, "r");\n'
-        '\treturn file || strncmp(path, "/sys/", 5) == 0 ? file : fopen(path, "r");'
-    )
-    return (
-        ('harness/sysfile.c', 'return fopen(path, "r");', opened),
-        ('harness/machine/cpu_cache.c', 'cpu_cache_read_leaf(cache, &share, INTEL_LEAF);', ''),
-        ('harness/machine/cpu_cache.c', 'cpu_cache_read_leaf(cache, &share, AMD_LEAF);', ''),
-        (
-            'harness/machine/llc.c',
-            '#include <unistd.h>',
-            f'#include <unistd.h>\n#define sysconf(name) {llc_bytes}',
-        ),
-    )
+        '\treturn file || strncmp(path, "/sys/", 5) == 0 ? file : fopen(path, "r");',
+    ),
+    ('harness/machine/cpu_cache.c', 'cpu_cache_read_leaf(cache, &share, INTEL_LEAF);', ''),
+    ('harness/machine/cpu_cache.c', 'cpu_cache_read_leaf(cache, &share, AMD_LEAF);', ''),
+    (
+        'harness/machine/llc.c',
+        '#include <unistd.h>',
+        '#include <unistd.h>\n'
+        '#define sysconf(name) (getenv("LLC_BYTES") ? atol(getenv("LLC_BYTES")) : 0)',
+    ),
+)
+
+
+# what follows stream's repetitions takes most of a tiny run's time
+SHORT_LOOKS = ('stream/looks/looks.c', 'LASTS = 0.12', 'LASTS = 0')
+
+
+def write_files(root, files):
+    """{path: text} below a folder, each with a newline; returns the folder."""
+    for path, text in files.items():
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text if isinstance(text, bytes) else f'{text}\n'.encode())
+    return root
 
 
 def on_rank(rank, statement):

@@ -1,7 +1,5 @@
 """A fifth kernel in a copy of the sources: `update: a += b + s * c`, three loads, in two files."""
 
-from changed_source import copy_source
-
 NAME, TITLE, BYTES = 'update', 'Update', 32
 LIST, LOOP, ROW = 'K(triad)', '#ifndef MEMBW_FORTRAN', '[KERNEL_triad] = {'
 LOOP_TEXT = """\
@@ -34,13 +32,11 @@ ROW_TEXT = """\
 RIGHT = 'a[i] + (b[i] + s * c[i])', 'read[0] + (read[1] + s * read[2])'
 
 
-def copy_with_fifth_kernel(folder, loop=RIGHT[0], value=RIGHT[1]):
-    """The sources with it, in `folder`/src; its path."""
-    loops = LOOP_TEXT.format(loop=loop, value=value)
-    return copy_source(
-        folder,
+def fifth_kernel(loop=RIGHT[0], value=RIGHT[1]):
+    """The changes that add it."""
+    return (
         ('stream/kernels/kernels.h', LIST, f'{LIST} K({NAME})'),
-        ('stream/kernels/kernels.c', LOOP, loops + LOOP),
+        ('stream/kernels/kernels.c', LOOP, LOOP_TEXT.format(loop=loop, value=value) + LOOP),
         ('stream/kernels/kernels.c', ROW, ROW_TEXT + ROW),
     )
 
@@ -55,13 +51,11 @@ STRIAD_ROW = ROW_TEXT.replace('update', 'striad').replace(
 )
 
 
-def copy_with_striad(folder):
-    """The sources with a kernel of a fourth array, `striad: a = b + c * d`; their path."""
-    loops = STRIAD.format(loop='b[i] + c[i] * d[i]', value='read[0] + read[1] * read[2]')
-    return copy_source(
-        folder,
-        ('stream/kernels/arrays.h', 'ARRAY_c, ARRAYS', 'ARRAY_c, ARRAY_d, ARRAYS'),
-        ('stream/kernels/kernels.h', LIST, f'{LIST} K(striad)'),
-        ('stream/kernels/kernels.c', LOOP, loops + LOOP),
-        ('stream/kernels/kernels.c', ROW, STRIAD_ROW + ROW),
-    )
+# a kernel of a fourth array, `striad: a = b + c * d`
+WITH_STRIAD = (
+    ('stream/kernels/arrays.h', 'ARRAY_c, ARRAYS', 'ARRAY_c, ARRAY_d, ARRAYS'),
+    ('stream/kernels/kernels.h', LIST, f'{LIST} K(striad)'),
+    ('stream/kernels/kernels.c', LOOP,
+     STRIAD.format(loop='b[i] + c[i] * d[i]', value='read[0] + read[1] * read[2]') + LOOP),
+    ('stream/kernels/kernels.c', ROW, STRIAD_ROW + ROW),
+)  # fmt: skip

@@ -4,15 +4,12 @@ import statistics
 import subprocess
 
 import pytest
-from places import ROOT
 
 
 @pytest.fixture(scope='module')
-def curves(tmp_path_factory):
+def curves(build_program):
     """curves(service, noise, wave) -> [(knee, low, high, saturated)]: 200 measurements."""
-    program = tmp_path_factory.mktemp('curves') / 'curves'
-    source = ROOT / 'tests/lib/loaded_curves.c'
-    subprocess.run(['gcc', '-O1', '-fopenmp', source, '-lm', '-o', program], check=True)
+    program = build_program('tests/probes/loaded_curves.c')
 
     def run(service, noise, wave):
         words = [program, service, noise, wave, 7, 200, 5]

@@ -8,9 +8,8 @@ import subprocess
 import time
 
 import pytest
-from places import ROOT
 
-QUICK = ['--mixes', '1r0w,1r1w', '--rounds', '3', '--window', '0.005', '--chain-mib', '8']
+QUICK = '--mixes 1r0w --rounds 3 --window 0.005 --chain-mib 8'.split()
 SMALL = ['--allow', 'array-too-small,oversubscribed,wrong-pinning']
 TWO = {**os.environ, 'OMP_NUM_THREADS': '2'}
 
@@ -31,7 +30,7 @@ def test_a_quota_of_one_cpu_leaves_two_threads(loaded):
 
 
 def test_every_point_has_its_rate_latency_and_evidence(loaded):
-    _, output, record = loaded(*QUICK, *SMALL)
+    _, output, record = loaded(*QUICK, '--mixes', '1r0w,1r1w', *SMALL)
     points = record['points']
     if 'unloaded_ns' in record['metrics']:  # a busy machine may have left none
         assert record['headline'] == 'unloaded_ns'
@@ -45,7 +44,7 @@ def test_every_point_has_its_rate_latency_and_evidence(loaded):
 
 
 def test_a_chain_that_a_cache_may_hold_is_undecided(loaded):
-    status, output, _ = loaded(*QUICK, '--mixes', '1r0w')
+    status, output, _ = loaded(*QUICK)
     assert status == 1 and 'not-proven' in output
 
 
@@ -54,7 +53,7 @@ def test_a_log_is_told_how_far_it_is(build_program):
     often = ('harness/plan.c', 'PLAN_EVERY = 10', 'PLAN_EVERY = 0.01')
     words = [build_program('loaded', changes=[often]), *QUICK, *SMALL]
     done = subprocess.run(words, env=TWO, capture_output=True, text=True)
-    line = re.compile(r'membw-progress: \d+ of 60 points, about \d+ s left')
+    line = re.compile(r'membw-progress: \d+ of 30 points, about \d+ s left')
     assert done.stderr and all(map(line.fullmatch, done.stderr.splitlines())), done.stderr
 
 
@@ -78,7 +77,7 @@ def test_a_generator_that_slept_through_a_window_did_not_run_in_it(loaded):
     file = 'loaded/generators.c'
     asleep = (file, '\t\tgenerator_note(self, bytes, seen);\n\t}\n', '\t}\n')
     busy = (file, 'now.cpu_s - self->window.cpu_s;', 'self->window.seconds;')  # in that moment
-    status, _, data = loaded(*QUICK, *SMALL, '--mixes', '1r0w', changes=[asleep, busy])
+    status, _, data = loaded(*QUICK, *SMALL, changes=[asleep, busy])
     # on a busy node the thread may be stopped for a window's length within that moment
     assert sum(point['counts'] for point in data['points']) < len(data['points']) / 2
     check_no_curve(data)
@@ -88,7 +87,7 @@ def test_a_generator_that_slept_through_a_window_did_not_run_in_it(loaded):
 def test_a_point_with_stopped_generators_does_not_count(build_program, tmp_path):
     """The process is stopped several times in every window: no curve is left."""
     record = tmp_path / 'record.json'
-    words = [build_program('loaded'), *QUICK, *SMALL, '--mixes', '1r0w', '--window', '0.03']
+    words = [build_program('loaded'), *QUICK, *SMALL, '--window', '0.03']
     words += ['--json', record]
     process = subprocess.Popen(words, env=TWO, stdout=subprocess.PIPE, text=True)
     while process.poll() is None:
@@ -109,20 +108,17 @@ def test_a_rate_is_kept_where_the_clock_is_slow_to_read(loaded):
     slow = f'for (volatile int i = 0; i < 1000; i++) continue;\n\t{read}'
     best, clock = 0.0, [('harness/clock.c', read, slow)]
     for _ in range(8):  # on a busy node one window may be undisturbed
-        points = loaded(*QUICK, *SMALL, '--mixes', '1r0w', changes=clock)[2]['points']
+        points = loaded(*QUICK, *SMALL, changes=clock)[2]['points']
         best = max(p['gbs'] / p['requested_gbs'] for p in points if p['part'] == 0.5)
         if best > 0.95:
             break
     assert best > 0.95
 
 
-@pytest.mark.shared
-def test_a_generator_reads_as_fast_as_the_ladder(tmp_path):
+def test_a_generator_reads_as_fast_as_the_ladder(build_program):
     """A read that loses half of its rate in blocks of some pages, as theirs are, once cost half of
     the highest rate, and nothing saw it."""
-    program = tmp_path / 'loaded_read'
-    source = ROOT / 'tests/probes/loaded_read.c'
-    subprocess.run(['gcc', '-O2', '-fopenmp', '-w', source, '-o', program], check=True)
-    done = subprocess.run([program, '128', '80'], capture_output=True, text=True, check=True)
+    program = build_program('tests/probes/loaded_read.c', '-O2')
+    done = subprocess.run([program, '128', '40'], capture_output=True, text=True, check=True)
     generator, ladder = map(float, done.stdout.split())
     assert generator > 0.75 * ladder, done.stdout

@@ -6,14 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import record_schema
 from places import ROOT
 
 CPUS = sorted(os.sched_getaffinity(0))
-pytestmark = [
-    pytest.mark.alone,
-    pytest.mark.skipif(len(CPUS) < 2, reason='this machine has one CPU, a team takes two'),
-]
+pytestmark = pytest.mark.skipif(len(CPUS) < 2, reason='this machine has one CPU, a team takes two')
 SHORT = ('--threads', '2', '--pairs', '15')
 CLANG = shutil.which('clang-19') or shutil.which('clang')
 SIZES = [8, 72, 648, 5832, 52488, 472392]
@@ -35,10 +31,10 @@ def run(build_program, run_program):
     return start
 
 
+@pytest.mark.alone
 def test_every_construct_has_a_figure_for_every_team(run):
     status, said, record = run('--pairs', '6')
     assert status == 0, said
-    record_schema.check(record)
     rows = record['overheads']
     assert {row['threads'] for row in rows} == {1, 2}
     names = [(row['construct'], row['bytes']) for row in rows if row['threads'] == 2]
@@ -54,37 +50,48 @@ def test_every_construct_has_a_figure_for_every_team(run):
             assert row['steady'] or 'low' not in metric
             assert (metric['unit'], metric['better']) == ('us', 'lower')
             assert metric['value'] == row['overhead_us']
-    assert record['additions_per_cycle'] > 0 and record['headline'] == 'barrier_t2'
+    assert record['additions_per_cycle'] > 0
+    assert 'barrier_t2' not in record['metrics'] or record['headline'] == 'barrier_t2'
     assert record['delay']['us'] == pytest.approx(0.1, rel=0.05)
     runtime = record['runtime']
     assert runtime['name'] == 'libgomp' and runtime['version'].startswith('GOMP_')
     assert Path(runtime['library']).name.startswith('libgomp')
 
 
+# the construct that shows it, the fault
 FAULTS = {
     'delay-optimized-away': (
+        'for',
         'overheads/delay.c',
         'for (i = 0; i < steps; i++)',
         'return x * power(factor, (word)steps);\n\tfor (i = 0; i < steps; i++)',
     ),
-    'not-validated': ('overheads/team.c', 'if (sum == expected', 'if (++sum == expected'),
+    'not-validated': (
+        'reduction',
+        'overheads/team.c',
+        'if (sum == expected',
+        'if (++sum == expected',
+    ),
     'negative-overhead': (
+        'for',
         'overheads/constructs.c',
         'for (j = 0; j < n; j++)\n\t\twork(w);\n\treturn (word)n;',
-        'for (j = 0; j < n; j++)\n\t\twork_long(w, 20);\n\treturn (word)n * 20;',
+        'for (j = 0; j < n; j++)\n\t\twork_long(w, 2000);\n\treturn (word)n * 2000;',
     ),
 }
 
 
+# a pair that others disturbed counts, too: what they do is far less than the fault
+ANY_PAIR = ('overheads/measure.c', 'if (after.left != before.left)', 'if (0)')
+
+
 @pytest.mark.parametrize('reason', FAULTS)
 def test_every_planted_fault_is_found_and_nothing_else(run, reason):
-    constructs = ('--constructs', 'for,reduction,firstprivate')
-    for _ in range(5):  # others may disturb every pair of a construct: it then has no overhead
-        status, said, record = run(*SHORT, *constructs, changes=(FAULTS[reason],))
-        if all(row['pairs'] >= 6 for row in record['overheads']):
-            break
-    assert {r['reason'] for r in record['reasons'] if not r['allowed']} == {reason}, said
-    assert status == 1
+    construct, *change = FAULTS[reason]
+    options = (*SHORT, '--constructs', construct)
+    status, said, record = run(*options, changes=(tuple(change), ANY_PAIR))
+    found = {r['reason'] for r in record['reasons'] if not r['allowed']}
+    assert (status, found) == (1, {reason}), said
 
 
 # what clang does to the loop, eight times as much: a step takes less than 0.1 ns
@@ -96,16 +103,15 @@ SEVERAL_AT_ONCE = (
 )
 
 
+@pytest.mark.alone
 def test_a_step_may_be_as_short_as_the_compiler_makes_it(run):
-    constructs = ('--constructs', 'for')
-    status, said, record = run(*SHORT, *constructs, changes=(SEVERAL_AT_ONCE,))
+    status, said, record = run(*SHORT, '--constructs', 'for', changes=(SEVERAL_AT_ONCE,))
     delay = record['delay']
     assert 1e3 * delay['us'] / delay['steps'] < 0.1, delay
     assert delay['doubled'] > 1.5
     assert status == 0, said
 
 
-@pytest.mark.shared
 def test_a_team_smaller_than_requested_is_invalid(run):
     status, said, record = run('--pairs', '6', '--constructs', 'barrier', OMP_THREAD_LIMIT='1')
     assert status == 1
@@ -135,16 +141,14 @@ def test_the_runtime_and_how_its_threads_wait_are_in_the_record(run, runtime, po
         cc = CLANG or pytest.skip('no clang')
     if runtime == 'libiomp5':
         variables['LD_PRELOAD'] = str(intel_runtime() or pytest.skip('no intel-openmp of PyPI'))
-    status, said, record = run(*SHORT, '--constructs', 'parallel,barrier', cc=cc, **variables)
-    assert status == 0, said
-    seen = record['runtime']
+    options = ('--threads', '2', '--pairs', '6', '--constructs', 'barrier')
+    seen = run(*options, cc=cc, **variables)[2]['runtime']
     assert (seen['name'], seen['wait_policy']) == (runtime, policy) and seen['version']
     if runtime != 'libgomp':
         assert (seen['blocktime_ms'] > 0) == (policy == 'active')
 
 
-@pytest.mark.shared
-def test_without_openmp_there_is_nothing_to_build(tmp_path):
-    line = ['gcc', '-O0', ROOT / 'src/overheads/overheads.c', '-o', tmp_path / 'overheads']
+def test_without_openmp_there_is_nothing_to_build():
+    line = ['gcc', '-fsyntax-only', ROOT / 'src/overheads/overheads.c']
     done = subprocess.run(line, capture_output=True, text=True)
     assert done.returncode != 0 and 'compile it with OpenMP' in done.stderr

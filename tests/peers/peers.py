@@ -39,7 +39,7 @@ BUILT = ROOT / 'build/peers'
 LIMIT_S = 1200
 PINNED = {'OMP_PROC_BIND': 'close', 'OMP_PLACES': 'cores', 'OMP_WAIT_POLICY': 'PASSIVE'}
 ROOT_MAY = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1'}
-Figures = dict[str, float]
+RECORD = 'record.json'
 
 
 class Failed(Exception):
@@ -47,10 +47,10 @@ class Failed(Exception):
 
 
 class Program(NamedTuple):
-    """A command, and what reads its figures off what it printed and, of ours, its record."""
+    """A command, and what reads {figure: value} off what it printed and, of ours, its record."""
 
     words: list
-    read: Callable[..., Figures]
+    read: Callable
     ours: bool = False
 
 
@@ -61,79 +61,66 @@ class Comparison(NamedTuple):
     their_program: Program
 
 
-RECORD = 'record.json'
-
 # --- what the programs print ---------------------------------------------------------------------
 
 
-def best_of_stream(text: str, _: dict) -> Figures:
+def best_of_stream(text, _):
     """GB/s of STREAM's table, whoever printed it."""
     if 'Solution Validates' not in text:
         raise Failed('the results do not validate')
     return {name: row['best_mbs'] / 1e3 for name, row in stream_table.rows(text).items()}
 
 
-def mean_of_stream(kernel: str, text: str, _: dict) -> Figures:
+def mean_of_stream(kernel, text, _):
     """GB/s by the mean time, which is what likwid-bench prints."""
     row = stream_table.rows(text)[kernel]
     return {kernel: row['best_mbs'] / 1e3 * row['min_s'] / row['avg_s']}
 
 
-def likwid_rate(kernel: str, text: str, _: dict) -> Figures:
+def likwid_rate(kernel, text, _):
     rate = re.search(r'^MByte/s:\s+([\d.]+)', text, re.M)
     return {kernel: float(rate[1]) / 1e3} if rate else {}
 
 
-def likwid_kernels(listing: str, flags: set[str]) -> list[str]:
+def likwid_kernels(listing, flags):
     """Its double-precision copy and STREAM triad ('stream') that this CPU can run.
 
     `listing` is what likwid-bench -a prints. Its own 'triad' reads three arrays.
     """
     needs = {'avx': 'avx', 'avx512': 'avx512f', 'fma': 'fma', 'sse': 'sse2'}
     names = re.findall(r'^((?:copy|stream)(?:_[a-z0-9]+)*) - ', listing, re.M)
-    words = {name: name.split('_')[1:] for name in names}
-    return [
-        name
-        for name in names
-        if 'sp' not in words[name]
-        and all(needs[word] in flags for word in words[name] if word in needs)
-    ]
+    usable = {'sp': False, **{word: flag in flags for word, flag in needs.items()}}
+    return [name for name in names if all(usable.get(word, True) for word in name.split('_')[1:])]
 
 
-def finer_us(row: imb_table.Row) -> tuple[float, float]:
-    """(time, how far it may be off), us: from the rate where that has more digits.
-
-    A time is printed to 0.01 us, which is 8 % of 0.12 us; a rate to 0.01 MB/s, of today's Mbytes.
-    """
-    if not row.mbytes_s > row.time_us or not imb_table.agrees(row, imb_table.UNITS[0]):
-        return row.time_us, 0.005
-    time_us = row.bytes / row.mbytes_s
-    return time_us, time_us * 0.005 / row.mbytes_s
+def finer_us(row):
+    """A time is printed to 0.01 us, which is 8 % of 0.12 us; a rate to 0.01 MB/s, of today's
+    Mbytes: from the rate where that has more digits."""
+    finer = row.mbytes_s > row.time_us and imb_table.agrees(row, imb_table.UNITS[0])
+    return row.bytes / row.mbytes_s if finer else row.time_us
 
 
-def imb_times(text: str, _: dict) -> Figures:
-    """{size: us} of IMB's PingPong: from its rate, where that has more digits than the time."""
-    return {f'{row.bytes} B': finer_us(row)[0] for row in imb_table.rows(text)}
+def imb_times(text, _):
+    """{size: us} of IMB's PingPong."""
+    return {f'{row.bytes} B': finer_us(row) for row in imb_table.rows(text)}
 
 
-def our_messages(_: str, record: dict) -> Figures:
+def our_messages(_, record):
     return {f'{m["bytes"]} B': m['median_us'] for m in record['messages']}
 
 
 # --- what is compared ----------------------------------------------------------------------------
 
 
-def built(program: str, *more: str) -> Path:
+def built(program, *more):
     """The path of ours, by plain make."""
-    folder = BUILT / '-'.join([program, *(word.partition('=')[2] for word in more)]).replace(
-        '/', '_'
-    )
+    folder = BUILT / '-'.join([program, *more]).replace('=', '')
     words = ['make', '-C', f'{ROOT}/src', f'PROGRAM={program}', f'BUILD={folder}', *more]
     start([*words, 'PRESET=gcc-o2'], os.environ)
     return folder / program
 
 
-def compiled(source: Path, out: str, *more: str) -> Path:
+def compiled(source, out, *more):
     """A peer's one file, by the line of the preset gcc-o2."""
     path = BUILT / out
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -141,14 +128,14 @@ def compiled(source: Path, out: str, *more: str) -> Path:
     return path
 
 
-def of_stream_c(args: argparse.Namespace) -> list[Comparison]:
+def of_stream_c(args):
     macros = [f'-DSTREAM_ARRAY_SIZE={args.size}', f'-DNTIMES={args.ntimes}']
     theirs = Program([compiled(args.stream_c, 'stream.c.exe', *macros)], best_of_stream)
     words = [built('stream'), '-n', args.size, '-t', args.ntimes]
     return [Comparison('stream.c', 'GB/s', Program(words, best_of_stream, ours=True), theirs)]
 
 
-def of_likwid(args: argparse.Namespace) -> list[Comparison]:
+def of_likwid(args):
     """Our standard kernels and each of its own: means of the repetitions."""
     listing = start([args.likwid_bench, '-a'], os.environ)
     ours, threads = [built('stream'), '-n', args.size, '-t', args.ntimes], len(cores_here())
@@ -172,7 +159,7 @@ int MPI_Free_mem(void *buffer) { free(buffer); return 0; }
 """
 
 
-def of_imb(args: argparse.Namespace) -> list[Comparison]:
+def of_imb(args):
     """Each rank bound to its CPU, and IMB's buffers at the start of a page, as ours.
 
     mpirun and mpicc are those next to IMB-MPI1, else of the PATH. IMB sends as many messages as
@@ -204,25 +191,20 @@ def of_imb(args: argparse.Namespace) -> list[Comparison]:
 # --- rounds --------------------------------------------------------------------------------------
 
 
-def start(words: list, env: dict, folder: str | None = None) -> str:
+def start(words, env, folder=None):
     """What a program prints; its failure is Failed, unless it left a record."""
     words = [str(word) for word in words]
     done = subprocess.run(
-        words,
-        env=env,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
+        words, env=env, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
         timeout=LIMIT_S,
-    )
+    )  # fmt: skip
     if done.returncode and not (folder and Path(folder, RECORD).exists()):
         said = (done.stderr.strip() or done.stdout.strip() or 'nothing').splitlines()[-1]
         raise Failed(f"'{' '.join(words[:6])}' fails: {said}")
     return done.stdout
 
 
-def figures(program: Program) -> Figures | None:
+def figures(program):
     """What one run reads; None where ours is INVALID."""
     env = {**os.environ, **PINNED, **ROOT_MAY, 'OMP_NUM_THREADS': str(len(cores_here()))}
     with tempfile.TemporaryDirectory() as folder:
@@ -237,14 +219,14 @@ def figures(program: Program) -> Figures | None:
     return found
 
 
-def one_round(comparison: Comparison, number: int) -> tuple[Figures | None, Figures]:
+def one_round(comparison, number):
     """(ours, theirs); neither is always first."""
     pair = [comparison.our_program, comparison.their_program]
     results = [figures(program) for program in (pair if number % 2 else reversed(pair))]
     return tuple(results if number % 2 else reversed(results))
 
 
-def rows(comparison: Comparison, rounds: list) -> list[list[str]]:
+def rows(comparison, rounds):
     """A line per figure that both have: medians, the ratio's median, least and most."""
     valid = [(ours, theirs) for ours, theirs in rounds if ours]
     invalid = f'{len(rounds) - len(valid)} of {len(rounds)}'
@@ -264,44 +246,39 @@ def rows(comparison: Comparison, rounds: list) -> list[list[str]]:
 TITLES = ['peer', 'figure', 'ours', 'peer', 'unit', 'ratio', 'least to most', 'INVALID']
 
 
-def printed(lines: list[list[str]]) -> str:
+def printed(lines):
     widths = [max(map(len, column)) for column in zip(TITLES, *lines, strict=True)]
     return '\n'.join('  '.join(map(str.ljust, line, widths)).rstrip() for line in [TITLES, *lines])
 
 
-PEERS: dict[str, Callable[[argparse.Namespace], list[Comparison]]] = {
-    'stream_c': of_stream_c,
-    'likwid_bench': of_likwid,
-    'imb': of_imb,
+PEERS = {
+    'stream_c': (of_stream_c, "McCalpin's stream.c"),
+    'likwid_bench': (of_likwid, 'the program'),
+    'imb': (of_imb, 'IMB-MPI1'),
 }
 
 
-def absolute(path: str) -> Path:
-    return Path(path).resolve()  # programs run in folders of their own
-
-
-def parser() -> argparse.ArgumentParser:
+def parser():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument('--stream-c', type=absolute, metavar='PATH', help="McCalpin's stream.c")
-    options.add_argument('--likwid-bench', type=absolute, metavar='PATH', help='the program')
-    options.add_argument('--imb', type=absolute, metavar='PATH', help='IMB-MPI1')
+    for name, (_, what) in PEERS.items():  # programs run in folders of their own
+        word = f'--{name.replace("_", "-")}'
+        options.add_argument(
+            word, type=lambda path: Path(path).resolve(), metavar='PATH', help=what
+        )
     options.add_argument('--rounds', type=int, default=7)
     options.add_argument('--size', type=int, default=100_000_000, help='elements of an array')
     options.add_argument('--ntimes', type=int, default=10)
     options.add_argument('--cpus', type=lambda text: text.split(','), metavar='A,B', help='imb')
     options.add_argument(
-        '--sizes',
-        type=lambda text: [int(size) for size in text.split(',')],
-        default=imb_table.SIZES,
-        metavar='LIST',
-        help='of imb, bytes',
-    )
+        '--sizes', type=lambda text: [int(size) for size in text.split(',')],
+        default=imb_table.SIZES, metavar='LIST', help='of imb, bytes',
+    )  # fmt: skip
     return options
 
 
-def main() -> int:
+def main():
     args = parser().parse_args()
-    chosen = [collect for name, collect in PEERS.items() if getattr(args, name)]
+    chosen = [collect for name, (collect, _) in PEERS.items() if getattr(args, name)]
     if not chosen:
         parser().error('name the path of a peer at least')
     lines, status = [], 0

@@ -1,28 +1,26 @@
 """The ping-pong of two ranks of MPI: sizes, evidence, faults, bad input."""
 
-import json
 import os
 import re
 import subprocess
 from functools import partial
+from json import loads
 
 import mpi_job
 import pytest
-from changed_source import other_machine
+from changed_source import OTHER_MACHINE, write_files
 from places import ROOT
 
 TWO = sorted(os.sched_getaffinity(0))[:2]
 pytestmark = [
-    pytest.mark.alone,
     pytest.mark.skipif(len(TWO) < 2, reason='this machine has one CPU, a pair takes two'),
     pytest.mark.skipif(bool(mpi_job.lacking()), reason=f'no {mpi_job.lacking()}'),
 ]
 PAIR = f'{TWO[0]}-{TWO[-1]}'
 SHORT = ('--pairs', PAIR, '--seconds', '0.01')
-IMB_SIZES = [0, *(2**i for i in range(23))]
 
 
-@pytest.fixture(scope='module')
+@pytest.fixture
 def build(build_program):
     """build('-D...', changes=): the program with MPI."""
     return partial(build_program, 'pingpong', '-DMEMBW_MPI', cc='mpicc')
@@ -32,26 +30,36 @@ def build(build_program):
 def run(build, tmp_path):
     """run(options): (exit status, output, record or None)"""
 
-    def start(*options, nodes=('one', 'one'), flags=(), changes=(), **variables):
+    def start(*options, nodes=('one', 'one'), flags=(), changes=(), json=True, **variables):
         path = tmp_path / 'all.jsonl'
         path.unlink(missing_ok=True)
         variables = {**mpi_job.AT_ONCE, **variables}
         program = build(*flags, changes=changes)
-        job = mpi_job.Job(tmp_path, program, nodes, *options, **variables).wait()
+        job = mpi_job.Job(tmp_path, program, nodes, *options, json=json, **variables).wait()
         text = path.read_text() if path.exists() else ''
         assert not list(tmp_path.glob('all.jsonl.*')), 'one record speaks for the job'
-        return job.status, job.stdout + job.stderr, json.loads(text) if text else None
+        return job.status, job.stdout + job.stderr, loads(text) if text else None
 
     return start
 
 
-def test_the_sizes_are_imbs_and_every_byte_of_them_is_checked(run):
-    status, said, record = run(*SHORT)
+def test_the_sizes_are_imbs(run):
+    """Sent they take a minute of a busy machine: what was chosen is enough."""
+    chosen = 'const size_t largest = message_sizes[message_sizes_count - 1];'
+    told = 'for (int i = 0; i < message_sizes_count; i++)\n\t\tprintf("%zu ", message_sizes[i]);'
+    left = (('pingpong/main.c', chosen, f'{chosen}\n\t{told}\n\tleave(0);'),)
+    sizes = ' '.join(map(str, [0, *(2**i for i in range(23))]))
+    assert sizes in run('--pairs', PAIR, changes=left)[1]
+
+
+@pytest.mark.alone
+def test_every_byte_of_a_message_is_checked_and_what_it_took_is_said(run):
+    sizes = [0, 1, 64, 4096, 65536]
+    status, said, record = run(*SHORT, '--sizes', ','.join(map(str, sizes)))
     assert status == 0, said
-    one, other = PAIR.split('-')
-    names = [f'mpi_{one}_{other}_{size}' for size in IMB_SIZES]
-    assert list(record['metrics']) == [*names, f'mpi_{one}_{other}_bandwidth']
-    assert [m['bytes'] for m in record['messages']] == IMB_SIZES
+    pair = f'mpi_{PAIR.replace("-", "_")}'
+    assert list(record['metrics']) == [*(f'{pair}_{size}' for size in sizes), f'{pair}_bandwidth']
+    assert [m['bytes'] for m in record['messages']] == sizes
     for message in record['messages']:
         metric = record['metrics'][message['metric']]
         assert metric['unit'] == 'us'
@@ -61,18 +69,18 @@ def test_the_sizes_are_imbs_and_every_byte_of_them_is_checked(run):
         assert message['mb_s'] == pytest.approx(message['bytes'] / message['median_us'], rel=1e-6)
         words = -(-message['bytes'] // 8)
         assert message['words_checked'] >= 2 * words * (message['blocks'] + 8)
-    bandwidth = record['metrics'][f'mpi_{one}_{other}_bandwidth']
+    bandwidth, largest = record['metrics'][f'{pair}_bandwidth'], record['messages'][-1]
     assert (bandwidth['unit'], bandwidth['better']) == ('GB/s', 'higher')
-    largest = record['messages'][-1]
     assert bandwidth['value'] == pytest.approx(largest['mb_s'] / 1000)
     if 'low' in bandwidth:  # not where other processes disturbed it
-        assert bandwidth['low'] == pytest.approx(largest['bytes'] / largest['high_us'] / 1000)
-        assert bandwidth['high'] == pytest.approx(largest['bytes'] / largest['low_us'] / 1000)
+        for end, other in (('low', 'high_us'), ('high', 'low_us')):
+            assert bandwidth[end] == pytest.approx(largest['bytes'] / largest[other] / 1000)
     assert (record['rank'], record['ranks']) == (0, 1), 'nobody waits for a record of the other'
     assert record['mpi_library'] and record['memory'][0]['method'] == 'lines'
-    assert re.search(r'^ +4 Mi +[\d.]+', said, re.M)
+    assert re.search(r'^ +64 Ki +[\d.]+', said, re.M)
 
 
+@pytest.mark.alone
 def test_it_pins_both_ranks_whatever_the_launcher_bound_them_to(run):
     """One bound to the other's CPU, the other to none."""
     bound = {'OMPI_MCA_hwloc_base_binding_policy': 'core'}
@@ -80,6 +88,7 @@ def test_it_pins_both_ranks_whatever_the_launcher_bound_them_to(run):
     assert status == 0, said
 
 
+@pytest.mark.alone
 def test_ranks_of_two_nodes_are_a_remote_pair(run):
     options = (*SHORT, '--sizes', '0,64')
     status, said, record = run(*options, nodes=('here', 'there'))
@@ -90,6 +99,7 @@ def test_ranks_of_two_nodes_are_a_remote_pair(run):
     assert status == 1 and 'not remote' in said
 
 
+@pytest.mark.alone
 def test_of_two_nodes_both_ways_between_two_cpus_are_pairs_and_of_one_node_are_not(run):
     both = f'{PAIR},{TWO[-1]}-{TWO[0]}'
     options = ('--pairs', both, '--sizes', '8', '--seconds', '0.01')
@@ -100,7 +110,6 @@ def test_of_two_nodes_both_ways_between_two_cpus_are_pairs_and_of_one_node_are_n
     assert f"membw: '--pairs {both}': {TWO[-1]}-{TWO[0]} is the same pair as {PAIR}" in said
 
 
-@pytest.mark.shared
 def test_a_host_and_its_card_run_a_build_each(build, tmp_path):
     """The card is a stand-in: another build, with another node's name, on this machine."""
     path, line = tmp_path / 'record.json', ['mpirun']
@@ -111,74 +120,70 @@ def test_a_host_and_its_card_run_a_build_each(build, tmp_path):
     env = {**os.environ, **mpi_job.LAUNCHER}
     done = subprocess.run(list(map(str, line)), env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    record = json.loads(path.read_text())
+    record = loads(path.read_text())
     assert (record['node_a'], record['node_b']) == ('helios1', 'helios1-mic0')
     assert {m['class'] for m in record['messages']} == {'remote'}
     assert record['messages'][1]['words_checked'] >= 2 * 512
 
 
+@pytest.mark.alone
 def test_an_mpi_that_does_not_use_the_shared_memory_is_named(run):
     tcp = {'OMPI_MCA_btl': 'tcp,self', 'OMPI_MCA_pml': 'ob1'}
-    options = ('--pairs', PAIR, '--sizes', '0')
-    status, said, record = run(*options, **tcp)
+    _, said, record = run(*SHORT, '--sizes', '0', **tcp)
     assert 'slow-transport' in [w['reason'] for w in record['warnings']], said
 
 
-# of the hundredth message that rank 0 fills
-FLIPPED = (
-    (
-        'pingpong/messages.c',
-        'static void check(const struct order *order',
-        'static void fill_all(const struct order *order, int me, long trip)\n{\n'
-        '\tstatic int fills;\n\n\tfill(order, me, trip);\n'
-        '\tif (me == 0 && order->size >= 64 && ++fills == 4)\n\t\town.sent[32] ^= 8;\n}\n'
-        '#define fill fill_all\n\nstatic void check(const struct order *order',
-    ),
-)
+# of the fourth message that rank 0 fills
+FLIPPED = ((
+    'pingpong/messages.c',
+    'static void check(const struct order *order',
+    'static void fill_all(const struct order *order, int me, long trip)\n{\n'
+    '\tstatic int fills;\n\n\tfill(order, me, trip);\n'
+    '\tif (me == 0 && order->size >= 64 && ++fills == 4)\n\t\town.sent[32] ^= 8;\n}\n'
+    '#define fill fill_all\n\nstatic void check(const struct order *order',
+),)  # fmt: skip
 
 
-@pytest.mark.shared
 def test_a_flipped_bit_of_a_message_is_found(run):
     status, said, record = run(*SHORT, '--sizes', '64', changes=FLIPPED)
     reasons = {r['reason']: r['detail'] for r in record['reasons']}
     assert status == 1 and 'the first at byte 32' in reasons['not-validated']
 
 
-@pytest.mark.shared
-@pytest.mark.parametrize(
-    'options, nodes, said',
-    [
-        (('--sizes', '8,x'), 2, "invalid value for '--sizes': 'x'"),
-        (('--method', 'cas'), 2, "'--method' is for threads"),
-        ((), 3, 'a pair needs two ranks, but there are 3'),
-        (('--sizes', '8'), 1, "'--sizes 8': without MPI a message is always one line"),
-    ],
-)
+@pytest.mark.parametrize('options, nodes, said', [
+    ('--sizes 8,x', 'one one', "invalid value for '--sizes': 'x'"),
+    ('--method cas', 'one one', "'--method' is for threads"),
+    ('', 'one one one', 'a pair needs two ranks, but there are 3'),
+    ('--sizes 8', 'one', "'--sizes 8': without MPI a message is always one line"),
+    ('--nodes', 'one one', "'--nodes' needs one rank per node, but one has 2"),
+    ('--nodes --pairs 0-1', 'a b', "'--nodes' measures pairs of nodes"),
+])  # fmt: skip
 def test_bad_input_is_one_line_a_hint_and_exit_status_2(run, options, nodes, said):
-    status, output, record = run(*options, nodes=('one',) * nodes)
+    words = options.split()
+    status, output, record = run(*words, nodes=nodes.split(), json='--nodes' not in words)
     ours = [line for line in output.splitlines() if line.startswith(('membw:', 'hint:'))]
     assert status == 2 and record is None, output
     assert len(ours) == 2 and said in ours[0] and ours[1].startswith('hint: '), output
 
 
-@pytest.mark.shared
+# MPI says so, and fills nothing
+FAILING = ('-D_GNU_SOURCE', '-include', ROOT / 'tests/probes/failing_receive.h')
+
+
 @pytest.mark.parametrize('number', ['1', '40'])
 def test_a_message_that_never_comes_ends_the_job_with_its_reason(run, number):
-    """The first, which is an order, and one of a block: MPI says so, and fills nothing."""
-    plant = ('-D_GNU_SOURCE', '-include', ROOT / 'tests/probes/failing_receive.h')
-    status, output, record = run(*SHORT, '--sizes', '64', flags=plant, FAIL_AT=number)
+    """The first, which is an order, and one of a block."""
+    status, output, record = run(*SHORT, '--sizes', '64', flags=FAILING, FAIL_AT=number)
     assert status == 1 and record is None and 'Segmentation' not in output, output
     fact, hint = refusal(output)
     assert fact.startswith('membw: rank 1 on one: no message from rank 0: MPI_ERR_OTHER')
     assert hint.startswith('hint: can their nodes reach each other?')
 
 
-@pytest.mark.shared
 def test_a_signal_ends_the_job_with_one_line(run):
     """Launchers pass SIGINT and SIGTERM on: a message of 1 GiB went on for minutes after both."""
-    plant = ('-D_GNU_SOURCE', '-include', ROOT / 'tests/probes/failing_receive.h')
     options = (*SHORT, '--sizes', '64')
-    status, output, record = run(*options, flags=plant, FAIL_AT='3', STOP_BY='15')
+    status, output, record = run(*options, flags=FAILING, FAIL_AT='3', STOP_BY='15')
     assert status == 1 and record is None, output
     assert 'membw: rank 1 on one: ended by SIGTERM (signal 15): no record' in output
 
@@ -191,17 +196,15 @@ def refusal(output):
     return fact, hint
 
 
-@pytest.mark.shared
 def test_more_memory_than_there_is_is_refused_before_any_of_it_is_touched(build, tmp_path):
-    (tmp_path / 'root/proc').mkdir(parents=True)
-    (tmp_path / 'root/proc/meminfo').write_text('MemAvailable: 4096 kB\n')
-    program = build(changes=other_machine(tmp_path / 'root'))
+    root = write_files(tmp_path / 'root', {'proc/meminfo': 'MemAvailable: 4096 kB'})
+    program, there = build(changes=OTHER_MACHINE), {'MACHINE': str(root), **mpi_job.AT_ONCE}
     for nodes, options, mib in (
         (('one', 'one'), (), 8),  # two ranks of one node, a message to send and one to receive
         (('one', 'two'), ('--nodes',), 4),
     ):
         words = ('--sizes', '0,2097152', *options)
-        job = mpi_job.Job(tmp_path, program, nodes, *words, **mpi_job.AT_ONCE).wait()
+        job = mpi_job.Job(tmp_path, program, nodes, *words, **there).wait()
         fact, hint = refusal(job.stderr)
         assert job.status == 2 and not job.records(), job.stdout + job.stderr
         assert f'messages of 2097152 bytes need {mib} MiB on one, but there are 4 MiB' in fact
@@ -213,7 +216,6 @@ def records_of_nodes(folder, program, nodes, *options):
     return job, job.records()
 
 
-@pytest.mark.shared
 def test_every_pair_of_nodes_meets_once_and_both_sides_keep_the_link(build, tmp_path):
     """Three nodes on two CPUs: one of them waits in each round."""
     allowed = ('--allow', 'oversubscribed', '--sizes', '0,4096')
@@ -224,18 +226,14 @@ def test_every_pair_of_nodes_meets_once_and_both_sides_keep_the_link(build, tmp_
     assert sorted(met) == [(x, y) for x in 'abc' for y in 'abc' if x != y]
     for (one, other), link in met.items():
         assert link['messages'] == met[other, one]['messages']
-        assert [m['bytes'] for m in link['messages']] == [0, 4096] and link['reason'] in (
-            None,
-            'disturbed',
-            'unstable',
-        )
+        assert [m['bytes'] for m in link['messages']] == [0, 4096]
+        assert link['reason'] in (None, 'disturbed', 'unstable')
         assert link['messages'][1]['words_checked'] >= 2 * 512
     rounds = {frozenset(pair): link['round'] for pair, link in met.items()}
     assert sorted(rounds.values()) == [0, 1, 2]
     assert {'latency', 'bandwidth'} == set(records[0]['metrics'])
 
 
-@pytest.mark.shared
 def test_a_flipped_bit_makes_its_link_invalid_on_both_sides(build, tmp_path):
     """Of each rank that leads, in the first link that it leads."""
     flip = build(changes=FLIPPED)
@@ -246,21 +244,3 @@ def test_a_flipped_bit_makes_its_link_invalid_on_both_sides(build, tmp_path):
     first_of_a = min(('b', 'c'), key=lambda node: links['a', node]['round'])
     assert bad == {('a', first_of_a), (first_of_a, 'a'), ('b', 'c'), ('c', 'b')}
     assert {r['host']: r['verdict'] for r in records.values()}[first_of_a] == 'INVALID'
-
-
-@pytest.mark.shared
-@pytest.mark.parametrize(
-    'options, nodes, said',
-    [
-        (('--nodes',), ('one', 'one'), "'--nodes' needs one rank per node, but one has 2"),
-        (('--nodes', '--pairs', '0-1'), ('a', 'b'), "'--nodes' measures pairs of nodes"),
-    ],
-)
-def test_nodes_that_cannot_be_paired_are_one_line_and_exit_status_2(
-    build, tmp_path, options, nodes, said
-):
-    job = mpi_job.Job(tmp_path, build(), nodes, *options, json=False, **mpi_job.AT_ONCE).wait()
-    output = (job.stdout + job.stderr).splitlines()
-    ours = [line for line in output if line.startswith(('membw:', 'hint:'))]
-    assert job.status == 2 and len(ours) == 2, output
-    assert said in ours[0] and ours[1].startswith('hint: ')

@@ -2,29 +2,24 @@
 
 import functools
 import itertools
+import os
 import subprocess
 
 import numpy as np
 import pytest
 import topologies
-from changed_source import copy_source, other_machine
+from changed_source import OTHER_MACHINE
 from scipy import stats
 
 
 @pytest.fixture(scope='module')
-def probe(tmp_path_factory):
+def probe(build_program):
     """run(words, tree=, text=): output of tests/probes/pairs.c on that machine's /sys."""
-    folder = tmp_path_factory.mktemp('pairs')
-    root, program = folder / 'root', folder / 'pairs'
-    root.symlink_to('/')
-    copy_source(folder, *other_machine(root))
-    line = ['gcc', '-O1', '-fopenmp', folder / 'tests/probes/pairs.c', '-o', program]
-    subprocess.run(line, check=True)
+    program = build_program('tests/probes/pairs.c', changes=OTHER_MACHINE)
 
     def run(*words, tree='/', text=''):
-        root.unlink()
-        root.symlink_to(tree)
-        done = subprocess.run([program, *words], input=text, capture_output=True, text=True)
+        done = subprocess.run([program, *words], input=text, capture_output=True, text=True,
+                              env=os.environ | {'MACHINE': str(tree)})  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout
 

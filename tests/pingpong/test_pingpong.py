@@ -1,47 +1,32 @@
 """The ping-pong through shared memory: figures, evidence, bad input."""
 
-import json
 import os
 import statistics
 import subprocess
-from functools import partial
 
 import pytest
 import silent_kernel
 from one_cpu import one_cpu
-from places import ROOT
-from record_schema import check
 
 TWO = sorted(os.sched_getaffinity(0))[:2]
 PAIR = f'{TWO[0]}-{TWO[-1]}'
-pytestmark = [
-    pytest.mark.alone,
-    pytest.mark.skipif(len(TWO) < 2, reason='this machine has one CPU, a pair takes two'),
-]
-
-
-@pytest.fixture(scope='module')
-def build(build_program):
-    """build(changes=): the program."""
-    return partial(build_program, 'pingpong', '-O2')
+pytestmark = pytest.mark.skipif(len(TWO) < 2, reason='this machine has one CPU, a pair takes two')
 
 
 @pytest.fixture
-def run(build, run_program):
+def run(build_program, run_program):
     """run(options): (exit status, output, record or None)"""
     return lambda *options, changes=(), **more: run_program(
-        build(changes=changes), *options, **more
+        build_program('pingpong', changes=changes), *options, **more
     )
 
 
-METHODS = ['cas', 'lines']
-
-
+@pytest.mark.alone
 def test_a_pair_is_measured_by_every_method_and_with_both_homes(run):
     one, other = TWO
-    status, said, record = run('--pairs', f'{one}-{other}')
+    status, said, record = run('--pairs', PAIR, '--seconds', '0.1')
     assert status == 0, said
-    names = [f'{m}_{one}_{other}{home}' for m in METHODS for home in ('', '_home_b')]
+    names = [f'{m}_{one}_{other}{home}' for m in ('cas', 'lines') for home in ('', '_home_b')]
     assert list(record['metrics']) == names
     assert {m['unit'] for m in record['metrics'].values()} == {'ns'}
     assert {m['better'] for m in record['metrics'].values()} == {'lower'}
@@ -51,7 +36,6 @@ def test_a_pair_is_measured_by_every_method_and_with_both_homes(run):
     assert 'Verdict: VALID' in said
 
 
-@pytest.mark.shared
 def test_a_pair_in_a_cgroup_that_grants_one_cpu_is_disturbed(run):
     """Both sides wait by reading: what the one takes is missing to the other."""
     with one_cpu() as enter:
@@ -60,11 +44,10 @@ def test_a_pair_in_a_cgroup_that_grants_one_cpu_is_disturbed(run):
         assert 'warning: disturbed: ' in said
 
 
-@pytest.mark.shared
 def test_a_pair_of_another_class_than_requested_is_invalid(run):
-    actual = run('--pairs', f'{TWO[0]}-{TWO[1]}', '--seconds', '0.01')[2]['pairs'][0]['class']
+    actual = run(*SHORT)[2]['pairs'][0]['class']
     asked = 'node' if actual != 'node' else 'llc'
-    status, said, record = run('--pairs', f'{TWO[0]}-{TWO[1]}', '--class', asked)
+    status, said, record = run(*SHORT, '--class', asked)
     assert status == 1 and record['verdict'] == 'INVALID'
     assert f'are of class {actual}, not {asked}' in said or 'same-core' in said
 
@@ -72,11 +55,9 @@ def test_a_pair_of_another_class_than_requested_is_invalid(run):
 SHORT = ('--pairs', PAIR, '--seconds', '0.005')
 
 
-@pytest.mark.shared
-def test_what_the_kernel_does_not_say_is_said_though_the_figure_stands(run, tmp_path):
+def test_what_the_kernel_does_not_say_is_said_though_the_figure_stands(run):
     """Where a thread ran, and whether others had its CPU: VALID, but not without a word."""
-    status, said, record = run(*SHORT, **silent_kernel.no_cpu(tmp_path))
-    check(record)
+    status, said, record = run(*SHORT, **silent_kernel.preloaded('no_cpu'))
     assert status == 0, said
     assert [t['cpu'] for t in record['threads_on']] == [None, None]
     assert 'warning: wrong-pinning: not known: the kernel does not say' in said
@@ -84,21 +65,15 @@ def test_what_the_kernel_does_not_say_is_said_though_the_figure_stands(run, tmp_
     assert status == 0 and 'warning: disturbed: not known: /proc/stat does not say' in said, said
 
 
-def test_on_busy_cpus_every_latency_is_shown_and_no_wide_interval(build, tmp_path):
-    """It was INVALID, without a figure."""
-    path = tmp_path / 'record.json'
-    line = [build(), '--json', path, '--pairs', f'{TWO[0]}-{TWO[1]}']
-    burners = [
-        subprocess.Popen(['taskset', '-c', str(cpu), 'sh', '-c', 'while :; do :; done'])
-        for cpu in TWO
-    ]
+def test_on_busy_cpus_every_latency_is_shown_and_no_wide_interval(run):
+    burn = ('sh', '-c', 'while :; do :; done')
+    burners = [subprocess.Popen(['taskset', '-c', str(cpu), *burn]) for cpu in TWO]
     try:
-        subprocess.run(line, stdout=subprocess.DEVNULL, timeout=300)
+        _, _, record = run('--pairs', PAIR)
     finally:
         for burner in burners:
             burner.kill()
             burner.wait()
-    record = json.loads(path.read_text())
     warned = {w['reason'] for w in record['warnings']}
     assert record['verdict'] == 'VALID' and 'disturbed' in warned
     for pair in record['pairs']:
@@ -133,7 +108,6 @@ WRONG = {
 }
 
 
-@pytest.mark.shared
 @pytest.mark.parametrize('method', WRONG)
 def test_one_flipped_bit_of_a_message_is_found(run, method):
     status, said, record = run(*SHORT, '--method', method, changes=(WRONG[method],))
@@ -141,15 +115,9 @@ def test_one_flipped_bit_of_a_message_is_found(run, method):
     assert status == 1 and 'not-validated' in reasons and 'carried a wrong value' in said
 
 
-@pytest.mark.shared
-def test_one_cpu_is_no_pair(build):
-    done = subprocess.run(['taskset', '-c', str(TWO[0]), build()], capture_output=True, text=True)
-    assert done.returncode == 2 and 'only one CPU, but a pair needs two' in done.stderr
-
-
-@pytest.mark.shared
-def test_without_openmp_it_says_so(tmp_path):
-    line = ['gcc', '-O0', ROOT / 'src/pingpong/pingpong.c', '-o', tmp_path / 'pingpong']
-    subprocess.run(line, check=True)
-    done = subprocess.run([tmp_path / 'pingpong'], capture_output=True, text=True)
+def test_one_cpu_is_no_pair_and_without_openmp_it_says_so(run, build_program):
+    status, said, _ = run(before=('taskset', '-c', str(TWO[0])))
+    assert status == 2 and 'only one CPU, but a pair needs two' in said
+    program = build_program('pingpong', usual=('-O0',))
+    done = subprocess.run([program], capture_output=True, text=True)
     assert done.returncode == 2 and 'build it with OpenMP' in done.stderr

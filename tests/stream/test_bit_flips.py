@@ -1,125 +1,97 @@
-"""A single flipped bit is found, wherever it is: flips in a running program, by a debugger.
+"""A single flipped bit is found, wherever it is: flips in a running program.
 
 A run has several, each in a block of the validation's of its own, which the others do not give
 away. MEMBW_ALL_FLIPS=1 tries every bit of every array, in place of a sample.
 """
 
-import json
 import os
 import random
-import subprocess
 
 import pytest
-from places import ROOT
-from record_schema import check
+from mpi_job import DEFECTS
 
-# the validation compares so many elements at once; those of a run lie further apart, whatever is
+# the validation compares 1024 elements at once; those of a run lie further apart, whatever is
 # added to where they begin
-BLOCK, APART, ADDED = 1024, 1700, 600
+APART, ADDED = 1700, 600
 SIZE, NTIMES = 12000, 6
-SLOTS = SIZE // APART - 1
 ALL = bool(os.environ.get('MEMBW_ALL_FLIPS'))
 DICE = random.Random(2013)
+# $FLIPS: "ARRAY INDEX BIT,..."; $WHERE: "KERNEL PASS" that is about to begin, or those of
+# VALIDATION
+VALIDATION = '-1 0'
+INCLUDE, EXPECT = '#include "validate.h"', 'expect_after(v->expected, iterations);'
+RUN = '\t\tstart = clock_now();\n\t\tkernels[k].run(arrays);'
+PLANTED = [
+    ('stream/kernels/validate.c', INCLUDE, f"""{INCLUDE}
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void flip(const struct arrays *arrays, int kernel, int pass)
+{{
+	int at, in, array, bit, used;
+	size_t index;
+	const char *next = getenv("FLIPS");
+
+	sscanf(getenv("WHERE"), "%d %d", &at, &in);
+	for (; sscanf(next, "%d %zu %d,%n", &array, &index, &bit, &used) == 3; next += used)
+		if (at == kernel && in == pass)
+			((unsigned char *)&arrays->of[array][index])[bit / 8] ^= 1 << bit % 8;
+}}
+"""),
+    ('stream/kernels/validate.c', EXPECT, f'{EXPECT}\n\tflip(arrays, -1, 0);'),
+    ('stream/measure.c', RUN, f'\t\tflip(arrays, k, i);\n{RUN}'),
+]  # fmt: skip
 
 
-def in_groups(items, size):
-    return [items[i : i + size] for i in range(0, len(items), size)]
+def in_groups(bits):
+    """[[(place, bit), ...], ...]: as many as an array has places for."""
+    places = SIZE // APART - 1
+    groups = [bits[i : i + places] for i in range(0, len(bits), places)]
+    return [[(n * APART + DICE.randrange(ADDED), bit) for n, bit in enumerate(g)] for g in groups]
 
 
-def at_validation():
-    """Runs with every bit position, the arrays in turn, nine each; with the ends of each array,
-    one each; with every bit of every array, if asked to."""
-    every = [(array, bit) for bit in range(64) for array in (range(3) if ALL else [bit % 3])]
-    several = [
-        [[array, n // 3 * APART + DICE.randrange(ADDED), bit] for n, (array, bit) in enumerate(g)]
-        for g in in_groups(every, 9)
-    ]
-    ends = [(array, index) for array in range(3) for index in (0, SIZE - 1)]
-    return several + [[[*end, DICE.randrange(64)]] for end in ends]
+@pytest.fixture
+def wrong(build_program, run_program):
+    """wrong(where, flips): what the record of a run with them has of wrong elements."""
+
+    def run(where, flips):
+        text = ''.join(f'{array} {index} {bit},' for array, index, bit in flips)
+        words = [build_program('stream', changes=PLANTED), '-n', SIZE, '-t', NTIMES]
+        status, said, record = run_program(*words, '--allow', DEFECTS, WHERE=where, FLIPS=text)
+        assert status == 1 and said.endswith('Verdict: INVALID (not-validated)\n')
+        assert 'Solution Validates' not in said
+        assert {w['host'] for w in record['validation']['first']} == {record['host']}
+        return record['validation']
+
+    return run
+
+
+def test_every_bit_is_found_at_validation(wrong):
+    """Of the arrays in turn; and any bit at the ends of each array."""
+    runs = [[(array, *at) for at in group] for array in range(3)
+            for group in in_groups([b for b in range(64) if ALL or b % 3 == array])]  # fmt: skip
+    assert {bit for flips in runs for *_, bit in flips} == set(range(64))
+    runs += [[(array, 0, DICE.randrange(64)), ((array + 1) % 3, SIZE - 1, DICE.randrange(64))]
+             for array in range(3)]  # fmt: skip
+    for flips in runs:
+        found = wrong(VALIDATION, flips)
+        assert found['wrong_elements'] == len(flips)
+        seen = [(w['array'], w['index'], int(w['expected_bits'], 16) ^ int(w['found_bits'], 16))
+                for w in found['first']]  # fmt: skip
+        assert seen == sorted(('abc'[array], index, 1 << bit) for array, index, bit in flips)
 
 
 # the kernel that is about to begin, and an array that it or a later one reads
-READ_NEXT = [
-    ('kernel_copy', 0),
-    ('kernel_scale', 0),
-    ('kernel_scale', 2),
-    ('kernel_add', 0),
-    ('kernel_add', 1),
-    ('kernel_triad', 1),
-    ('kernel_triad', 2),
-]
+READ_NEXT = [(0, 0), (1, 0), (1, 2), (2, 0), (2, 1), (3, 1), (3, 2)]
 
 
-def between_kernels(array):
-    """Runs with the ends of a number and two more of its bits; with every bit, if asked to."""
+@pytest.mark.parametrize('kernel, array', READ_NEXT)
+def test_a_bit_flipped_between_kernels_is_found(wrong, kernel, array):
+    """The ends of a number and two more of its bits."""
     bits = list(range(64)) if ALL else [0, 1, 62, 63, *DICE.sample(range(2, 62), 2)]
-    return [
-        [[array, n * APART + DICE.randrange(ADDED), bit] for n, bit in enumerate(group)]
-        for group in in_groups(bits, SLOTS)
-    ]
-
-
-@pytest.fixture(scope='module')
-def found(build_program, tmp_path_factory):
-    """{(where, array or None): [(flips, record of the run that had them), ...]}, by one gdb."""
-    folder = tmp_path_factory.mktemp('flips')
-    planned = {('validate_arrays', None): [(0, flips) for flips in at_validation()]}
-    for kernel, array in READ_NEXT:
-        runs = between_kernels(array)
-        planned[kernel, array] = [(DICE.randrange(NTIMES - 1), flips) for flips in runs]
-    runs = [(where, *run) for (where, _), runs in planned.items() for run in runs]
-    (folder / 'runs.json').write_text(json.dumps(runs))
-    done = subprocess.run(
-        [
-            'gdb',
-            '-nx',
-            '-batch',
-            '-x',
-            ROOT / 'tests/lib/flip_bits.py',
-            build_program('stream', '-g'),
-        ],
-        env={**os.environ, 'FLIPS': str(folder), 'FLIPS_SIZE': str(SIZE)}
-        | {'FLIPS_NTIMES': str(NTIMES), 'OMP_NUM_THREADS': '2', 'OMP_WAIT_POLICY': 'passive'},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=900 if ALL else 240,
-    )
-    files = [folder / f'record-{number}.json' for number in range(len(runs))]
-    assert all(f.exists() and f.stat().st_size for f in files), done.stdout + done.stderr
-    records = iter([check(json.loads(f.read_text())) for f in files])
-    return {key: [(flips, next(records)) for _, flips in runs] for key, runs in planned.items()}
-
-
-def bits_changed(wrong):
-    return int(wrong['expected_bits'], 16) ^ int(wrong['found_bits'], 16)
-
-
-def is_invalid(record):
-    reasons = [reason['reason'] for reason in record['reasons']]
-    return record['verdict'] == 'INVALID' and 'not-validated' in reasons
-
-
-def test_every_bit_is_found_at_validation(found):
-    runs = found['validate_arrays', None]
-    assert {bit for flips, _ in runs for *_, bit in flips} == set(range(64))
-    for flips, record in runs:
-        wrong = record['validation']['first']
-        assert is_invalid(record) and record['validation']['wrong_elements'] == len(flips)
-        seen = [(w['array'], w['index'], bits_changed(w)) for w in wrong]
-        assert seen == sorted(('abc'[array], index, 1 << bit) for array, index, bit in flips)
-        assert {w['host'] for w in wrong} == {record['host']}
-    count = sum(len(flips) for flips, _ in runs)
-    print(f'bit flips at validation: {count} of {count} found')
-
-
-@pytest.mark.parametrize('kernel, array', READ_NEXT, ids=[f'{k}-{"abc"[a]}' for k, a in READ_NEXT])
-def test_a_bit_flipped_between_kernels_is_found(found, kernel, array):
-    for flips, record in found[kernel, array]:
-        assert is_invalid(record)
+    for group in in_groups(bits):
+        found = wrong(f'{kernel} {DICE.randrange(NTIMES - 1)}', [(array, *at) for at in group])
         # a is written from the others last: whatever was flipped has reached it, and is listed
-        in_a = {w['index'] for w in record['validation']['first'] if w['array'] == 'a'}
-        assert in_a == {index for _, index, _ in flips}
-        assert {w['index'] for w in record['validation']['first']} == in_a
-    count = sum(len(flips) for flips, _ in found[kernel, array])
-    print(f'bit flips of {"abc"[array]} before {kernel}: {count} of {count} found')
+        in_a = {w['index'] for w in found['first'] if w['array'] == 'a'}
+        assert in_a == {index for index, _ in group} == {w['index'] for w in found['first']}

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 import silent_kernel
-from places import ROOT
+from changed_source import SHORT_LOOKS
 
 QUIET = ['-n', '1000000', '-t', '3', '--allow']
 QUIET += ['array-too-small,too-short,oversubscribed,wrong-pinning']
@@ -14,7 +14,7 @@ QUIET += ['array-too-small,too-short,oversubscribed,wrong-pinning']
 
 @pytest.fixture(scope='module')
 def stream(build_program):
-    return build_program('stream')
+    return build_program('stream', changes=[SHORT_LOOKS])
 
 
 def check(stream, *words):
@@ -40,12 +40,10 @@ WORDS = [
 ]
 
 
-def test_a_floor_is_judged_by_the_table_of_words(tmp_path):
-    line = ['gcc', '-w', '-O3', '-ffast-math', '-fopenmp']
-    line += [ROOT / 'tests/probes/floors.c', '-o', tmp_path / 'floors']
-    subprocess.run(line, check=True)
+def test_a_floor_is_judged_by_the_table_of_words(build_program):
+    floors = build_program('tests/probes/floors.c', '-O1', '-ffast-math')
     text = ''.join(f'{" ".join(map(str, row[:5]))}\n' for row in WORDS)
-    done = subprocess.run([tmp_path / 'floors'], input=text, capture_output=True, text=True)
+    done = subprocess.run([floors], input=text, capture_output=True, text=True)
     for row, said in zip(WORDS, done.stdout.splitlines(), strict=True):
         *_, floor, word, figure, why = row
         interval = ' (19.0 to 21.0)' if why == TWICE and row[0] == 20 else ''
@@ -53,9 +51,8 @@ def test_a_floor_is_judged_by_the_table_of_words(tmp_path):
         assert said.endswith(f', at least {floor}: {why}' if why else f', at least {floor}'), row
 
 
-def test_a_bound_below_its_floor_is_undecided_and_one_above_it_passes(stream, tmp_path):
-    """Three of three healthy nodes were refused at a load of 12."""
-    swaps = {**os.environ, **silent_kernel.that_swaps(tmp_path)}
+def test_a_bound_below_its_floor_is_undecided_and_one_above_it_passes(stream):
+    swaps = {**os.environ, **silent_kernel.preloaded('swaps')}
     for floor, said, status in ('1e6', 'UNDECIDED', 1), ('0.001', 'PASS', 0):
         words = [stream, *QUIET, '--at-least', f'triad={floor}']
         done = subprocess.run(words, capture_output=True, text=True, env=swaps)
@@ -88,19 +85,16 @@ def test_the_time_is_a_bound_whatever_is_measured(stream):
 
 
 def test_floors_come_from_a_file_with_comments_as_well(stream, tmp_path):
-    (tmp_path / 'floors').write_text(
-        '# of 2026-11\ntriad=1e6 # too much\n\nadd=0.001,scale=0.001\n'
-    )
+    text = '# of 2026-11\ntriad=1e6 # too much\n\nadd=0.001,scale=0.001\n'
+    (tmp_path / 'floors').write_text(text)
     status, out, _ = check(stream, *QUIET, '--at-least', tmp_path / 'floors')
     assert status == 1 and 'triad' in out and 'at least 1e+06' in out and out.count('\n') == 1
 
 
-FLOORS = (
-    'quad=1 reads=1 triad triad= triad=-1 triad=nan =1 triad=1,triad=2 triad=1;copy=2 /no'.split()
-)
-
-
-@pytest.mark.parametrize('floors', FLOORS)
-def test_wrong_floors_are_a_usage_error(stream, floors):
-    status, out, err = check(stream, '--at-least', floors)
-    assert (status, out) == (2, '') and err.startswith("membw: invalid value for '--at-least'")
+def test_wrong_floors_are_a_usage_error(stream):
+    for floors in (
+        'quad=1 reads=1 triad triad= triad=-1 triad=nan =1 triad=1,triad=2 triad=1;copy=2 /no'
+    ).split():
+        status, out, err = check(stream, '--at-least', floors)
+        assert (status, out) == (2, ''), floors
+        assert err.startswith("membw: invalid value for '--at-least'")

@@ -8,18 +8,15 @@ import subprocess
 
 import numpy as np
 import pytest
-from places import ROOT
 
 PAIRS = 200
 BASE = 0.02  # s
 
 
 @pytest.fixture(scope='module')
-def intervals(tmp_path_factory):
+def intervals(build_program):
     """(best, low, high) of each series of times, as stream finds them."""
-    probe = tmp_path_factory.mktemp('coverage') / 'probe'
-    source = ROOT / 'tests/probes/repetitions.c'
-    subprocess.run(['gcc', '-O2', '-fopenmp', source, '-o', probe], check=True)
+    probe = build_program('tests/probes/repetitions.c')
 
     def of(runs):
         lines = ('0 ' + ' '.join(f'{time:.9f} 0' for time in [1.0, *run]) for run in runs)

@@ -1,6 +1,5 @@
 """The pinning `kmp` with Intel's own OpenMP runtime (PyPI's intel-openmp) under clang."""
 
-import json
 import os
 import subprocess
 
@@ -13,7 +12,7 @@ from membw.presets import compilers
 RUNTIME = ROOT / '.venv/.setup/intel-openmp/lib'  # ci/test.sh
 
 
-@pytest.fixture(scope='module')
+@pytest.fixture
 def program(build_program):
     clang, _ = compilers().get('clang', [('', '')])[0]
     if not clang or not (RUNTIME / 'libiomp5.so').exists():
@@ -26,17 +25,16 @@ def program(build_program):
 
 
 @pytest.fixture
-def places(program, tmp_path):
+def places(program, run_program):
     """places(KMP_AFFINITY, cpus): threads_on of the record of a run on those CPUs."""
 
     def run(affinity, cpus):
-        env = {k: v for k, v in os.environ.items() if k not in pinnings.PINNING_VARIABLES}
-        env |= {'OMP_NUM_THREADS': str(len(cpus)), 'KMP_AFFINITY': affinity}
-        words = ['taskset', '-c', ','.join(map(str, cpus)), program, '-n', '100003', '-t', '2']
-        record = tmp_path / 'record.json'
-        done = subprocess.run([*words, '--json', record], env=env, capture_output=True, text=True)
-        assert done.returncode == 1, done.stderr  # tiny arrays
-        return json.loads(record.read_text())['threads_on']
+        words = [program, '-n', '100003', '-t', '2']
+        given = {'OMP_NUM_THREADS': len(cpus), 'KMP_AFFINITY': affinity}
+        on = ('taskset', '-c', ','.join(map(str, cpus)))
+        status, said, record = run_program(*words, before=on, **given)
+        assert status == 1, said  # tiny arrays
+        return record['threads_on']
 
     return run
 

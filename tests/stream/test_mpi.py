@@ -1,6 +1,5 @@
 """The program with MPI: the block of MPI_STREAM, the order of the nodes, records, usage errors."""
 
-import json
 import os
 import re
 import statistics
@@ -9,7 +8,6 @@ import subprocess
 import pytest
 from changed_source import flipped_bit, on_rank
 from mpi_job import AT_ONCE, DEFECTS, LAUNCHER, lacking
-from places import ROOT
 
 pytestmark = pytest.mark.skipif(lacking() is not None, reason=f"no '{lacking()}' on the PATH")
 TINY = ['-n', '20000', '-t', '4']
@@ -17,10 +15,8 @@ TINY = ['-n', '20000', '-t', '4']
 CEA = (336870.222291, 336899.087888, 336828.994303, 336809.300049)
 
 
-def test_the_block_of_ceas_four_nodes_is_the_published_one(tmp_path):
-    line = ['gcc', '-O0', '-fopenmp', ROOT / 'tests/probes/cluster_block.c', '-o', tmp_path / 'p']
-    subprocess.run(line, check=True)
-    words = [tmp_path / 'p', *map(str, CEA)]
+def test_the_block_of_ceas_four_nodes_is_the_published_one(build_program):
+    words = [build_program('tests/probes/cluster_block.c'), *map(str, CEA)]
     text = subprocess.run(words, capture_output=True, text=True, check=True).stdout
     block = text.partition('SUMMARY====')[2]
     for line in (
@@ -103,13 +99,10 @@ def test_a_node_short_of_memory_is_named_with_both_figures(mpi_run):
     assert "hint: use smaller arrays with '-n' or '-m'" in done.stderr
 
 
-@pytest.mark.parametrize(
-    'options, said',
-    [
-        (['--timeout', 'soon'], "invalid value for '--timeout': 'soon'"),
-        (['--json', '/no/such/folder/x'], "cannot write '/no/such/folder/x"),
-    ],
-)
+@pytest.mark.parametrize('options, said', [
+    (['--timeout', 'soon'], "invalid value for '--timeout': 'soon'"),
+    (['--json', '/no/such/folder/x'], "cannot write '/no/such/folder/x"),
+])  # fmt: skip
 def test_a_usage_error_is_said_once_with_status_2(mpi_run, options, said):
     done = mpi_run(*TINY, *options, json='--json' not in options, **AT_ONCE).wait()
     assert done.status == 2, done.stderr
@@ -124,10 +117,6 @@ def test_ranks_that_share_cpus_are_oversubscribed(mpi_run):
     assert not found or 'ranks of this job share CPUs' in found[0]
 
 
-def test_one_process_of_the_mpi_build_is_the_plain_program(mpi_build, tmp_path):
-    path = tmp_path / 'one.json'
-    words = [mpi_build(), *TINY, '--allow', DEFECTS, '--json', path]
-    env = {**os.environ, **LAUNCHER}
-    done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0 and 'SUMMARY' not in done.stdout
-    assert json.loads(path.read_text())['ranks'] == 1
+def test_one_process_of_the_mpi_build_is_the_plain_program(mpi_build, run_program):
+    status, said, record = run_program(mpi_build(), *TINY, '--allow', DEFECTS, **LAUNCHER)
+    assert (status, record['ranks']) == (0, 1) and 'SUMMARY' not in said

@@ -4,17 +4,11 @@ The machines are made up: a last-level cache as large as `cache`, of which the C
 `declared`, with `memory` to take, in MiB. Triad reads 90 GB/s in the cache and 40 outside.
 """
 
-import json
 import re
 import subprocess
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
-from record_schema import check
-
-pytestmark = pytest.mark.alone
 
 MIB = 2**20
 TRIADS = 'harness/residency/triads.c'
@@ -111,91 +105,87 @@ MACHINES = {
 
 
 @pytest.fixture
-def stream(build_program: Callable[..., Path]) -> Callable[..., Any]:
-    def run(machine: Machine, *options: Any, **more: str) -> subprocess.CompletedProcess:
-        names = ('DECLARED', 'CACHE', 'MEMORY', 'GIVEN')
-        env = {name: str(value) for name, value in zip(names, machine, strict=False)}
-        env |= dict(word.split('=') for word in machine.settings.split())
-        words = [build_program('stream', changes=MADE_UP), *options]
-        env |= {'OMP_NUM_THREADS': '2', **more}
-        return subprocess.run(words, capture_output=True, text=True, env=env, timeout=300)
-
-    return run
+def made_up(build_program):
+    return build_program('stream', changes=MADE_UP)
 
 
-@pytest.mark.shared
-@pytest.mark.parametrize('machine, known, least, most', MACHINES.values(), ids=MACHINES)
-def test_no_cache_is_taken_for_memory(stream, machine, known, least, most) -> None:
-    word, size = stream(machine).stdout.rsplit(maxsplit=1)
-    assert word == known
-    assert least <= int(size) <= most
-    if word in (PROVEN, NOT_PROVEN) and 'RANDOM' not in machine.settings:
-        in_cache = int(size) <= machine.cache
-        assert not (in_cache and word == PROVEN)
+def environment(machine, **more):
+    names = ('DECLARED', 'CACHE', 'MEMORY', 'GIVEN')
+    settings = dict(word.split('=') for word in machine.settings.split())
+    found = {name: str(value) for name, value in zip(names, machine, strict=False)}
+    return found | settings | {'OMP_NUM_THREADS': '2', **more}
 
 
-@pytest.mark.shared
-def test_a_figure_that_is_not_proven_is_an_upper_bound_and_undecided(stream, tmp_path) -> None:
-    small = Machine(480, 30, 200)
-    done = stream(small, '-t', '8', '--json', tmp_path / 'r.json', GO_ON='1')
-    record = check(json.loads((tmp_path / 'r.json').read_text()))
+@pytest.fixture
+def found(made_up):
+    """found(machine): the word and the size."""
+
+    def of(machine, **more):
+        env = environment(machine, **more)
+        return subprocess.run([made_up], capture_output=True, text=True, env=env).stdout
+
+    return of
+
+
+def test_no_cache_is_taken_for_memory(found):
+    for name, (machine, known, least, most) in MACHINES.items():
+        word, size = found(machine).rsplit(maxsplit=1)
+        assert word == known and least <= int(size) <= most, name
+        if word in (PROVEN, NOT_PROVEN) and 'RANDOM' not in machine.settings:
+            assert not (int(size) <= machine.cache and word == PROVEN), name
+
+
+def test_a_figure_that_is_not_proven_is_an_upper_bound_and_undecided(made_up, run_program):
+    """Unless it is allowed."""
+    small = environment(Machine(480, 30, 200), GO_ON='1')
+    status, said, record = run_program(made_up, '-t', '8', **small)
     assert (record['verdict'], record['residency']['known']) == ('UNDECIDED', 'not proven')
     assert [r['reason'] for r in record['reasons'] if not r['allowed']] == ['not-proven']
     assert record['metrics']['triad']['bound'] in ('upper', 'unknown')
     assert 'low' not in record['metrics']['triad']
-    assert 'beyond 180 MiB' in done.stdout
-    assert re.search('triad (≤|<=|~)', done.stdout)  # by the locale; ~ on a busy machine
-    assert 'Verdict: UNDECIDED (not-proven)' in done.stdout and done.returncode == 1
-
-
-@pytest.mark.shared
-def test_one_that_is_allowed_is_valid_and_says_so(stream, tmp_path) -> None:
-    options = ('-t', '4', '--json', tmp_path / 'r.json', '--allow', 'not-proven')
-    done = stream(Machine(480, 30, 200), *options, GO_ON='1')
-    record = check(json.loads((tmp_path / 'r.json').read_text()))
-    assert record['verdict'] == 'VALID' and done.returncode == 0
-    assert record['reasons'][0]['allowed'] and 'allowed: not-proven' in done.stdout
+    assert 'beyond 180 MiB' in said
+    assert re.search('triad (≤|<=|~)', said)  # by the locale; ~ on a busy machine
+    assert 'Verdict: UNDECIDED (not-proven)' in said and status == 1
+    status, said, record = run_program(made_up, '-t', '4', '--allow', 'not-proven', **small)
+    assert record['verdict'] == 'VALID' and status == 0
+    assert record['reasons'][0]['allowed'] and 'allowed: not-proven' in said
 
 
 def test_here_arrays_of_8_mib_are_untimed_and_the_automatic_ones_are_not_in_a_cache(
-    build_program, tmp_path
-) -> None:
-    def run(*options: str) -> tuple[dict[str, Any], str]:
-        words = [build_program('stream'), '-t', '2', '--json', tmp_path / 'r.json', *options]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=300)
-        return check(json.loads((tmp_path / 'r.json').read_text())), done.stdout
-
-    small, output = run('-n', str(MIB))
+    build_program, run_program
+):
+    _, said, small = run_program(build_program('stream'), '-t', '2', '-n', MIB)
     assert (small['residency']['known'], small['residency']['largest_bytes']) == ('unknown', 0)
-    assert 'undecided: not-proven: arrays of 8.0 MiB are not proven' in output
-    large, _ = run()
+    assert 'undecided: not-proven: arrays of 8.0 MiB are not proven' in said
+    large = run_program(build_program('stream'), '-t', '2')[2]
     assert large['residency']['known'] in ('proven', 'declared', 'not proven')
 
 
 KEPT = Machine(480, 30, 16000)
 
 
-@pytest.mark.parametrize('then, more, is_taken', [
-    (KEPT, {}, True),
-    (KEPT._replace(cache=400), {}, True),  # the same machine, as far as can be seen
-    (KEPT._replace(declared=32), {}, False),
-    (KEPT._replace(given=24), {}, False),
-    (KEPT._replace(memory=90), {}, False),  # no room for it now
-    (KEPT, {'OMP_NUM_THREADS': '1'}, False),
-])  # fmt: skip
-def test_the_launches_of_a_session_find_it_once(stream, tmp_path, then, more, is_taken) -> None:
+def test_the_launches_of_a_session_find_it_once(found, tmp_path):
     known = {'MEMBW_RESIDENCY': str(tmp_path / 'residency')}
-    first = stream(KEPT, **known).stdout
-    assert first.startswith('proven')
-    later, alone = (stream(then, **more, **env).stdout for env in (known, {}))
-    assert later == (first if is_taken else alone)
+    for then, more, is_taken in (
+        (KEPT, {}, True),
+        (KEPT._replace(cache=400), {}, True),  # the same machine, as far as can be seen
+        (KEPT._replace(declared=32), {}, False),
+        (KEPT._replace(given=24), {}, False),
+        (KEPT._replace(memory=90), {}, False),  # no room for it now
+        (KEPT, {'OMP_NUM_THREADS': '1'}, False),
+    ):
+        (tmp_path / 'residency').unlink(missing_ok=True)
+        first = found(KEPT, **known)
+        assert first.startswith('proven')
+        later, alone = (found(then, **more, **env) for env in (known, {}))
+        assert later == (first if is_taken else alone), then
 
 
-def test_only_what_is_known_is_kept(stream, tmp_path) -> None:
+def test_only_what_is_known_is_kept(found, tmp_path):
     file = tmp_path / 'residency'
-    stream(Machine(480, 30, 800), MEMBW_RESIDENCY=str(file))
+    found(Machine(480, 30, 800), MEMBW_RESIDENCY=str(file))
     assert not file.exists()
-    stream(KEPT, MEMBW_RESIDENCY=str(file))
-    key, found = file.read_text().splitlines()
-    file.write_text(f'{key}\n2{found[1:]}\n')  # contradicted
-    assert stream(KEPT, MEMBW_RESIDENCY=str(file)).stdout.startswith('proven')
+    found(KEPT, MEMBW_RESIDENCY=str(file))
+    key, kept = file.read_text().splitlines()
+    file.write_text(f'{key}\n2{kept[1:]}\n')  # contradicted
+    assert found(KEPT, MEMBW_RESIDENCY=str(file)).startswith('proven')

@@ -5,30 +5,22 @@ import os
 import subprocess
 
 import pytest
-import record_schema
-
-DEFECTS = 'array-too-small,too-short,wrong-pinning,oversubscribed'
-
-
-@pytest.fixture(scope='module')
-def program(build_program):
-    return build_program('stream')
+from changed_source import SHORT_LOOKS
+from mpi_job import DEFECTS
+from record_schema import check
 
 
 @pytest.fixture
-def start(program, tmp_path):
+def start(build_program, tmp_path):
     """start(rank, count): as srun starts it on node n1, n2, ..."""
 
-    def of(rank, count, json_file=tmp_path / 'all.jsonl', **variables):
-        step = {
-            'SLURM_STEP_NUM_TASKS': str(count),
-            'SLURM_PROCID': str(rank),
-            'SLURMD_NODENAME': f'n{rank + 1}',
-        }
-        words = [program, '-n', '20000', '-t', '3', '--allow', DEFECTS, '--json', json_file]
-        return subprocess.run(
-            words, env={**os.environ, **step, **variables}, capture_output=True, text=True
-        )
+    def of(rank, count):
+        step = {'SLURM_STEP_NUM_TASKS': str(count), 'SLURM_PROCID': str(rank)}
+        step |= {'SLURMD_NODENAME': f'n{rank + 1}'}
+        program = build_program('stream', changes=[SHORT_LOOKS])
+        words = [program, '-n', '20000', '-t', '3', '--allow', DEFECTS]
+        words += ['--json', tmp_path / 'all.jsonl']
+        return subprocess.run(words, env=os.environ | step, capture_output=True, text=True)
 
     return of
 
@@ -38,13 +30,9 @@ def test_each_process_writes_its_own_record_and_rank_names_who_is_missing(start,
         assert start(rank, 4).returncode == 0
     names = [f'all.jsonl.rank-{rank}' for rank in (0, 1, 3)]
     assert sorted(path.name for path in tmp_path.glob('all.jsonl*')) == names
-    records = [json.loads((tmp_path / name).read_text()) for name in names]
-    record_schema.check_all(records)
-    assert [(r['rank'], r['ranks'], r['host']) for r in records] == [
-        (0, 4, 'n1'),
-        (1, 4, 'n2'),
-        (3, 4, 'n4'),
-    ]
+    records = [check(json.loads((tmp_path / name).read_text())) for name in names]
+    told = [(r['rank'], r['ranks'], r['host']) for r in records]
+    assert told == [(0, 4, 'n1'), (1, 4, 'n2'), (3, 4, 'n4')]
     ranking = call('membw', 'rank', tmp_path, '--nodes', 'n[1-4]')
     assert 'n3 MISSING (no record)' in ranking.stdout
 

@@ -12,7 +12,7 @@ from membw.rank.ranking import Ranking
 from membw.results.hostlist import fold
 from membw.results.record import REFRAME, is_set
 from membw.results.table import Figure, Setting
-from membw.results.verdict import MISSING, PASS, WORST_FIRST
+from membw.results.verdict import DIED, MISSING, PASS, WORST_FIRST
 from membw.tables import Cell, Column, Table
 
 OTHER_COLUMNS = 40  # of node, verdict and loss
@@ -27,8 +27,8 @@ def as_blocks(ranking: Ranking, margin: float, limit: int) -> list[str | Table]:
         if verdict.reason:
             alike[verdict.verdict, verdict.reason].append(verdict.node)
     for node in ranking.nodes:
-        if node.verdict == MISSING:
-            alike[MISSING, node.reason].append(node.name)
+        if node.verdict in (DIED, MISSING) and node.name not in alike[node[1:3]]:
+            alike[node[1:3]].append(node.name)
     order = sorted(alike, key=lambda key: WORST_FIRST.index(key[0]))
     blocks += [f'{fold(alike[key])} {key[0]} ({key[1]})' for key in order]
     blocks += [f'measure again: {again(ranking, setting)}' for setting in ranking.low]

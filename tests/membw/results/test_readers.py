@@ -80,24 +80,16 @@ def test_export_has_no_number_of_a_bound_that_is_no_lower_one(fleet, kind, capsy
     assert ',UNDECIDED,' in row
 
 
-def kinds_of_round(*rounds):
-    """Figures of Triad, or of a latency: (value, bound)."""
-    return [Figure(metric='x', value=v, bound=b, better=better) for v, b, better in rounds]
-
-
-@pytest.mark.parametrize(
-    'better, rounds, chosen',
-    [
-        (HIGHER, [(25, ''), (40, 'upper')], (25, '')),  # what may be worse hides no estimate
-        (HIGHER, [(25, 'lower'), (40, 'unknown')], (25, 'lower')),
-        (HIGHER, [(40, 'upper'), (50, 'unknown')], (50, 'unknown')),
-        (HIGHER, [(25, ''), (27, 'lower')], (27, 'lower')),
-        (HIGHER, [(25, ''), (24, 'lower')], (25, '')),
-        (LOWER, [(90, ''), (80, 'upper')], (80, 'upper')),
-        (LOWER, [(90, ''), (80, 'lower')], (90, '')),
-        (LOWER, [(90, ''), (120, 'upper')], (90, '')),  # of a disturbed latency the other way
-    ],
-)
+@pytest.mark.parametrize('better, rounds, chosen', [
+    (HIGHER, [(25, ''), (40, 'upper')], (25, '')),  # what may be worse hides no estimate
+    (HIGHER, [(25, 'lower'), (40, 'unknown')], (25, 'lower')),
+    (HIGHER, [(40, 'upper'), (50, 'unknown')], (50, 'unknown')),
+    (HIGHER, [(25, ''), (27, 'lower')], (27, 'lower')),
+    (HIGHER, [(25, ''), (24, 'lower')], (25, '')),
+    (LOWER, [(90, ''), (80, 'upper')], (80, 'upper')),
+    (LOWER, [(90, ''), (80, 'lower')], (90, '')),
+    (LOWER, [(90, ''), (120, 'upper')], (90, '')),  # of a disturbed latency the other way
+])  # fmt: skip
 def test_of_several_rounds_the_best_that_is_sure_counts(better, rounds, chosen):
-    figure = best(kinds_of_round(*((*one, better) for one in rounds)))
+    figure = best([Figure(metric='x', value=v, bound=b, better=better) for v, b in rounds])
     assert (figure.value, figure.bound) == chosen

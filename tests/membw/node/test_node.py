@@ -1,6 +1,7 @@
 """`membw node`: its record and exit status; the programs are stand-ins."""
 
 import json
+import shutil
 import signal
 import subprocess
 import time
@@ -64,9 +65,7 @@ def peers_of(tmp_path):
         node['parts'] = [p for p in node['parts'] if p['name'] not in ('one', 'tiers')]
         for metric in ('triad_one_thread', 'read_gbs_across'):
             del node['metrics'][metric]
-    file = tmp_path / 'peers.jsonl'
-    file.write_text(''.join(json.dumps(node) + '\n' for node in alike))
-    return file
+    return made.made.write(tmp_path / 'peers.jsonl', alike)
 
 
 def test_a_node_passes_beside_its_peers_and_leaves_a_record(programs, tmp_path, capsys):
@@ -81,7 +80,11 @@ def test_a_node_passes_beside_its_peers_and_leaves_a_record(programs, tmp_path, 
 def test_a_program_that_a_signal_ends_is_died_and_the_word_is_printed_without_a_disk(
     programs, tmp_path, capsys
 ):
+    status, said = run(capsys, '--programs', programs, '--unjudged')  # others judge its record
+    record = json.loads(next((tmp_path / 'nodes').glob('n1-*.json')).read_text())
+    assert (status, said.out) == (0, '') and 'word' not in record
     put(programs, 'ladder', f'kill -{signal.SIGBUS} $$')
+    shutil.rmtree(tmp_path / 'nodes')
     (tmp_path / 'nodes').write_text('no folder')
     status, said = run(capsys, '--programs', programs, '--line')
     assert said.out.startswith('n1 DIED ')
@@ -102,24 +105,17 @@ def test_one_that_was_stopped_or_built_elsewhere_is_missing(programs, tmp_path, 
     assert why in lost['why'] and not lost['died']
 
 
-def test_the_record_alone_is_written_where_others_judge(programs, tmp_path, capsys):
-    status, said = run(capsys, '--programs', programs, '--unjudged')
-    record = json.loads(next((tmp_path / 'nodes').glob('n1-*.json')).read_text())
-    assert (status, said.out) == (0, '') and 'word' not in record
-
-
-@pytest.mark.parametrize(
-    'words, fact',
-    [
-        (['--seconds', '5'], "'5' is not a number of seconds from 30 to 180"),
-        (['--programs', '/nowhere'], "no program 'stream' in '/nowhere'"),
-        (['--system', 'thn'], "no system 'thn' in systems/"),
-        (['--preset', 'gcc-o9'], "no compiler here for preset 'gcc-o9'"),
-    ],
-)
-def test_a_usage_error_is_one_line(words, fact, capsys):
-    status, said = run(capsys, *words)
+@pytest.mark.parametrize('words, fact', [
+    ('--seconds 5', "'5' is not a number of seconds from 30 to 180"),
+    ('--programs /nowhere', "no program 'stream' in '/nowhere'"),
+    ('--system thn', "no system 'thn' in systems/"),
+    ('--preset gcc-o9', "no compiler here for preset 'gcc-o9'"),
+])  # fmt: skip
+def test_a_usage_error_is_one_line_and_the_plan_is_printed(words, fact, capsys):
+    status, said = run(capsys, *words.split())
     assert status == 2 and fact in said.err
+    status, said = run(capsys, '--plan', '--seconds', 30)
+    assert status == 0 and 'ladder --quick' in said.out
 
 
 def test_who_took_the_cpus_is_said_and_how_often_the_battery_was_preempted():
@@ -127,11 +123,6 @@ def test_who_took_the_cpus_is_said_and_how_often_the_battery_was_preempted():
     found = made.word(made.node(traces={'ladder': busy}))
     (line,) = text.cpu_time(found.newest)
     assert 'preempted 7 times, other processes 4.0 s (cron (7) 4.0 s)' in line
-
-
-def test_the_plan_is_printed(capsys):
-    status, said = run(capsys, '--plan', '--seconds', 30)
-    assert status == 0 and 'ladder --quick' in said.out
 
 
 def test_programs_for_another_cpu_are_built_in_another_folder(monkeypatch):

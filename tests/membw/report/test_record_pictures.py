@@ -27,29 +27,25 @@ def drawn(section):
     return [picture.draw(800).as_text() for picture in section.pictures]
 
 
-def test_a_ladder_has_latency_and_bandwidth_over_its_sizes(section):
+def test_a_ladder_has_latency_and_bandwidth_over_its_sizes_and_its_levels(section):
     sizes = [2**n for n in range(12, 26)]
     points = {
-        'latency_2m_ns': [[1.5] * 14, [None] * 14, [2.5] * 14],
-        'read_one_gbs': [[90.0] * 14],
-    }
-    record = {'sizes': sizes, 'points': points, 'declared_bytes': [1 << 15, 1 << 20]}
-    latency, bandwidth = drawn(section('ladder', record))
-    assert 'pages of 2 MiB, 4096: 2' in latency and '>16 MiB<' in latency
-    assert '>L1 32 KiB<' in latency and '>L2 1 MiB<' in bandwidth
-    band = latency.split('<polygon points="')[1].split('"')[0].split()
-    assert len(band) == 2 * len(sizes) and len({corner.split(',')[1] for corner in band}) == 2
-    assert 'read, one thread, 4096: 90' in bandwidth
-
-
-def test_the_levels_of_a_ladder_have_measured_beside_declared_sizes(section):
+        'latency_2m_ns': [[1.5] * 14, [None] * 14, [2.5] * 14], 'read_one_gbs': [[90.0] * 14]
+    }  # fmt: skip
     levels = [
         {'name': 'L2', 'bytes': 4.3e5, 'low_bytes': 360_448, 'high_bytes': 1 << 19,
          'latency_ns': 3.8, 'read_one_gbs': 118.2},
         {'name': 'memory', 'from_bytes': 1 << 23, 'low_bytes': 1 << 23, 'high_bytes': 1 << 23,
          'latency_ns': 136.6},
     ]  # fmt: skip
-    found = section('ladder', {'levels': levels, 'declared_bytes': [1 << 15, 1 << 20]})
+    declared = {'declared_bytes': [1 << 15, 1 << 20], 'levels': levels}
+    found = section('ladder', {'sizes': sizes, 'points': points, **declared})
+    latency, bandwidth = drawn(found)
+    assert 'pages of 2 MiB, 4096: 2' in latency and '>16 MiB<' in latency
+    assert '>L1 32 KiB<' in latency and '>L2 1 MiB<' in bandwidth
+    band = latency.split('<polygon points="')[1].split('"')[0].split()
+    assert len(band) == 2 * len(sizes) and len({corner.split(',')[1] for corner in band}) == 2
+    assert 'read, one thread, 4096: 90' in bandwidth
     assert found.tables[1].texts() == [
         ['level', 'declared', 'measured', 'ns', 'read, one'],
         ['L2', '1 MiB', '352 KiB to 512 KiB', '3.80', '118.2'],

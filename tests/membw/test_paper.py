@@ -5,7 +5,6 @@ import re
 
 import made_up_records as made
 import pytest
-import runs_of_nodes
 from scipy.stats import t
 
 from membw import cli
@@ -111,9 +110,8 @@ def test_accept(tmp_path, capsys, slow, again):
         'rule: {allowed_failures: 1}\nretest: {repetitions: 3}\nsignatures: []\n'
     )
     levels = {f'n{i:03}': 290 if f'n{i:03}' in slow else 306 for i in range(1, 7)}
-    rows = runs_of_nodes.runs(levels, 3)
-    rows += runs_of_nodes.runs(dict.fromkeys(slow, again), 3, day='2026-10-02')
-    file = runs_of_nodes.write(rows, tmp_path / 'r.jsonl')
+    rows = made.runs(levels, 3) + made.runs(dict.fromkeys(slow, again), 3, day='2026-10-02')
+    file = made.write(tmp_path / 'r.jsonl', rows)
     text = said(capsys, 'accept', protocol, '--results', file)
     limit = float(re.search(rf'triad at least {NUMBER} GB/s', text)[1])
     allowed = int(re.search(r'(\d+) may fail', text)[1])

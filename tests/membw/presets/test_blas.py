@@ -33,17 +33,12 @@ def line(name):
     return [*presets.flags(row['preset']), *before, 'nodeperf.c', *after]
 
 
-def test_the_founding_line_of_442_gflops_is_a_row(mkl):
+def test_the_founding_lines_of_442_and_27_gflops_are_rows_and_one_has_no_threads(mkl):
     words = [word.replace('-qopenmp', '-fopenmp') for word in line('mkl-intel')]
     assert sorted(words) == sorted(INTEL.split())
-
-
-def test_the_founding_line_of_27_gflops_is_a_row_and_says_that_it_has_no_threads(mkl):
-    words = line('mkl-sequential')
-    source = words.index('nodeperf.c')
-    printed = GNU.split()
-    assert words[source:] == printed[printed.index('nodeperf.c') :]
-    assert sorted(words[:source]) == sorted(printed[: printed.index('nodeperf.c')])
+    words, printed = line('mkl-sequential'), GNU.split()
+    at, there = words.index('nodeperf.c'), printed.index('nodeperf.c')
+    assert words[at:] == printed[there:] and sorted(words[:at]) == sorted(printed[:there])
     assert presets.blas_row('mkl-sequential')['threading'] == 'none'
 
 
@@ -106,7 +101,6 @@ def test_make_links_the_requested_row(call, tmp_path):
     words = ['PROGRAM=dgemm', 'PRESET=icc-o2', f'CC={icc.path}', 'BLAS=mkl-intel']
     done = call('make', '-n', '-C', 'src', *words, f'BUILD={tmp_path / "b"}')
     assert done.returncode == 0, done.stderr
-    (line,) = [text for text in done.stdout.splitlines() if ' -o ' in text][:1]
-    words = shlex.split(line)
+    line = next(text for text in done.stdout.splitlines() if ' -o ' in text)
     wanted = f'-O2 -qopenmp -xHost dgemm.c -o {tmp_path}/b/dgemm -mkl'
-    assert words[1:] == wanted.split()
+    assert shlex.split(line)[1:] == wanted.split()

@@ -82,6 +82,7 @@ import os, signal, sys
 from membw.interruption import heeded
 from membw.run import session
 signal.signal(signal.SIGINT, HANDLER)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)  # ignored where a shell began the tests by '&'
 session.root = lambda: os.getcwd()
 os.environ['MEMBW_ROOT'] = os.getcwd()
 session.ENDING = [(number, min(s, ENDING)) for number, s in session.ENDING]

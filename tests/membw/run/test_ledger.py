@@ -99,11 +99,18 @@ def test_why_reframe_stopped_is_the_reason(made):
 
 
 def test_the_newest_run_is_the_one_that_was_killed(own_root, monkeypatch):
-    made = MadeRun(own_root / 'results')
-    good(made)
-    made.path = made.path.with_name('run-1.json')
+    """Of those with a figure, by time, whatever their names."""
+    made = MadeRun(own_root / 'results').add()  # a dry run: it passed without a figure
+    made.path = made.path.with_name('run-9.json')
     made.write()
-    os.utime(made.path, (1, 1))
+    made.path.with_name('run-8.json').write_text('')  # what a failed start left
+    with pytest.raises(MembwError, match='no report'):
+        reframe.newest()
+    for name, at in (('run-7.json', 0), ('run-1.json', 1)):
+        made = good(MadeRun(own_root / 'results'))
+        made.path = made.path.with_name(name)
+        made.write()
+        os.utime(made.path, (at, at))
     assert reframe.newest() == str(own_root / 'results/reports/run-1.json')
     made.path.with_name('run.ledger').rename(made.path.with_name('run-2.ledger'))
     assert reframe.newest().endswith('run-2.json')

@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import time
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -118,9 +117,6 @@ def test_the_newest_run_is_the_one_that_was_killed(own_root, monkeypatch):
     assert reframe.newest().endswith('run-1.json')
 
 
-# --- reports of other types ----------------------------------------------------------------------
-
-
 def places(value, path=()):
     """The place of each value in a report."""
     yield path
@@ -161,23 +157,18 @@ def test_a_report_with_a_value_of_another_type_is_read_or_named_by_its_place(mad
     assert number > 250 and refused > 80
 
 
-# --- a session of ReFrame ------------------------------------------------------------------------
-
-
-def test_a_reframe_that_is_killed_leaves_its_ledger(call, environment, one_run, tmp_path):
+def test_a_reframe_that_is_killed_leaves_its_ledger(own_place, tmp_path):
     """The run ends with its table and a JUnit file, not with the words of an innocent line."""
     slow = tiny_check.text().replace("'echo'", "'sleep 60; echo'")
     more = slow.replace('class tiny', 'class other')
     (tmp_path / 'tiny.py').write_text(slow + more.partition('\n\n')[2])
     options = ['-c', tmp_path / 'tiny.py', '--prefix', tmp_path / 'reframe', '--system', 'local']
-    process = subprocess.Popen(
-        ['membw', 'run', *options], env=environment, stdout=subprocess.PIPE, text=True
-    )
-    mine, reports = [], Path(reframe.root(), 'results/reports')
+    process = subprocess.Popen(['membw', 'run', *options], stdout=subprocess.PIPE, text=True)
+    mine = []
     while not (mine and '"event": "run"' in mine[0].read_text()):
         assert process.poll() is None
         time.sleep(0.1)
-        mine = [*reports.glob(f'*-{process.pid}.ledger')]
+        mine = [*(own_place / 'results').glob('reports/*.ledger')]
     child = open(f'/proc/{process.pid}/task/{process.pid}/children').read().split()
     os.kill(int(child[0]), signal.SIGKILL)
     out, _ = process.communicate(timeout=60)

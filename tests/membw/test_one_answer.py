@@ -28,6 +28,13 @@ def again(host, share):
     return [made.record(host, 0.001 * i, made.stream(share=share)) for i in (1, 2, 3)]
 
 
+def bounds(kind, share=1.05, **more):
+    rows = {n: {**m, 'bound': kind} for n, m in made.stream(share=share).items()}
+    return made.record('n011', rows=rows, **more)
+
+
+BEYOND = {'reason': 'not-proven', 'detail': 'beyond 360 MiB', 'allowed': False}
+NOT_PROVEN = {'verdict': 'UNDECIDED', 'exit_status': 1, 'reasons': [BEYOND]}
 # {fault: (lines of its node, the word of all mouths)}
 FAULTS = {
     'low, and calls itself PASS': ([made.record('n011', rows=made.stream(share=0.8), word='PASS')],
@@ -58,8 +65,11 @@ FAULTS = {
         'n011', case={'references': {'triad': [184.0, -0.02, 0.1]}})], 'UNDECIDED'),
     'known': ([made.record('n011', case={'references': {'triad': [200.0, -0.02, 0.1]},
                                          'known_issues': {'triad': 'a slow DIMM'}})], 'KNOWN'),
-    'bounds': ([made.record('n011', rows={
-        n: {**m, 'bound': 'lower'} for n, m in made.stream(share=0.8).items()})], 'UNDECIDED'),
+    'bounds': ([bounds('lower', 0.8)], 'UNDECIDED'),
+    'may be worse': ([bounds('upper')], 'UNDECIDED'),
+    'may be anything': ([bounds('unknown')], 'UNDECIDED'),
+    'may be worse, not proven': ([bounds('upper', **NOT_PROVEN)], 'UNDECIDED'),
+    'not proven': ([made.record('n011', rows=made.stream(share=1.05), **NOT_PROVEN)], 'UNDECIDED'),
 }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from membw.node.causes import Cause, Seen, find
 from membw.node.quantities import BY_METRIC, counted_of, facts_of
-from membw.rank.judge import AGAIN, FACTS, MARGIN, MEAN, Group, NodeVerdict, judge
+from membw.rank.judge import AGAIN, FACTS, MARGIN, MEAN, Group, NodeVerdict, judge, unusable
 from membw.rank.newest import in_order
 from membw.rank.ranking import Ranking, rank_table
 from membw.results import verdict
@@ -102,14 +102,15 @@ def _by_peers(v: NodeVerdict, ranking: Ranking) -> Compared | None:
 
 def _by_past(v: NodeVerdict, own: Sequence[Figure]) -> Compared | None:
     """By its first runs since a fact changed, and the newest four: low in each of them is FAIL.
-    None: it was INVALID."""
+    None: it was INVALID, or may be worse than it reads."""
     by_run: dict[int, list[Figure]] = {}
     for figure in own:
         if figure.setting == v.setting and figure.verdict == 'VALID':
             by_run.setdefault(id(figure.of), []).append(figure)
     runs = in_order([*by_run.values()])
-    if not runs:
+    if not runs or any(map(unusable, runs[-1])):
         return None
+    runs = [run for run in runs if not any(map(unusable, run))]
     facts = [runs[-1][0].of.provenance.get(name) for name in FACTS]
     alike = [r for r in runs if [r[0].of.provenance.get(name) for name in FACTS] == facts]
     before = [r for r in alike[:-1] if verdict.known(r[0].of.word) not in (FAIL, DIED)][:FIRST]

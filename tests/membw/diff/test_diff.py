@@ -22,8 +22,6 @@ def triad(value, half=None):
 
 UNKNOWN = {'case': False, 'build': made_up.UNKNOWN_BUILD}
 BY_HAND = {'case': False}
-
-
 SAME = 'SAME: the same code, no figure apart; up to 2.0% could not be told apart'
 
 
@@ -52,21 +50,15 @@ def test_of_wide_intervals_it_says_what_could_not_be_told_apart():
     assert found.blocks[3].texts()[1][2:4] == ['43.2 (36.72-49.68)', '39.5 (31.6-47.4)']
 
 
-CHANGES = [
+@pytest.mark.parametrize('change, field, is_equal', [
     ({'case': {'compile_line': 'gcc -O3', 'code_sha256': 'x'}}, 'compile_line', False),
     ({'case': {'compiler': 'gcc 13', 'code_sha256': 'x'}}, 'compiler', False),
     ({'case': {'source_sha256': 'x', 'code_sha256': 'y'}}, 'source_sha256', False),
     ({'case': {'binary_sha256': 'x', 'spack_hash': 'y'}}, 'spack_hash', True),
-    ({'case': {'commit': 'x'}}, 'commit', True),
-    ({'case': {'pinning': 'likwid'}}, 'pinning', True),
-    ({'case': {'verdict': 'INVALID'}}, 'verdict', False),
-    ({'array_size': 5}, 'array_size', True),
-    ({'facts': {'microcode': '0x2'}}, 'microcode', True),
-    ({'facts': {'thp': 'never'}}, 'thp', True),
-]
-
-
-@pytest.mark.parametrize('change, field, is_equal', CHANGES)
+    ({'case': {'commit': 'x'}}, 'commit', True), ({'case': {'pinning': 'x'}}, 'pinning', True),
+    ({'case': {'verdict': 'INVALID'}}, 'verdict', False), ({'array_size': 5}, 'array_size', True),
+    ({'facts': {'microcode': '0x2'}}, 'microcode', True), ({'facts': {'thp': 'x'}}, 'thp', True),
+])  # fmt: skip
 def test_a_field_that_differs_is_named_with_both_values(change, field, is_equal):
     found = compare(result(), result(**change), 0.02)
     names = [name for name, _, _ in found.fields]
@@ -85,15 +77,19 @@ def test_figures_are_apart_beyond_the_margin(value, margin, is_apart):
     assert row['ratio'] == pytest.approx(value / 50 - 1)
 
 
-@pytest.mark.parametrize('value', [50.0, 30.0])
-def test_a_lower_bound_is_compared_with_nothing(value):
+@pytest.mark.parametrize(
+    'bound, value', [('lower', 50), ('lower', 30), ('upper', 50), ('unknown', 50)]
+)
+def test_a_bound_is_compared_with_nothing(bound, value):
     """One that lay 38 % below the other figure was "no figure apart"."""
-    bound = result(
-        rows={'triad': {'value': 40.0, 'unit': 'GB/s', 'better': 'higher', 'bound': 'lower'}}
-    )
-    for pair in ((bound, result(rows=triad(value))), (result(rows=triad(value)), bound)):
-        found = compare(*pair, 0.02)
-        assert found.verdict == 'UNDECIDED: lower bounds are not comparable (triad)'
+    rows = triad(40.0)
+    rows['triad']['bound'] = bound
+    pair = result(rows=rows), result(rows=triad(value))
+    for a, b in (pair, pair[::-1]):
+        found = compare(a, b, 0.02)
+        assert bound != 'lower' or found.verdict == (
+            'UNDECIDED: lower bounds are not comparable (triad)'
+        )
         assert not found.is_same
         assert found.blocks[3].values()[0]['word'] == 'not comparable'
 
@@ -102,9 +98,6 @@ def test_a_metric_of_one_side_is_apart():
     found = compare(result(rows=triad(50.0)), result(rows=made_up.stream()), 0.02)
     apart = {row['metric'] for row in found.blocks[3].values() if row['word'] == 'apart'}
     assert {'copy', 'scale', 'add'} < apart
-
-
-# --- finding, and the command -------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -144,11 +137,9 @@ def test_a_file_that_is_no_record_is_one_line(tmp_path, capsys, text):
 
 
 def test_the_command_shows_the_fields_and_the_verdict(stored, capsys):
-    made_up.write(stored / 'records/d.json', [made_up.record(rows=made_up.stream(share=0.9))])
-    rows = made_up.stream(share=0.5)
-    for row in rows.values():
-        row['bound'] = 'lower'
-    made_up.write(stored / 'records/e.json', [made_up.record(rows=rows)])
+    for name, share, more in (('d', 0.9, {}), ('e', 0.5, {'bound': 'lower'})):
+        rows = {n: row | more for n, row in made_up.stream(share=share).items()}
+        made_up.write(stored / f'records/{name}.json', [made_up.record(rows=rows)])
     for words, status, verdict in (
         (['b'], 0, SAME),
         (['d'], 1, 'DIFFERENT: figures (copy, scale, add, triad)'),

@@ -68,6 +68,11 @@ def test_a_node_without_peers_is_compared_with_its_own_first_runs():
     *low, last = made.measured(4, day=9, shares={'rate': 0.8})
     assert made.word(last, before).word == 'UNDECIDED'
     assert made.word(last, [*before, *low]).word == 'FAIL'
+    worse = made.node(day=8)  # than it reads: it is judged by nothing, and no yardstick
+    for row in worse['metrics'].values():
+        row['bound'] = 'upper'
+    assert made.word(worse, before).word == 'UNDECIDED'
+    assert made.word(made.node(day=9), [*before, worse]).word == 'PASS'
 
 
 def test_what_failed_before_is_no_yardstick_nor_is_one_of_another_cpu():

@@ -119,6 +119,8 @@ RULES = {
     'a low bound, well again': (LOW_BOUND, again('n099', 1.0), {}, ['n099']),
     'one that may be worse': ([*made.fleet(20), bound('n099', 1.0, side='upper')], [],
                               {'n099': 'UNDECIDED'}, []),
+    'measured again, and may be worse': (
+        FIVE, [bound('n003', 1.0, 0.001 * i, 'upper') for i in (1, 2, 3)], UNDECIDED, ['n003']),
     'bounds do not move the median': (
         [*made.fleet(20), *(bound(f'b{n}', 0.5) for n in range(30))], [],
         {f'b{n}': 'UNDECIDED' for n in range(30)}, [f'b{n}' for n in range(30)]),

@@ -1,12 +1,36 @@
-"""A place of its own for `membw run`: no other run of this checkout is waited for, or seen."""
+"""The command in this process, records in a file, a place of its own for `membw run`."""
 
+import made_up_records
 import pytest
 from places import ROOT
+
+from membw.cli import main
+
+
+@pytest.fixture
+def membw(capsys):
+    """membw('rank', FILE): (exit status, standard output, standard error)."""
+
+    def call(*words):
+        status = main([str(word) for word in words])
+        return status, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """stored(RECORDS): the path of a file of them."""
+
+    def of(rows, name='r.jsonl'):
+        return str(made_up_records.write(tmp_path / name, rows))
+
+    return of
 
 
 @pytest.fixture
 def own_place(own_root, monkeypatch, environment):
-    """The checks and systems of this checkout, results of its own, a Slurm that is down."""
+    """The checks and systems of this checkout, results that no other run sees, no Slurm."""
     for name in ('systems', 'reframe-checks'):
         (own_root / name).rmdir()
     for name in ('systems', 'reframe-checks', 'configs', 'src'):

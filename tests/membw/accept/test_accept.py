@@ -6,7 +6,6 @@ import itertools
 import json
 import re
 
-import made_up_records as made_up
 import pytest
 import yaml
 from made_up_records import changed, invalid, runs
@@ -16,7 +15,6 @@ from membw.accept import protocol as protocols
 from membw.accept.risk import assess, in_figures, sentences
 from membw.accept.rule import decide
 from membw.accept.runs import runs_of
-from membw.cli import main
 from membw.errors import MembwError
 from membw.results.table import read_table
 
@@ -51,11 +49,11 @@ def protocol(tmp_path):
 
 
 @pytest.fixture
-def judged(protocol, tmp_path):
+def judged(protocol, stored):
     """A function: the Decision on records, through a file as the command reads them."""
 
     def judge(records, **changes):
-        table = read_table([str(made_up.write(tmp_path / 'records.jsonl', records))])
+        table = read_table([stored(records)])
         assert table.problems == []
         agreed = protocols.load(protocol(**changes))
         return decide(agreed, runs_of(agreed, table))
@@ -64,13 +62,11 @@ def judged(protocol, tmp_path):
 
 
 @pytest.fixture
-def accept(protocol, tmp_path, capsys):
+def accept(protocol, stored, membw):
     """A function: (exit status, standard output) of `membw accept` on records."""
 
     def call(records, *words, **changes):
-        file = made_up.write(tmp_path / 'runs.jsonl', records)
-        status = main(['accept', protocol(**changes), '--results', str(file), *words])
-        return status, capsys.readouterr().out
+        return membw('accept', protocol(**changes), '--results', stored(records), *words)[:2]
 
     return call
 
@@ -343,10 +339,9 @@ def test_too_good_is_undecided_and_named(judged, level, triad, contract, facts, 
 # --- the protocol ------------------------------------------------------------------------------
 
 
-def test_the_template_is_right(tmp_path, capsys):
+def test_the_template_is_right(tmp_path, membw):
     path = tmp_path / 'protocol.yaml'
-    assert main(['accept', '--template']) == 0
-    path.write_text(capsys.readouterr().out)
+    path.write_text(membw('accept', '--template')[1])
     assert protocols.load(path).unsigned == ['buyer', 'vendor']
 
 
@@ -371,15 +366,15 @@ def test_a_wrong_protocol_is_refused_with_the_place(protocol, change, said):
 
 
 def test_layout_and_comments_are_no_change_but_a_figure_and_a_double_key_are(
-    protocol, tmp_path, capsys
+    protocol, tmp_path, membw
 ):
     path = tmp_path / 'signed.yaml'
     text = (tmp_path / protocol()).read_text()
     path.write_text('# agreed\n' + text.replace('copy: 270.0', 'copy:   270.0'))
     assert protocols.load(path).unsigned == []
     path.write_text(text.replace('copy: 270.0', 'copy: 269.0'))
-    assert main(['accept', str(path), '--results', '/dev/null']) == 2
-    assert 'is not what N. N. (buyer), N. N. (vendor) signed' in capsys.readouterr().err
+    status, _, err = membw('accept', path, '--results', '/dev/null')
+    assert status == 2 and 'is not what N. N. (buyer), N. N. (vendor) signed' in err
     path.write_text('title: a\ntitle: b\n')
     with pytest.raises(MembwError, match="line 2: 'title' is given twice"):
         protocols.load(path)
@@ -411,10 +406,9 @@ def test_an_unsigned_protocol_is_not_accepted(judged, parties, missing):
     ({'runs__preset': 'icc-nt', 'nodes__peak_gbs': 500}, 0, 'Published, non-temporal'),
     ({'contract': {'triad': 170.0}}, 0, 'Published, ordinary stores'),
 ])  # fmt: skip
-def test_the_plan_says_what_the_contract_asks_for(protocol, capsys, changes, status, said):
-    found = main(['accept', protocol(**changes), '--plan'])
-    out = capsys.readouterr()
-    assert status == found and said in out.out + out.err
+def test_the_plan_says_what_the_contract_asks_for(protocol, membw, changes, status, said):
+    found, *out = membw('accept', protocol(**changes), '--plan')
+    assert status == found and said in ''.join(out)
 
 
 # --- risks -------------------------------------------------------------------------------------
@@ -463,22 +457,17 @@ def test_text_and_json_have_everything_and_agree(accept):
     found = json.loads(accept(records, '--json')[1])
     assert (status, found['verdict'], found['counts']['MISSING']) == (1, 'INCOMPLETE', 2)
     assert found['builds'][0]['source_sha256'] == 'a' * 64
-    assert '/runs.jsonl' in found['nodes'][1]['runs'][0]['record']
+    assert '/r.jsonl' in found['nodes'][1]['runs'][0]['record']
     checksum = found['protocol_sha256']
     for part in ('INCOMPLETE', 'gcc 12.2.0', 'wrong-placement', checksum, 'n008'):
         assert part in text, part
 
 
-@pytest.mark.parametrize(
-    'words, said', [([], 'no protocol given'), (['no-such.yaml'], "cannot read 'no-such.yaml'")]
-)
-def test_a_usage_error_is_one_line_and_exit_2(words, said, capsys):
-    assert main(['accept', *words]) == 2
-    assert said in capsys.readouterr().err
-
-
-def test_lines_of_some_nodes_only_and_the_verdict_of_all(accept):
+def test_lines_of_some_nodes_only_the_verdict_of_all_and_usage_errors(accept, membw):
     status, said = accept(fleet(['n005']), '--node', 'n002', **NONE_FAILS)
     assert status == 1 and said.startswith('Verdict: INCOMPLETE')
     assert 'n002  PASS' in said and 'n003' not in said
     assert accept(fleet(['n005']), '--node', 'n099')[0] == 2
+    for words, fact in ([], 'no protocol given'), (['gone.yaml'], "cannot read 'gone.yaml'"):
+        status, _, err = membw('accept', *words)
+        assert status == 2 and fact in err

@@ -12,7 +12,6 @@ from lib import references as reference_files
 from made_up_records import invalid, runs
 
 from membw.calibrate.reference_file import match
-from membw.cli import main
 
 NODES = {f'n{i:03}': 300.0 for i in range(20)}
 DAYS = '2026-10-20', '2026-10-21', '2026-10-22'
@@ -42,14 +41,9 @@ def stored(tmp_path):
 
 
 @pytest.fixture
-def calibrate(checkout, capsys):
+def calibrate(checkout, membw):
     """A function: (exit status, standard output, standard error) of `membw calibrate`."""
-
-    def call(*words, system='local'):
-        code = main(['calibrate', '--system', system, *map(str, words)])
-        return code, *capsys.readouterr()
-
-    return call
+    return lambda *words, system='local': membw('calibrate', '--system', system, *words)
 
 
 @pytest.fixture

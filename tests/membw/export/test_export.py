@@ -14,8 +14,6 @@ from http_sink import sink
 from made_run import MadeRun, metric
 from places import ROOT
 
-from membw.cli import main
-
 DASHBOARD = ROOT / 'ci/entries/grafana-dashboard.json'
 PAGE = (ROOT / 'docs/nightly.md').read_text()
 LATENCY = {'latency': {'value': 97.5, 'low': 95.0, 'high': 99.0, 'unit': 'ns', 'better': 'lower'}}
@@ -38,10 +36,11 @@ def results(tmp_path_factory):
 
 
 @pytest.fixture
-def export(results, capsys):
-    def text(form):
-        assert main(['export', '--format', form, str(results)]) == 0
-        return capsys.readouterr().out
+def export(results, membw):
+    def text(form, *words):
+        status, out, _ = membw('export', '--format', form, results, *words)
+        assert status == 0
+        return out
 
     return text
 
@@ -81,45 +80,41 @@ def test_an_invalid_figure_has_a_verdict_and_a_reason_and_no_number(export):
     ('GFlop/s', 'membw_figure_flops_per_second', 1e9), ('%', 'membw_figure_ratio', 0.01),
     ('steps/h', 'membw_figure_steps_per_h', 1),
 ])  # fmt: skip
-def test_a_unit_of_any_program_becomes_a_part_of_the_name(tmp_path, capsys, unit, name, factor):
-    rows = [made_up.record(rows=made_up.metrics({'x': 4.0}, unit))]
-    assert main(['export', str(made_up.write(tmp_path / 'r.json', rows))]) == 0
-    (line,) = re.findall(f'^{name}{{.*', capsys.readouterr().out, re.M)
+def test_a_unit_of_any_program_becomes_a_part_of_the_name(stored, membw, unit, name, factor):
+    _, out, _ = membw('export', stored([made_up.record(rows=made_up.metrics({'x': 4.0}, unit))]))
+    (line,) = re.findall(f'^{name}{{.*', out, re.M)
     assert float(line.split()[-1]) == pytest.approx(4.0 * factor)
 
 
-def test_a_file_is_replaced_as_a_whole(results, export, tmp_path):
+def test_a_file_is_replaced_as_a_whole(export, tmp_path):
     target = tmp_path / 'membw.prom'
     target.write_text('of yesterday')
-    assert main(['export', '--output', str(target), str(results)]) == 0
+    export('openmetrics', '--output', target)
     assert target.read_text() == export('openmetrics')
     assert [path.name for path in tmp_path.iterdir()] == ['membw.prom']
 
 
-def test_a_failed_build_is_missing_until_it_was_measured_since(tmp_path, capsys):
+def test_a_failed_build_is_missing_until_it_was_measured_since(tmp_path, membw):
     """MadeRun writes reports/run.json; ReFrame's have a number in their names."""
     run = MadeRun(tmp_path).build('icx', 'fail', 'icx: broken').failed_with('icx')
     run.path = run.path.with_name('run-1.json')
     run.write()
     for form in ('openmetrics', 'csv', 'json'):
-        assert main(['export', '--format', form, str(tmp_path)]) == 0
-        (line,) = (x for x in capsys.readouterr().out.splitlines() if 'MISSING' in x)
+        (line,) = re.findall('.*MISSING.*', membw('export', '--format', form, tmp_path)[1])
         assert 'icx: broken' in line or form == 'openmetrics'
         assert 'omp' in line and 'stream' in line
     run.add({'triad': metric(40.0)}, preset='icx', pinning='omp').write()  # a later round
-    assert main(['export', str(tmp_path)]) == 0
-    assert 'MISSING' not in capsys.readouterr().out
+    assert 'MISSING' not in membw('export', tmp_path)[1]
 
 
-def test_a_damaged_line_gives_exit_status_1_and_the_rest_is_exported(tmp_path, capsys):
+def test_a_damaged_line_gives_exit_status_1_and_the_rest_is_exported(tmp_path, membw):
     file = made_up.write(tmp_path / 'r.jsonl', [made_up.record()])
     file.write_text(file.read_text() + '{"schema": "membw-record-2"\n')
-    assert main(['export', str(file)]) == 1
-    out, err = capsys.readouterr()
-    assert 'membw_verdict{' in out and 'r.jsonl:2: not JSON' in err
-    for words in (['gone.json'], ['--format', 'xml'], [str(ROOT / 'configs')]):
-        assert main(['export', *words]) == 2
-        assert capsys.readouterr().err.startswith('membw: ')
+    status, out, err = membw('export', file)
+    assert status == 1 and 'membw_verdict{' in out and 'r.jsonl:2: not JSON' in err
+    for words in (['gone.json'], ['--format', 'xml'], [ROOT / 'configs']):
+        status, _, err = membw('export', *words)
+        assert status == 2 and err.startswith('membw: ')
 
 
 def test_the_dashboard_asks_for_metrics_and_labels_that_are_exported(export):
@@ -144,25 +139,20 @@ def test_an_alert_of_the_page_is_of_what_is_low_or_wrong(export, alert, presets)
     assert {*re.findall(series, export('openmetrics'), re.M)} == presets
 
 
-def test_headlines_alone_have_the_verdict_of_every_figure(export, results, capsys):
-    words = ['export', '--headline', str(results)]
-    assert main(words) == 0
-    text, every = capsys.readouterr().out, export('openmetrics')
+def test_headlines_alone_have_the_verdict_of_every_figure(export):
+    text, every = export('openmetrics', '--headline'), export('openmetrics')
     verdicts = [re.findall('^membw_verdict.*', one, re.M) for one in (text, every)]
     assert verdicts[0] == verdicts[1] and 'metric="copy"' in every
-    assert main([*words, '--format', 'csv']) == 0
-    rows = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    rows = csv.DictReader(io.StringIO(export('csv', '--headline')))
     for metrics in (re.findall('metric="(.*?)"', text), [row['metric'] for row in rows]):
         assert {*metrics} == {'triad', 'latency'}
 
 
 @pytest.mark.parametrize('sign', ['=', '+', '-', '@'])
-def test_no_cell_of_the_csv_is_a_formula(tmp_path, capsys, sign):
+def test_no_cell_of_the_csv_is_a_formula(stored, membw, sign):
     case = {'verdict': 'INVALID', 'reasons': [f'{sign}HYPERLINK("http://x")'], 'test': f'{sign}a'}
-    file = made_up.write(tmp_path / 'r.json', [made_up.record(case=case)])
-    assert main(['export', '--format', 'csv', str(file)]) == 0
-    for row in csv.reader(io.StringIO(capsys.readouterr().out)):
-        assert not [cell for cell in row if cell.startswith(sign)]
+    out = membw('export', '--format', 'csv', stored([made_up.record(case=case)]))[1]
+    assert not [c for row in csv.reader(io.StringIO(out)) for c in row if c.startswith(sign)]
 
 
 def test_reframe_pushes_each_figure_and_our_own_log_goes_on(call, tmp_path):

@@ -7,7 +7,6 @@ import made_up_records as made
 import numpy as np
 import pytest
 
-from membw import cli
 from membw.history.changes import find_changes
 from membw.history.nights import read_nights
 from membw.statistics import now_and_before
@@ -122,7 +121,7 @@ def with_facts(rows, since, nodes=range(99), **facts):
 
 
 @pytest.mark.parametrize('facts', FACTS, ids=str)
-def test_a_changed_fact_begins_a_new_sample_and_is_named(tmp_path, facts, capsys):
+def test_a_changed_fact_begins_a_new_sample_and_is_named(tmp_path, facts, history):
     rows = with_facts(nights(lambda n, day: 0.96 if day >= 40 else 1.0), 40, **facts)
     file = made.write(tmp_path / 'r.jsonl', rows)
     _, past = read_nights([str(file)])
@@ -130,7 +129,7 @@ def test_a_changed_fact_begins_a_new_sample_and_is_named(tmp_path, facts, capsys
     assert told([change]) == [(('fleet',), 'STEP', night(40))]
     name = {'kernel': 'kernel_release'}.get(*facts, *facts)
     assert change.cause.startswith(f"{name} '") and ', before ' in change.cause
-    text = history(capsys, file)[1]
+    text = history(file)[1]
     assert f"{night(40)} {name} '" in text
     said = 'a new sample, 10 nights, 4 missing until it is compared with itself'
     assert f'{said}; --since {night(40)} shows' in text
@@ -186,19 +185,23 @@ def store(tmp_path_factory):
     return str(made.write(tmp_path_factory.mktemp('store') / 'r.jsonl', rows))
 
 
-def history(capsys, *words):
-    status = cli.main(['history', *map(str, words)])
-    return status, ''.join(capsys.readouterr())
+@pytest.fixture
+def history(membw):
+    def call(*words):
+        status, *said = membw('history', *words)
+        return status, ''.join(said)
+
+    return call
 
 
-def test_the_line_and_json_have_the_numbers_to_recompute_it(store, capsys):
-    status, text = history(capsys, store)
+def test_the_line_and_json_have_the_numbers_to_recompute_it(store, history):
+    status, text = history(store)
     assert status == 1
     line = text.splitlines()[1]
     assert line.startswith(f'{night(40)} n007 STEP -5.')
     assert 'median of the 28 nights before' in line and 'limit 2.0%: 2 deviations of' in line
     assert text.endswith('Verdict: 1 change for the worse\n')
-    (change,) = json.loads(history(capsys, store, '--json')[1])['changes']
+    (change,) = json.loads(history(store, '--json')[1])['changes']
     assert change['nodes'] == ['n007'] and change['size'] == pytest.approx(-0.05, abs=0.005)
 
 
@@ -209,25 +212,25 @@ def test_the_line_and_json_have_the_numbers_to_recompute_it(store, capsys):
     (['--since', 'soon'], 2, "'soon' is not a night"),
     (['--node', 'n999'], 2, "no node 'n999' in the results"),
 ])  # fmt: skip
-def test_changes_are_chosen_by_night_and_node(store, tmp_path, capsys, words, status, said):
-    done, text = history(capsys, store, '--acknowledged', tmp_path / 'none', *words)
+def test_changes_are_chosen_by_night_and_node(store, tmp_path, history, words, status, said):
+    done, text = history(store, '--acknowledged', tmp_path / 'none', *words)
     assert done == status and said in text
 
 
 def test_an_acknowledged_change_is_shown_and_no_alarm_and_a_damaged_line_is_named(
-    store, tmp_path, capsys
+    store, tmp_path, history
 ):
     file = ['--acknowledged', tmp_path / 'known.jsonl']
     known = ['--acknowledge', 'n007', night(40), 'DIMM ordered']
-    status, text = history(capsys, store, *file, *known)
+    status, text = history(store, *file, *known)
     assert status == 0 and 'acknowledged: DIMM ordered' in text
-    assert history(capsys, store, *file)[0] == 0
+    assert history(store, *file)[0] == 0
     (tmp_path / 'known.jsonl').write_text('{}\n')
-    status, text = history(capsys, store, *file)
+    status, text = history(store, *file)
     assert status == 2 and 'known.jsonl:1: not an acknowledgement' in text
 
 
-def test_fewer_than_14_nights_are_not_judged(tmp_path, capsys):
+def test_fewer_than_14_nights_are_not_judged(tmp_path, history):
     file = made.write(tmp_path / 'few.jsonl', made.fleet(3, days=range(13)))
-    status, text = history(capsys, file)
+    status, text = history(file)
     assert status == 2 and 'Verdict: UNDECIDED: 13 nights, 14 are needed' in text

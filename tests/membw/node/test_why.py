@@ -6,16 +6,12 @@ import made_up_nodes as made
 import made_up_records as records
 import pytest
 
-from membw import cli
-
 
 @pytest.fixture
-def why(tmp_path, capsys):
-    def ask(rows, *words):
-        file = str(records.write(tmp_path / 'rows.jsonl', rows))
-        status = cli.main(['why', words[0], file, *words[1:]])
-        said = capsys.readouterr()
-        return status, said.out + said.err
+def why(stored, membw):
+    def ask(rows, node, *words):
+        status, *said = membw('why', node, stored(rows), *words)
+        return status, ''.join(said)
 
     return ask
 

@@ -12,7 +12,6 @@ import record_schema
 import yaml
 from places import ROOT
 
-from membw.cli import main
 from membw.possible import contributed, published, sentence
 from membw.results.record import evidence
 from membw.site import cpu_peak as peak
@@ -265,12 +264,12 @@ def test_what_others_published_reaches_no_judge():
 
 
 @pytest.fixture
-def shown(own_root, capsys):
+def shown(own_root, membw):
     """A function: (exit status, standard output, standard error) of `membw published`."""
 
     def call(*words):
         published.figures.cache_clear()
-        return main(['published', *map(str, words)]), *capsys.readouterr()
+        return membw('published', *words)
 
     (own_root / 'systems').rmdir()
     shutil.copytree(ROOT / 'systems', own_root / 'systems')

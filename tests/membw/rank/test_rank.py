@@ -6,7 +6,6 @@ import re
 import made_up_records as made
 import pytest
 
-from membw import cli
 from membw.rank.slowest_links import slowest_links
 from membw.results.hostlist import expected_nodes
 
@@ -30,12 +29,8 @@ def further(share, node='n007', **fields):
 
 
 @pytest.fixture
-def rank(capsys):
-    def call(*words):
-        status = cli.main(['rank', *map(str, words)])
-        return status, capsys.readouterr().out
-
-    return call
+def rank(membw):
+    return lambda *words: membw('rank', *words)[:2]
 
 
 def test_a_low_node_is_undecided_and_the_command_to_measure_it_again_is_printed(fleet_file, rank):
@@ -90,22 +85,18 @@ def test_what_is_said_of_a_node(tmp_path, rank, records, words, status, said):
     assert 'n007' not in said or ('measure again' in text) == ('UNDECIDED' in said)
 
 
-def test_a_damaged_line_is_named_and_the_exit_status_is_1(tmp_path, capsys):
+def test_what_cannot_be_ranked_is_named(fleet_file, tmp_path, membw):
     file = made.write(tmp_path / 'r.jsonl', made.fleet(10))
     file.write_text('{"schema": 1}\n' + file.read_text())
-    assert cli.main(['rank', str(file)]) == 1
-    assert f"{file}:1: not a record: 'schema'" in capsys.readouterr().err
-
-
-def test_a_list_of_other_nodes_and_a_folder_without_records_are_usage_errors(
-    fleet_file, tmp_path, capsys
-):
-    assert cli.main(['rank', fleet_file, '--nodes', 'other[1-3]']) == 2
-    said = "no node of 'other[1-3]' is among the 20 in the records"
-    assert said in capsys.readouterr().err
     (tmp_path / 'empty').mkdir()
-    assert cli.main(['rank', str(tmp_path / 'empty')]) == 2
-    assert 'no record to rank' in capsys.readouterr().err
+    for words, status, said in (
+        ([file], 1, f"{file}:1: not a record: 'schema'"),
+        ([fleet_file, '--nodes', 'other[1-3]'], 2,
+         "no node of 'other[1-3]' is among the 20 in the records"),
+        ([tmp_path / 'empty'], 2, 'no record to rank'),
+    ):  # fmt: skip
+        done, _, err = membw('rank', *words)
+        assert done == status and said in err
 
 
 def test_the_node_check_file_has_a_line_for_each_node(fleet_file, tmp_path, rank):

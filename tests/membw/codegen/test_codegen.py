@@ -7,7 +7,6 @@ import subprocess
 import arithmetic_flips
 import pytest
 
-from membw.cli import main
 from membw.codegen.kernels import brief, read_kernels
 from membw.errors import MembwError
 
@@ -159,13 +158,11 @@ def test_what_cannot_be_read_is_refused_with_the_reason(built, tmp_path, need):
     assert "no function of 'quad'" in refusal(program, ['quad'])
 
 
-def test_the_command_prints_a_table_and_json(capsys, built):
+def test_the_command_prints_a_table_and_json(membw, built):
     program = built('gcc', '-O3', '-march=haswell', '-fopenmp')
-    assert main(['codegen', program]) == 0
-    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ['triad', 'ordinary', '256'] in rows
-    assert main(['codegen', program, '--json', '--kernel', 'triad']) == 0
-    assert list(json.loads(capsys.readouterr().out)['kernels']) == ['triad']
-    assert main(['codegen', '/dev/null']) == 2
-    err = capsys.readouterr().err
-    assert err.startswith('membw: ') and 'hint: ' in err
+    status, out, _ = membw('codegen', program)
+    assert status == 0 and ['triad', 'ordinary', '256'] in [x.split() for x in out.splitlines()]
+    _, out, _ = membw('codegen', program, '--json', '--kernel', 'triad')
+    assert list(json.loads(out)['kernels']) == ['triad']
+    status, _, err = membw('codegen', '/dev/null')
+    assert status == 2 and err.startswith('membw: ') and 'hint: ' in err

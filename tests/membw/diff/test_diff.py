@@ -5,7 +5,6 @@ import json
 import made_up_records as made_up
 import pytest
 
-from membw.cli import main
 from membw.diff.command import compare
 from membw.errors import MembwError
 from membw.results.find_one import Result, find
@@ -101,7 +100,7 @@ def test_a_metric_of_one_side_is_apart():
 
 
 @pytest.fixture
-def stored(tmp_path):
+def results(tmp_path):
     """results/ with the records of two nodes, the first with its job and build."""
     folder = tmp_path / 'results'
     for name in ('records', 'jobs/a', 'builds/' + 'b' * 64):
@@ -114,42 +113,41 @@ def stored(tmp_path):
 
 
 @pytest.mark.parametrize('name', ['a', 'a.json', '{}/records/a.json', '{}/records/a.json#n1'])
-def test_a_result_is_found_with_its_job_and_build_by_every_name(stored, name):
-    found = find(name.format(stored), stored)
+def test_a_result_is_found_with_its_job_and_build_by_every_name(results, name):
+    found = find(name.format(results), results)
     assert found.record['host'] == 'n1' and found.job and found.build
-    assert found.job_folder == stored / 'jobs/a'
+    assert found.job_folder == results / 'jobs/a'
     assert found.title == 'stream @thin:node, gcc-o2, n1, 2026-05-28T20:26:40Z'
 
 
-def test_of_several_records_the_host_chooses_one(stored):
-    file = made_up.write(stored / 'records/c.jsonl', [made_up.record(n) for n in ('n1', 'n2')])
-    assert find(f'{file}#n2', stored).record['host'] == 'n2'
+def test_of_several_records_the_host_chooses_one(results):
+    file = made_up.write(results / 'records/c.jsonl', [made_up.record(n) for n in ('n1', 'n2')])
+    assert find(f'{file}#n2', results).record['host'] == 'n2'
     with pytest.raises(MembwError, match='names 2 records'):
-        find(str(file), stored)
+        find(str(file), results)
 
 
 @pytest.mark.parametrize('text', ['[1]', '{"host": "n1"}', '[' * 100_000, '', 'x', '\0'])
-def test_a_file_that_is_no_record_is_one_line(tmp_path, capsys, text):
+def test_a_file_that_is_no_record_is_one_line(tmp_path, membw, text):
     (tmp_path / 'x.json').write_text(text)
-    assert main(['diff', str(tmp_path / 'x.json'), str(tmp_path / 'x.json')]) == 2
-    said = capsys.readouterr().err.splitlines()[0]
+    status, _, said = membw('diff', tmp_path / 'x.json', tmp_path / 'x.json')
+    assert status == 2
     assert "x.json' is no record" in said or 'names 0 records' in said
 
 
-def test_the_command_shows_the_fields_and_the_verdict(stored, capsys):
+def test_the_command_shows_the_fields_and_the_verdict(results, membw):
     for name, share, more in (('d', 0.9, {}), ('e', 0.5, {'bound': 'lower'})):
         rows = {n: row | more for n, row in made_up.stream(share=share).items()}
-        made_up.write(stored / f'records/{name}.json', [made_up.record(rows=rows)])
+        made_up.write(results / f'records/{name}.json', [made_up.record(rows=rows)])
     for words, status, verdict in (
         (['b'], 0, SAME),
         (['d'], 1, 'DIFFERENT: figures (copy, scale, add, triad)'),
         (['d', '--margin', '11'], 0, 'SAME: '),
         (['e'], 1, 'UNDECIDED: lower bounds are not'),
     ):
-        assert main(['diff', 'a', *words, '--results', str(stored)]) == status
-        out = capsys.readouterr().out
-        assert f'Verdict: {verdict}' in out
+        done, out, _ = membw('diff', 'a', *words, '--results', results)
+        assert done == status and f'Verdict: {verdict}' in out
         is_listed = ['thp', 'always', 'never'] in [line.split() for line in out.splitlines()]
         assert is_listed == (words == ['b'])
-    assert main(['diff', 'a', 'no-such', '--results', str(stored)]) == 2
-    assert "membw: no result 'no-such'\nhint: " in capsys.readouterr().err
+    status, _, err = membw('diff', 'a', 'no-such', '--results', results)
+    assert status == 2 and "membw: no result 'no-such'\nhint: " in err

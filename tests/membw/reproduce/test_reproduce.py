@@ -13,7 +13,6 @@ from checkout_copy import copy_checkout
 from places import ROOT
 
 from membw import presets
-from membw.cli import main
 from membw.errors import MembwError
 from membw.presets.sources import checksum, find_sources
 
@@ -82,18 +81,17 @@ def test_what_a_run_keeps(by_make):
     assert {'OMP_PLACES=cores', 'OMP_PROC_BIND=close', 'OMP_WAIT_POLICY=passive'} <= found
 
 
-def test_an_environment_of_the_sites_own_is_built_by_its_compiler_and_flags(copied, capsys):
+def test_an_environment_of_the_sites_own_is_built_by_its_compiler_and_flags(copied, membw):
     """It has no line of make; that was a traceback. Other sources are never taken."""
     folder, name = copied
     build_of(folder, make=None, preset='builtin')
-    assert main(['reproduce', name, '--results', str(folder)]) == 0
+    status, out, _ = membw('reproduce', name, '--results', folder)
     line = '(cd "$here/sources/src/stream" && gcc -O3 -fopenmp stream.c -o "$binary")\n'
-    assert line in capsys.readouterr().out
+    assert status == 0 and line in out
     build_of(folder, source_sha256='f' * 64)
-    assert main(['reproduce', name, '--results', str(folder)]) == 2
-    said = capsys.readouterr()
+    status, out, err = membw('reproduce', name, '--results', folder)
     fact = f"membw: the sources with checksum '{'f' * 64}' are not in"
-    assert said.out == '' and said.err.startswith(fact)
+    assert (status, out) == (2, '') and err.startswith(fact)
     with pytest.raises(MembwError, match='are not in'):
         find_sources({'source_sha256': 'a', 'sources': 'gone.tar.gz'}, folder)
 
@@ -137,21 +135,19 @@ def test_a_changed_build_is_named_and_one_that_fails_says_where_the_log_is(call,
 
 
 @pytest.mark.parametrize('days', [(0,), (0, 1)])  # once; again in the same job
-def test_the_record_of_a_battery_is_refused_with_the_way_out(days, tmp_path, capsys):
-    file = tmp_path / 'nodes.json'
-    file.write_text(''.join(json.dumps(made_up_nodes.node('n4', day)) + '\n' for day in days))
-    assert main(['reproduce', f'{file}#n4']) == 2
-    assert capsys.readouterr().err.splitlines() == [
+def test_the_record_of_a_battery_is_refused_with_the_way_out(days, stored, membw):
+    file = stored([made_up_nodes.node('n4', day) for day in days])
+    status, _, err = membw('reproduce', f'{file}#n4')
+    assert status == 2 and err.splitlines() == [
         f"membw: '{file}#n4' is of several programs (membw node): reproduce builds one",
         "hint: on 'n4', of version 1: 'membw node --preset gcc-o2'",
     ]
 
 
-def test_a_bare_record_is_refused_with_the_way_out(by_make, tmp_path, capsys):
+def test_a_bare_record_is_refused_with_the_way_out(by_make, tmp_path, membw):
     record = shutil.copy(by_make[0] / 'records' / by_make[1], tmp_path / 'alone.json')
-    assert main(['reproduce', str(record)]) == 2
-    said = capsys.readouterr()
-    assert said.out == '' and "alone.json' is not stored" in said.err
+    status, out, err = membw('reproduce', record)
+    assert (status, out) == (2, '') and "alone.json' is not stored" in err
 
 
 def test_clang_gives_the_same_bytes_in_another_folder(tmp_path, need):

@@ -1,14 +1,13 @@
 """What was to be measured and did not arrive, in records: named by all who read them."""
 
 import csv
-import io
 import json
+import re
 
 import made_up_records as made_up
 import pytest
 from made_run import MadeRun, metric
 
-from membw.cli import main
 from membw.rank.ranking import rank_table
 from membw.report.page import page_of
 from membw.report.run import run_of_records
@@ -29,11 +28,8 @@ def record(day=0.0, missing=(BUS,), rows=None, **more):
 
 
 @pytest.fixture
-def table(tmp_path):
-    def of(*records):
-        return read_table([str(made_up.write(tmp_path / 'r.jsonl', records))])
-
-    return of
+def table(stored):
+    return lambda *records: read_table([stored(records)])
 
 
 def test_a_record_without_a_figure_says_what_is_missing(table):
@@ -77,20 +73,17 @@ def test_the_page_names_a_node_that_died(table):
 
 
 @pytest.mark.parametrize('form', ['csv', 'json', 'openmetrics'])
-def test_the_export_has_it_until_it_is_measured_again(tmp_path, capsys, form):
-    path = made_up.write(tmp_path / 'r.jsonl', [record()])
-    assert main(['export', '--format', form, str(path)]) == 0
-    text = capsys.readouterr().out
+def test_the_export_has_it_until_it_is_measured_again(stored, membw, form):
+    def said(*records):
+        return membw('export', '--format', form, stored(records))[1]
+
+    text = said(record())
     assert 'DIED' in text and ('ended by SIGBUS' in text or form == 'openmetrics')
-    made_up.write(path, [record(), made_up.record('n7', 0.5)])
-    main(['export', '--format', form, str(path)])
-    again = capsys.readouterr().out
+    again = said(record(), made_up.record('n7', 0.5))
     assert ('DIED' in again) == (form != 'openmetrics')  # that has the newest alone
-    made_up.write(path, [record(0.5), made_up.record('n7', 0.0)])
-    main(['export', '--format', form, str(path)])
-    assert 'DIED' in capsys.readouterr().out  # what was measured before says nothing
+    assert 'DIED' in said(record(0.5), made_up.record('n7'))  # what was measured before
     if form == 'csv':
-        (row,) = [r for r in csv.DictReader(io.StringIO(text)) if r['verdict'] == 'DIED']
+        (row,) = [r for r in csv.DictReader(text.splitlines()) if r['verdict'] == 'DIED']
         assert row['node'] == 'n7' and not row['value']
 
 
@@ -161,11 +154,10 @@ def test_a_row_without_figures_has_the_word_of_its_check(word):
     assert rows.judged([rows.Attempt(word, 'why', {})])[0] == word
 
 
-def test_monitoring_keeps_what_died_on_each_node_until_it_was_measured_there(tmp_path, capsys):
+def test_monitoring_keeps_what_died_on_each_node_until_it_was_measured_there(stored, membw):
     """What another node measured since took n7's death out of the dashboard."""
     eight = {**record(0.1), 'host': 'n8'}
     records = [record(0.1), eight, made_up.record('n8', 0.2), made_up.record('n9', 0.2)]
-    file = made_up.write(tmp_path / 'r.jsonl', records)
-    assert main(['export', '--format', 'openmetrics', str(file)]) == 0
-    died = [line for line in capsys.readouterr().out.splitlines() if 'verdict="DIED"' in line]
-    assert len(died) == 1 and 'node="n7"' in died[0]
+    out = membw('export', '--format', 'openmetrics', stored(records))[1]
+    (died,) = re.findall('.*verdict="DIED".*', out)
+    assert 'node="n7"' in died

@@ -51,9 +51,7 @@ def test_a_disk_that_fills_leaves_the_last_file_alone(tmp_path, fleet, capsys, m
 @pytest.mark.parametrize(
     'error, is_written', [('EINVAL', 1), ('ENOSYS', 1), ('EIO', 0), ('ENOSPC', 0)]
 )
-def test_a_file_system_without_fsync_takes_a_file_and_a_broken_one_none(
-    tmp_path, monkeypatch, error, is_written
-):
+def test_a_file_system_without_fsync(tmp_path, monkeypatch, error, is_written):
     def refuse(handle):
         raise OSError(getattr(errno, error), error)
 

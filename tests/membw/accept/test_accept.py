@@ -365,9 +365,7 @@ def test_a_wrong_protocol_is_refused_with_the_place(protocol, change, said):
     assert said in str(err.value)
 
 
-def test_layout_and_comments_are_no_change_but_a_figure_and_a_double_key_are(
-    protocol, tmp_path, membw
-):
+def test_a_comment_is_no_change_but_a_figure_is(protocol, tmp_path, membw):
     path = tmp_path / 'signed.yaml'
     text = (tmp_path / protocol()).read_text()
     path.write_text('# agreed\n' + text.replace('copy: 270.0', 'copy:   270.0'))

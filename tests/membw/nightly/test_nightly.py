@@ -157,9 +157,7 @@ NIGHTS = [
 @pytest.mark.parametrize(
     'plant, subject, status, junit, node', NIGHTS, ids=[f'{n[1]} {n[3] or n[4]}' for n in NIGHTS]
 )
-def test_a_night_says_what_is_missing_in_its_mail_status_junit_and_node_check(
-    place, plant, subject, status, junit, node
-):
+def test_a_night_says_what_is_missing(place, plant, subject, status, junit, node):
     plant(place)
     done = place.night()
     assert (done.subject, done.status) == (subject, status), done.mail

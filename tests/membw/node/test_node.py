@@ -76,9 +76,7 @@ def test_a_node_passes_beside_its_peers_and_leaves_a_record(programs, tmp_path, 
     assert {f.of.word for f in read.figures} == {record['word']}
 
 
-def test_a_program_that_a_signal_ends_is_died_and_the_word_is_printed_without_a_disk(
-    programs, tmp_path, run
-):
+def test_a_signal_is_died_and_the_word_is_printed_without_a_disk(programs, tmp_path, run):
     status, out, err = run('--programs', programs, '--unjudged')  # others judge its record
     record = json.loads(next((tmp_path / 'nodes').glob('n1-*.json')).read_text())
     assert (status, out) == (0, '') and 'word' not in record

@@ -196,9 +196,7 @@ def test_a_published_figure_as_a_run_of_a_healthy_node_is_not_below_the_others(r
     (310, modules(16), 'ordinary', 'claimed stores: no figure of this CPU or its like. A second'),
     (310, modules(16), 'non-temporal', '1 machine of EPYC 7002 and 7003: 78 % of the peak.'),
 ])  # fmt: skip
-def test_a_word_on_others_only_where_three_like_machines_and_a_channel_would_show(
-    gbs, dimms, stores, said
-):
+def test_when_there_is_a_word_on_others(gbs, dimms, stores, said):
     lines = sentence.lines_of(record_of(identity(), dimms=dimms), gbs, stores=stores)
     assert said in lines[-1]
 
@@ -424,9 +422,7 @@ ABOVE = 'Published, claimed stores, NVIDIA Grace: 80 to 95 % of the peak (5 mach
     *((next(m for m in IDENTITIES if m['name'] == 'AMD EPYC 9R14'), {'threads': n}, 100,
        'non-temporal', lines, '', '') for n, lines in ((192, 2), (None, 2), (96, 1), (1, 1))),
 ])  # fmt: skip
-def test_what_is_said_of_a_slice_an_unknown_cpu_one_that_claims_and_some_of_the_cores(
-    monkeypatch, machine, more, gbs, stores, count, first, second
-):
+def test_other_machines(monkeypatch, machine, more, gbs, stores, count, first, second):
     monkeypatch.setattr('os.geteuid', lambda: 0)
     lines = sentence.lines_of(record_of(machine) | more, gbs, stores=stores)
     assert len(lines) == count and first in lines[0], lines

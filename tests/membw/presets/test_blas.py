@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+import standin_gcc
 from checkout_copy import copy_checkout
 from standin import StandIn
 
@@ -43,7 +44,7 @@ def test_the_founding_lines_of_442_and_27_gflops_are_rows_and_one_has_no_threads
 
 
 @pytest.mark.parametrize('name, folder', [('mkl-sequential', 'lib/intel64'), ('mkl-gnu', 'lib')])
-def test_mklroot_alone_links_the_rows_of_gcc(call, tmp_path, name, folder):
+def test_mklroot_alone_links_the_rows_of_gcc(call, environment, tmp_path, name, folder):
     """Against libraries that have their names, and the one function that is called."""
     libraries = tmp_path / 'mkl' / folder
     libraries.mkdir(parents=True)
@@ -52,7 +53,9 @@ def test_mklroot_alone_links_the_rows_of_gcc(call, tmp_path, name, folder):
     for library in presets.blas_row(name)['libraries']:
         call('gcc', '-shared', '-o', libraries / f'{library}.so', stub)
     words = ['PROGRAM=dgemm', 'PRESET=gcc-o3', f'BLAS={name}', f'BUILD={tmp_path / "b"}']
-    done = call('make', '-C', 'src', *words, MKLROOT=tmp_path / 'mkl', LIBRARY_PATH='')
+    path = f'{standin_gcc.put_up(tmp_path / "tools")}:{environment["PATH"]}'
+    more = {'MKLROOT': tmp_path / 'mkl', 'LIBRARY_PATH': '', 'PATH': path}
+    done = call('make', '-C', 'src', *words, **more)
     assert done.returncode == 0, done.stderr
     needed = call('readelf', '-d', tmp_path / 'b/dgemm').stdout
     assert all(f'{library}.so' in needed for library in presets.blas_row(name)['libraries'])

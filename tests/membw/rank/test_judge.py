@@ -266,9 +266,7 @@ def test_the_robust_deviation_is_that_of_normal_noise_and_at_least_half_a_percen
     (0.95, 0.97, 'lower', FAIL),  # they were disturbed: n003 is compared with the first
     (0.95, None, None, FAIL),
 ])  # fmt: skip
-def test_a_low_node_is_compared_with_what_the_healthy_ones_beside_it_say(
-    judged, node, others, side, verdicts
-):
+def test_a_low_node_beside_healthy_ones(judged, node, others, side, verdicts):
     """The whole fleet is 3 % slower, or 4 % faster, when n003 is measured again."""
     (controls,) = judged(FOUR).controls.values()
     assert len(controls) == 3 and 'n003' not in controls
@@ -293,9 +291,7 @@ def racks(slow):
 
 
 @pytest.mark.parametrize('slow', [5, 11, 12, 16])
-def test_a_rack_that_is_slow_as_a_whole_is_one_reason_and_no_fail_and_a_part_of_it_is_nodes(
-    judged, slow
-):
+def test_a_slow_rack_is_one_reason_and_a_part_of_it_is_nodes(judged, slow):
     nodes = low(judged(racks(slow)))
     found = judged(racks(slow), [row for node in nodes for row in again(node, 0.95)])
     assert len(nodes) == slow

@@ -68,9 +68,7 @@ def test_the_head_is_the_best_valid_figure_and_the_verdict_counts_rows(page):
     ('upper', {}, 'Triad ≤ 37.2 GB/s', 'PASS', 'arrow to the left'),
     ('lower', KNOWN, 'Triad ≥ 37.2 GB/s', 'UNDECIDED', 'Thick line: the reference'),
 ])  # fmt: skip
-def test_a_bound_is_shown_as_one_explained_and_fails_no_reference(
-    page, bound, case, headline, word, read
-):
+def test_a_bound_is_explained(page, bound, case, headline, word, read):
     rows = {'triad': {'value': 37.2, 'unit': 'GB/s', 'better': 'higher', 'bound': bound}}
     found = page([made_up.record(rows=rows, case=case)])
     assert (found.headline, found.verdict) == (headline, word)
@@ -97,9 +95,7 @@ NODES = [made_up.record(f'n{i}', rows=made_up.stream(share=i / 10)) for i in (9,
     (NODES, '3 of 3 nodes are UNDECIDED: n9 -18.2 %, n10 -4.8 %, n12 +26.3 %', ''),
     ([made_up.record(case=WRONG)], 'No valid figure', 'rows: 1 INVALID'),
 ], ids=['newest night', 'rounds are one row', 'nodes', 'invalid'])  # fmt: skip
-def test_the_headline_is_of_the_newest_night_the_best_round_and_all_nodes(
-    page, records, headline, counts
-):
+def test_what_the_headline_is_of(page, records, headline, counts):
     found = page(records)
     assert (found.headline, found.counts) == (headline, counts)
     assert (found.picture is None) == (headline == 'No valid figure')
@@ -193,9 +189,7 @@ def test_text_of_other_parties_is_no_markup(html):
     assert text.count('<script') == 1 and '<b>' not in text and '\x1b' not in text
 
 
-def test_the_picture_of_the_headline_is_saved_as_a_file_with_its_own_colours(
-    html, tmp_path, capsys
-):
+def test_the_picture_of_the_headline_is_saved_with_its_own_colours(html, tmp_path, capsys):
     html(run(), '--svg', str(tmp_path / 'h.svg'))
     text = (tmp_path / 'h.svg').read_text()
     assert text.startswith('<svg xmlns="http://www.w3.org/2000/svg"') and '<style>' in text
@@ -246,9 +240,7 @@ def test_the_page_of_a_report_has_the_rows_and_the_verdict_of_the_terminal(made,
     assert 'Triad 42.5 ±1.5 GB/s PASS; rows: 1 PASS' in capsys.readouterr().out
 
 
-def test_a_bad_row_of_another_benchmark_does_not_make_the_headline_wrong_and_who_disturbed_is_said(
-    made,
-):
+def test_a_bad_row_of_another_benchmark_does_not_make_the_headline_wrong(made):
     busy = {'wall_s': 2.0, 'other_share': 0.5, 'processes': [{'name': 'cc1', 'cpu_s': 3.0}]}
     made.add({'triad': metric(37.2, bound=True)}, record={'busy': busy})
     wrong = {'reasons': ['generators-stopped (1)'], 'record': {'busy': busy}}

@@ -9,8 +9,6 @@ import pytest
 from made_run import MadeRun, metric
 
 from membw.rank.ranking import rank_table
-from membw.report.page import page_of
-from membw.report.run import run_of_records
 from membw.results import rows
 from membw.results.rows import rows_of_records
 from membw.results.table import read_table
@@ -63,13 +61,6 @@ def test_what_died_is_cleared_by_a_later_run_of_the_same_test_alone(table, test,
     found = table(*made_up.fleet(20, (0.1,)), seven, record(0.1 + when, case={'test': test}))
     nodes = {node.name: node.verdict for node in rank_table(found).nodes}
     assert nodes['n7'] == word
-
-
-def test_the_page_names_a_node_that_died(table):
-    page = page_of(run_of_records(table(made_up.record('n1'), record())))
-    died = [a.why for a in page.attention if a.verdict == 'DIED']
-    assert died == ['ended by SIGBUS (signal 7) on n7']
-    assert 'rows: 1 PASS, 1 DIED' == page.counts
 
 
 @pytest.mark.parametrize('form', ['csv', 'json', 'openmetrics'])

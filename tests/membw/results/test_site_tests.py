@@ -130,9 +130,7 @@ def test_what_reframe_itself_wrote_is_read_once(site, forms):
     ('GB/s', (9, None, 0.1), 'lower'),  # the open side says more than the unit
     *((unit, (0, None, None), '') for unit in ('C', 'W', '%', '', 'steps', 'GB', 'bytes/cycle')),
 ])  # fmt: skip
-def test_the_direction_is_of_the_reference_else_of_the_unit_else_asked_for(
-    tmp_path, unit, limits, better
-):
+def test_the_direction_of_a_metric(tmp_path, unit, limits, better):
     one = made.case('t', 'n1', figures={'x': (5, unit, *limits)})
     file = made.write(tmp_path / 'r.json', [one])
     table = read_table([str(file)])

@@ -244,12 +244,6 @@ def test_a_time_in_another_unit_than_its_peers_is_left_out(tmp_path):
     assert [f.node for f in table.figures] == ['nns'] and "'latency' is in us" in table.problems[0]
 
 
-def test_what_allow_set_aside_is_undecided(tmp_path):
-    reason = {'reason': 'array-too-small', 'detail': '', 'allowed': True}
-    (triad, *_) = table_of(tmp_path, made.record(reasons=[reason])).figures
-    assert (triad.verdict, triad.reasons) == ('UNDECIDED', 'allowed: array-too-small')
-
-
 def test_many_damaged_lines_are_counted(tmp_path):
     file = tmp_path / 'r.jsonl'
     file.write_text(json.dumps(made.record()) + '\n' + 'x\n' * 150)

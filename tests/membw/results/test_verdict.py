@@ -70,9 +70,7 @@ def test_each_side_of_each_limit_of_a_reference(value, low, high, limits, word):
 @pytest.mark.parametrize('share', [0.1, 1.0, 3.0])
 @pytest.mark.parametrize('references', [REFERENCES, {}])
 @pytest.mark.parametrize('bound, sign', [('upper', '≤ '), ('unknown', '~ ')])
-def test_one_that_a_cache_may_hold_is_undecided_whatever_it_is(
-    figure, share, references, bound, sign
-):
+def test_one_that_a_cache_may_hold(figure, share, references, bound, sign):
     reason = {'reason': 'not-proven', 'detail': 'beyond 360 MiB', 'allowed': False}
     one = figure(triad(share, bound, references, verdict='UNDECIDED', reasons=[reason]))
     assert verdict.of_figure(one) == 'UNDECIDED' and one.verdict != 'VALID'

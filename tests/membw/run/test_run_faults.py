@@ -18,9 +18,7 @@ from membw.results import run_lock
 from membw.run import refusals, session
 
 
-def test_a_file_system_without_locks_is_named_and_used_and_a_file_in_the_way_is_one_line(
-    monkeypatch, capsys, own_root
-):
+def test_a_file_system_without_locks_is_named_and_used(monkeypatch, capsys, own_root):
     def no_locks(*_):
         raise OSError(errno.ENOSYS, 'Function not implemented')
 

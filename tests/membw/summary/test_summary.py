@@ -52,9 +52,7 @@ WHY = f'wrong-pinning (thread 3 ran on CPU 9{", and so on" * 20})'
     ({'bound': True}, 37.2, True, 'UNDECIDED', '≥ 37.2'),  # a bound never fails a reference
     ({'bound': True}, 37.2, False, 'PASS', '≥ 37.2'),
 ])  # fmt: skip
-def test_a_figure_is_held_to_its_reference_and_shown(
-    made, shown, how, triad, has_reference, word, said
-):
+def test_a_figure_is_held_to_its_reference(made, shown, how, triad, has_reference, word, said):
     made.add(stream(triad, **how), references=REFERENCES if has_reference else {})
     text, status = shown(made)
     assert f'Verdict: {word}: 1 {word}' in text and said in text
@@ -126,9 +124,7 @@ def test_a_wrong_round_makes_the_row_invalid(made, wrong):
     ({'triad': 43.8, 'bound': True}, (44.0, 43.8, 44.5, '')),  # what is excluded is in no interval
     ({'triad': 44.2, 'bound': True}, (44.2, None, None, 'lower')),
 ])  # fmt: skip
-def test_a_row_is_the_best_of_its_rounds_with_an_interval_of_what_no_round_excludes(
-    made, second, best
-):
+def test_a_row_is_the_best_of_its_rounds_and_excludes_what_they_do(made, second, best):
     made.add(stream(44.0, low=43.5, high=44.5)).add(stream(**second), round=2)
     f = rows(made)[0].figures['triad']
     assert (f.value, f.low, f.high, f.bound) == best
@@ -137,9 +133,7 @@ def test_a_row_is_the_best_of_its_rounds_with_an_interval_of_what_no_round_exclu
 @pytest.mark.parametrize(
     'unit, better, worst', [('ns', 'lower', 'b +30%'), ('GB/s', 'higher', 'a -30%')]
 )
-def test_to_reference_names_the_metric_that_misses_its_reference_most(
-    made, shown, unit, better, worst
-):
+def test_the_metric_that_misses_most_is_named(made, shown, unit, better, worst):
     values = {'a': 70.0, 'b': 130.0, 'c': 100.0}
     figures = {n: metric(v, unit=unit, better=better) for n, v in values.items()}
     made.add(figures, references={name: [100.0, -0.5, 0.5] for name in values})
@@ -327,9 +321,7 @@ def test_a_quick_run_is_silent_on_rounds_that_its_time_did_not_allow(made, shown
 
 
 @pytest.mark.parametrize('user, policy, no_colour', [(0, 'fifo', ''), (1000, 'other', '1')])
-def test_a_hint_and_a_colour_are_only_where_they_help(
-    made, shown, monkeypatch, user, policy, no_colour
-):
+def test_hints_and_colours(made, shown, monkeypatch, user, policy, no_colour):
     """The hints are not for root, and not where they were followed; colours are of terminals."""
     monkeypatch.setattr(os, 'geteuid', lambda: user)
     monkeypatch.setattr('sys.stdout.isatty', lambda: True, raising=False)

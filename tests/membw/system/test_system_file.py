@@ -171,9 +171,7 @@ NODES = {
 
 
 @pytest.mark.parametrize('online, domains, cpus, count, numbers', NODES.values(), ids=NODES)
-def test_a_node_that_is_unusual_has_a_file_that_loads(
-    tmp_path, online, domains, cpus, count, numbers
-):
+def test_an_unusual_node_has_a_file(tmp_path, online, domains, cpus, count, numbers):
     node = tree(tmp_path, online, domains)
     path = tmp_path / 'lyra.yaml'
     facts = ('64c512g.q', node, 0, 'slurm', file.options('-A me --qos=x -C a'.split()))

@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 import made_up_records as made
 import pytest
 
-from membw import cli, moments
+from membw import moments
 from membw.moments import night_of
 from membw.rank.ranking import rank_files, rank_table
 from membw.report.run import run_of_records
@@ -101,15 +101,14 @@ def test_the_page_shows_first_measurement_and_retests_across_noon(tmp_path):
     assert len({row.node for row in run.rows}) == 20
 
 
-def test_a_node_without_a_record_in_the_newest_measurement_is_missing(tmp_path, capsys):
+def test_a_node_without_a_record_in_the_newest_measurement_is_missing(tmp_path, stored, membw):
     rows = made.fleet(20, days=(at('2026-10-28 20:00'),))
     rows += [r for r in made.fleet(20, days=(at('2026-11-10 20:00'),)) if r['host'] != 'n007']
-    file = str(made.write(tmp_path / 'r.jsonl', rows))
     check = tmp_path / 'nodecheck.txt'
-    status = cli.main(['rank', file, '--nodes', 'n[001-020]', '--node-check', str(check)])
-    assert status == 1
+    words = ['rank', stored(rows), '--nodes', 'n[001-020]', '--node-check', check]
+    status, out, _ = membw(*words)
     line = 'n007 MISSING (no record since 2026-10-28)'
-    assert line in capsys.readouterr().out
+    assert status == 1 and line in out
     assert check.read_text().splitlines()[6] == line.replace('(', '').replace(')', '')
 
 

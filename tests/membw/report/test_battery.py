@@ -1,11 +1,8 @@
 """The page of records of `membw node`: one section per question, the node's own word."""
 
-import json
-
 import made_up_nodes as made
 import pytest
 
-from membw import cli
 from membw.node import text
 from membw.node.battery import BATTERY
 from membw.results.ledger import how
@@ -14,13 +11,12 @@ PEERS = [made.node(f'p{i}') for i in range(12)]
 
 
 @pytest.fixture
-def page(tmp_path, capsys):
+def page(tmp_path, stored, membw):
     def make(*nodes):
-        file = tmp_path / 'nodes.jsonl'
-        told = (node | text.said(made.word(node, PEERS)) for node in nodes)
-        file.write_text(''.join(json.dumps(node) + '\n' for node in told))
-        assert cli.main(['report', str(file), '-o', str(tmp_path / 'page.html')]) == 0
-        return (tmp_path / 'page.html').read_text(), capsys.readouterr().out
+        file = stored(node | text.said(made.word(node, PEERS)) for node in nodes)
+        status, out, _ = membw('report', file, '-o', tmp_path / 'page.html')
+        assert status == 0
+        return (tmp_path / 'page.html').read_text(), out
 
     return make
 

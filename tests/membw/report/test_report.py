@@ -32,12 +32,11 @@ def run(**changes):
 
 
 @pytest.fixture
-def html(tmp_path):
+def html(tmp_path, stored, membw):
     """A function: the page of these records as text."""
 
     def of(records, *words):
-        file = made_up.write(tmp_path / 'r.jsonl', records)
-        assert main(['report', str(file), '-o', str(tmp_path / 'r.html'), *words]) == 0
+        assert membw('report', stored(records), '-o', tmp_path / 'r.html', *words)[0] == 0
         return (tmp_path / 'r.html').read_text()
 
     return of
@@ -189,31 +188,28 @@ def test_text_of_other_parties_is_no_markup(html):
     assert text.count('<script') == 1 and '<b>' not in text and '\x1b' not in text
 
 
-def test_the_picture_of_the_headline_is_saved_with_its_own_colours(html, tmp_path, capsys):
-    html(run(), '--svg', str(tmp_path / 'h.svg'))
+def test_the_picture_of_the_headline_is_saved_with_its_own_colours(tmp_path, stored, membw):
+    words = ['report', stored(run()), '-o', tmp_path / 'r.html', '--svg', tmp_path / 'h.svg']
+    assert 'Triad 198.0 ±1.0 GB/s PASS; rows' in membw(*words)[1]
     text = (tmp_path / 'h.svg').read_text()
     assert text.startswith('<svg xmlns="http://www.w3.org/2000/svg"') and '<style>' in text
     assert '198.0 ±1.0' in text and 'prefers-color-scheme: dark' in text
-    assert 'Triad 198.0 ±1.0 GB/s PASS; rows' in capsys.readouterr().out
 
 
-def test_damaged_lines_are_named_on_the_page_and_on_stderr(tmp_path, capsys):
+def test_damaged_lines_are_named_on_the_page_and_on_stderr(tmp_path, membw):
     file = made_up.write(tmp_path / 'r.jsonl', [made_up.record()])
     file.write_text(file.read_text() + 'x\n')
-    assert main(['report', str(file), '-o', str(tmp_path / 'r.html')]) == 0
-    assert 'r.jsonl:2: not JSON' in capsys.readouterr().err
+    status, _, err = membw('report', file, '-o', tmp_path / 'r.html')
+    assert status == 0 and 'r.jsonl:2: not JSON' in err
     assert 'r.jsonl:2: not JSON' in (tmp_path / 'r.html').read_text()
 
 
 @pytest.mark.parametrize('words', [['gone.json'], ['empty']])
-def test_nothing_to_show_is_a_usage_error(tmp_path, monkeypatch, capsys, words):
+def test_nothing_to_show_is_a_usage_error(tmp_path, monkeypatch, membw, words):
     monkeypatch.chdir(tmp_path)
     (tmp_path / 'empty').mkdir()
-    assert main(['report', *words]) == 2
-    assert capsys.readouterr().err.startswith('membw: ') and not list(tmp_path.glob('*.html'))
-
-
-# --- of ReFrame's report: the rows, the counts and the verdict of the terminal
+    status, _, err = membw('report', *words)
+    assert status == 2 and err.startswith('membw: ') and not list(tmp_path.glob('*.html'))
 
 
 @pytest.fixture

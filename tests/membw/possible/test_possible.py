@@ -422,7 +422,7 @@ ABOVE = 'Published, claimed stores, NVIDIA Grace: 80 to 95 % of the peak (5 mach
     *((next(m for m in IDENTITIES if m['name'] == 'AMD EPYC 9R14'), {'threads': n}, 100,
        'non-temporal', lines, '', '') for n, lines in ((192, 2), (None, 2), (96, 1), (1, 1))),
 ])  # fmt: skip
-def test_other_machines(monkeypatch, machine, more, gbs, stores, count, first, second):
+def test_a_slice_or_unknown_cpu(monkeypatch, machine, more, gbs, stores, count, first, second):
     monkeypatch.setattr('os.geteuid', lambda: 0)
     lines = sentence.lines_of(record_of(machine) | more, gbs, stores=stores)
     assert len(lines) == count and first in lines[0], lines

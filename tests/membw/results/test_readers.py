@@ -19,7 +19,7 @@ NOT_PROVEN = {'verdict': 'UNDECIDED', 'exit_status': 1, 'reasons': [REASON]}
 @pytest.mark.parametrize('fields, bound', [
     (NOT_PROVEN, 'upper'), (NOT_PROVEN, None), ({}, 'upper'), ({}, 'unknown'),
 ])  # fmt: skip
-def test_who_leaves_it_out(tmp_path, capsys, fields, bound):
+def test_what_may_be_worse_is_left_out(tmp_path, capsys, fields, bound):
     """The words of all mouths are in test_one_answer.py."""
     rows = made.stream(share=1.2)
     for row in rows.values():

@@ -83,14 +83,16 @@ def test_nodes_that_change_within_three_days_are_one_line(tmp_path, later, lines
     assert len(changes(tmp_path, rows)) == lines
 
 
-def test_the_change_of_what_was_run_with_is_named_and_a_history_goes_on_with_it(tmp_path):
+@pytest.mark.parametrize('code, cause', [('d' * 64, "code_sha256 'ddd"), ('c' * 64, '')])
+def test_the_change_of_what_was_run_with_is_named_and_a_history_goes_on(tmp_path, code, cause):
     rows = nights(lambda n, day: 0.95 if day >= 40 else 1.0)
     for row in rows:
         if row['time'] >= made.when(40):
-            row['case']['code_sha256'] = 'd' * 64
+            row['case']['code_sha256'] = code
             row['build'] = {**row['build'], 'compiler': 'gcc 13.1.0'}
     (change,) = changes(tmp_path, rows)
-    assert change.cause.startswith("code_sha256 'ddd") and change.nodes == ('fleet',)
+    assert change.cause.startswith(cause) and change.nodes == ('fleet',)
+    assert bool(change.cause) == bool(cause)
 
 
 FACTS = [{'microcode': '0x2'}, {'bios_version': 'B'}, {'kernel': '6.2.0'}, {'board_name': 'B'},

@@ -203,21 +203,28 @@ DAMAGED = {
 COMMANDS = 'rank {}', 'why n1 {}', 'export --format csv {}', 'history {}', 'report {} -o {}.html'
 
 
+def line_of(damage):
+    text, _ = DAMAGED[damage]
+    return text if isinstance(text, str) else json.dumps({**made.record('n2'), **text})
+
+
 @pytest.mark.parametrize('damage', DAMAGED)
-def test_a_damaged_line_is_named_and_left_out_by_every_command_alike(tmp_path, capsys, damage):
-    text, problem = DAMAGED[damage]
-    if isinstance(text, dict):
-        text = json.dumps({**made.record('n2'), **text})
-    file = tmp_path / 'r.jsonl'
-    file.write_text(text + '\n' + json.dumps(made.record()) + '\n')
-    table = read_table([str(file)])
-    assert len(table.figures) == 4
+def test_a_damaged_line_is_named_and_left_out(tmp_path, damage):
+    (tmp_path / 'r.jsonl').write_text(f'{line_of(damage)}\n{WHOLE}\n')
+    table = read_table([str(tmp_path / 'r.jsonl')])
     (line,) = table.problems
-    assert line.startswith(f'{file}:1: ') and problem in line and len(line) < 300
-    for words in COMMANDS:
-        main(words.format(file, file).split())
-        said = capsys.readouterr()
-        assert line in said.err and 'a bug' not in said.err, words
+    assert line.startswith(f'{tmp_path}/r.jsonl:1: ') and DAMAGED[damage][1] in line
+    assert len(table.figures) == 4 and len(line) < 300
+
+
+@pytest.mark.parametrize('words', COMMANDS)
+def test_every_command_names_each_damaged_line_alike(tmp_path, membw, words):
+    file = tmp_path / 'r.jsonl'
+    file.write_text('\n'.join([*map(line_of, DAMAGED), WHOLE]) + '\n')
+    problems = read_table([str(file)]).problems
+    _, _, err = membw(*words.format(file, file).split())
+    assert len(problems) == len(DAMAGED) and not [line for line in problems if line not in err]
+    assert 'a bug' not in err
 
 
 def test_damage_is_named_in_a_line_that_is_older_than_what_is_judged(tmp_path, capsys):

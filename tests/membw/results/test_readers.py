@@ -9,10 +9,11 @@ from membw.calibrate.samples import select
 from membw.cli import main
 from membw.history.nights import read_nights
 from membw.results.record import HIGHER, LOWER
-from membw.results.rows import best
+from membw.results.rows import best, rows_of_records
 from membw.results.table import Figure, read_table
 
 REASON = {'reason': 'not-proven', 'detail': 'beyond 360 MiB', 'allowed': False}
+REFERENCES = {'triad': [216.0, -0.05, 0.1]}
 NOT_PROVEN = {'verdict': 'UNDECIDED', 'exit_status': 1, 'reasons': [REASON]}
 
 
@@ -25,10 +26,13 @@ def test_what_may_be_worse_is_left_out(tmp_path, capsys, fields, bound):
     for row in rows.values():
         row.update({'bound': bound, 'low': None, 'high': None} if bound else {})
     sound = [row for row in made.fleet(20) if row['host'] != 'n003']
-    odd = made.record('n003', rows=rows, **fields)
+    odd = made.record('n003', rows=rows, case={'references': REFERENCES}, **fields)
     file = str(made.write(tmp_path / 'r.jsonl', [*sound, odd]))
     assert [len(one.nodes) for one in read_nights([file])[1].series()] == [19] * 4
-    (samples,) = select(read_table([file]), 'thin', 'stream', (None, None, None))
+    table = read_table([file])
+    (row,) = rows_of_records([f for f in table.figures if f.node == 'n003'])
+    assert row.word == 'UNDECIDED'
+    (samples,) = select(table, 'thin', 'stream', (None, None, None))
     assert {len(runs) for runs in samples.runs.values()} == {19}
     assert main(['export', '--format', 'csv', file]) == 0
     every = csv.DictReader(capsys.readouterr().out.splitlines())

@@ -19,7 +19,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'tests' / 'lib'))
 import made_up_records as made  # noqa: E402
 import made_up_reports as reports  # noqa: E402
-from runs_of_nodes import runs  # noqa: E402
 
 TRIADS = {'n001': 185, 'n002': 185, 'n003': 184.5, 'n004': 185, 'n005': 176, 'n006': 184,
           'n007': 185}  # fmt: skip
@@ -62,9 +61,9 @@ FLEETS = {
     'fleet': lambda: made.fleet(64, slow={7: CHANNEL, 13: 0.95}),
     'again': lambda: [*again('n007', 0.876), *again('n013', 1.0)],
     'history': lambda: nights(8, 50, 40),
-    'first': lambda: runs(TRIADS, 3, '2026-10-01'),
-    'n008': lambda: runs({'n008': 185}, 3, '2026-10-02'),
-    'n005': lambda: runs({'n005': 185}, 5, '2026-10-03'),
+    'first': lambda: made.runs(TRIADS, 3, '2026-10-01'),
+    'n008': lambda: made.runs({'n008': 185}, 3, '2026-10-02'),
+    'n005': lambda: made.runs({'n005': 185}, 5, '2026-10-03'),
 }
 for name in sys.argv[1:] or FLEETS:
     if name == 'site':

@@ -4,9 +4,9 @@ reads results. The base is one record of stream, valid by the schema."""
 import json
 from datetime import datetime, timezone
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
-from record_schema import check
 
 START = 1_780_000_000  # 2026-05-28, 20:26 UTC
 DAY = 86_400
@@ -100,11 +100,6 @@ def _kernel(mbs):
             'max_s': best, 'times_s': [best] * 10}  # fmt: skip
 
 
-def valid(rows):
-    """The records, each as in the schema."""
-    return [check(row) for row in rows]
-
-
 def fleet(nodes, days=(0,), noise=0.005, slow=(), seed=1, **fields):
     """STREAM on n001 ..; noise is normal, half of its variance common to the kernels of a run.
 
@@ -126,6 +121,51 @@ def _noisy(rng, noise):
 
 def name(number):
     return f'n{number:03d}'
+
+
+def changed(made, **changes):
+    """`made`, in which the fields are set: 'case__pinning' within another one; None: without."""
+    for key, value in changes.items():
+        *outer, last = key.split('__')
+        place = made
+        for word in outer:
+            place = place[word]
+        place[last] = value
+        if value is None:
+            del place[last]
+    return made
+
+
+def runs(nodes, count, day='2026-10-01', minutes=20, unit='GB/s', better='higher', bound=None,
+         **changes):  # fmt: skip
+    """`count` runs of each node from 1 o'clock on, as `membw run` keeps them; `nodes`: {name:
+    Triad}. No two figures are equal: they differ by less than 0.1 %."""
+    begin = datetime.fromisoformat(f'{day}T01:00:00+00:00')
+    made = []
+    for number in range(count):
+        for place, (node, triad) in enumerate(nodes.items()):
+            own = 1e-5 * (number * 7 % 10) + 1e-6 * (place % 10) + 1e-7 * begin.day
+            own += 1e-11 * (crc32(node.encode()) % 9973)
+            values = {'copy': 0.9 * triad * (1 + own), 'triad': triad * (1 + own)}
+            rows = metrics(values, unit, better, half=None)
+            for row in rows.values():
+                row |= {'bound': bound} if bound else {}
+            row = record(node, 0, rows, threads=24) | {
+                'time': when(0, begin.timestamp() - START + 60 * minutes * number),
+                'build': {'compiler': 'gcc 12.2.0', 'flags': '-O2 -fopenmp -mcmodel=medium'},
+                'facts': {'cpu_model': 'Synthetic 9000'},
+                'case': {'test': 'stream', 'system': 'thin', 'partition': 'thin',
+                         'environ': 'gcc-o2', 'pinning': 'likwid', 'parameters': '',
+                         'source_sha256': 'a' * 64},
+            }  # fmt: skip
+            made.append(changed(row, **changes))
+    return made
+
+
+def invalid(row):
+    """The same record, with a wrong figure."""
+    why = {'reason': 'wrong-placement', 'detail': 'pages of domain 1 on domain 0'}
+    return row | {'verdict': 'INVALID', 'reasons': [{**why, 'allowed': False}]}
 
 
 def write(path, rows):

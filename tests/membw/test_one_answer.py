@@ -1,7 +1,6 @@
 """One question has one answer: each planted fault through every mouth, none more comfortable."""
 
 import csv
-import io
 import json
 import re
 
@@ -9,7 +8,6 @@ import made_up_nodes as nodes
 import made_up_records as made
 import pytest
 
-from membw.cli import main
 from membw.report.page import page_of
 from membw.report.run import run_of_records
 from membw.results.table import read_table
@@ -28,6 +26,13 @@ def again(host, share):
     return [made.record(host, 0.001 * i, made.stream(share=share)) for i in (1, 2, 3)]
 
 
+def bounds(kind, share=1.05, **more):
+    rows = {n: {**m, 'bound': kind} for n, m in made.stream(share=share).items()}
+    return made.record('n011', rows=rows, **more)
+
+
+BEYOND = {'reason': 'not-proven', 'detail': 'beyond 360 MiB', 'allowed': False}
+NOT_PROVEN = {'verdict': 'UNDECIDED', 'exit_status': 1, 'reasons': [BEYOND]}
 # {fault: (lines of its node, the word of all mouths)}
 FAULTS = {
     'low, and calls itself PASS': ([made.record('n011', rows=made.stream(share=0.8), word='PASS')],
@@ -58,82 +63,74 @@ FAULTS = {
         'n011', case={'references': {'triad': [184.0, -0.02, 0.1]}})], 'UNDECIDED'),
     'known': ([made.record('n011', case={'references': {'triad': [200.0, -0.02, 0.1]},
                                          'known_issues': {'triad': 'a slow DIMM'}})], 'KNOWN'),
-    'bounds': ([made.record('n011', rows={
-        n: {**m, 'bound': 'lower'} for n, m in made.stream(share=0.8).items()})], 'UNDECIDED'),
+    'bounds': ([bounds('lower', 0.8)], 'UNDECIDED'),
+    'may be worse': ([bounds('upper')], 'UNDECIDED'),
+    'may be anything': ([bounds('unknown')], 'UNDECIDED'),
+    'may be worse, not proven': ([bounds('upper', **NOT_PROVEN)], 'UNDECIDED'),
+    'not proven': ([made.record('n011', rows=made.stream(share=1.05), **NOT_PROVEN)], 'UNDECIDED'),
 }  # fmt: skip
 
 
-def by_rank(file, capsys):
-    main(['rank', str(file), '--json'])
-    found = json.loads(capsys.readouterr().out)
+def by_rank(membw, file):
+    found = json.loads(membw('rank', file, '--json')[1])
     return {node['node']: node['verdict'] for node in found['nodes']}
 
 
-def by_node_check(file, capsys, path):
-    status = main(['rank', str(file), '--node-check', str(path)])
-    assert status == int(any(' PASS' not in line for line in path.read_text().splitlines()))
-    capsys.readouterr()
-    return dict(line.split(maxsplit=2)[:2] for line in path.read_text().splitlines())
+def by_node_check(membw, file, path):
+    status, *_ = membw('rank', file, '--node-check', path)
+    lines = path.read_text().splitlines()
+    assert status == int(any(' PASS' not in line for line in lines))
+    return dict(line.split(maxsplit=2)[:2] for line in lines)
 
 
-def by_why(file, capsys, node):
-    status = main(['why', node, str(file), '--json'])
-    word = json.loads(capsys.readouterr().out)['word']
+def by_why(membw, file, node):
+    status, out, _ = membw('why', node, file, '--json')
+    word = json.loads(out)['word']
     assert status == int(word != 'PASS')
     return word
 
 
-def by_export(file, capsys, form):
-    main(['export', '--format', form, str(file)])
-    text = capsys.readouterr().out
+def by_export(membw, file, form):
+    text = membw('export', '--format', form, file)[1]
     if form == 'csv':
-        return {(r['node'], r['verdict']) for r in csv.DictReader(io.StringIO(text))}
+        return {(r['node'], r['verdict']) for r in csv.DictReader(text.splitlines())}
     return {*re.findall(r'membw_verdict\{.*node="(\w+)",verdict="(\w+)"', text)}
 
 
 ORDER = ['DIED', 'INVALID', 'FAIL', 'UNDECIDED', 'XPASS', 'MISSING', 'KNOWN', 'PASS']
 
 
-def worst(pairs, node):
+def worst(pairs, node='n011'):
     return min((word for host, word in pairs if host == node), key=ORDER.index)
 
 
-def newest(pairs):
-    return {node: worst(pairs, node) for node, _ in pairs}
-
-
 @pytest.mark.parametrize('fault', FAULTS)
-def test_every_mouth_has_the_same_word(tmp_path, capsys, fault):
+def test_every_mouth_has_the_same_word(tmp_path, stored, membw, fault):
     lines, word = FAULTS[fault]
-    rows = [row for row in made.fleet(20) if row['host'] != 'n011']
-    file = made.write(tmp_path / 'r.jsonl', [*rows, *lines])
-    page = page_of(run_of_records(read_table([str(file)])))
+    file = stored([*(row for row in made.fleet(20) if row['host'] != 'n011'), *lines])
+    page = page_of(run_of_records(read_table([file])))
     alarms = {(n, a.verdict) for a in page.attention for n in re.findall(r'n0\d\d', a.what)}
     found = {
-        'rank': by_rank(file, capsys)['n011'],
-        'nodecheck': by_node_check(file, capsys, tmp_path / 'nodecheck.txt')['n011'],
-        'why': by_why(file, capsys, 'n011'),
-        'csv': newest(by_export(file, capsys, 'csv'))['n011'],
-        'openmetrics': newest(by_export(file, capsys, 'openmetrics'))['n011'],
-        'page': worst(alarms | {('n011', 'PASS')}, 'n011'),
+        'rank': by_rank(membw, file)['n011'],
+        'nodecheck': by_node_check(membw, file, tmp_path / 'nodecheck.txt')['n011'],
+        'why': by_why(membw, file, 'n011'),
+        'csv': worst(by_export(membw, file, 'csv')),
+        'openmetrics': worst(by_export(membw, file, 'openmetrics')),
+        'page': worst(alarms | {('n011', 'PASS')}),
     }
     assert found == dict.fromkeys(found, word)
 
 
-def test_a_slow_node_of_the_battery_is_not_PASS_in_any_exported_figure(tmp_path, capsys):
+def test_a_slow_node_of_the_battery_is_not_PASS_in_any_exported_figure(stored, membw):
     rows = [nodes.node(f'p{i:02d}') for i in range(12)]
-    rows += nodes.measured(4, 'p99', shares={'rate': 0.7})
-    file = made.write(tmp_path / 'r.jsonl', rows)
-    words = {word for node, word in by_export(file, capsys, 'csv') if node == 'p99'}
-    assert words == {'FAIL'}
+    file = stored(rows + nodes.measured(4, 'p99', shares={'rate': 0.7}))
+    assert {word for node, word in by_export(membw, file, 'csv') if node == 'p99'} == {'FAIL'}
 
 
-def test_an_old_record_is_no_evidence_of_today(tmp_path, capsys):
+def test_an_old_record_is_no_evidence_of_today(stored, membw):
     """A ladder of 300 days ago, at half, made a node SLOW whose stream of today is sound."""
-    old = {
-        name: nodes.node('n011', -300)['metrics'][name] for name in ('l1_latency', 'l2_latency')
-    }
-    file = made.write(tmp_path / 'r.jsonl', [
-        *made.fleet(20), made.record('n011', -300, old, program='ladder', case={'test': 'ladder'}),
-    ])  # fmt: skip
-    assert by_why(file, capsys, 'n011') == by_rank(file, capsys)['n011'] == 'PASS'
+    metrics = nodes.node('n011', -300)['metrics']
+    old = {name: metrics[name] for name in ('l1_latency', 'l2_latency')}
+    ladder = made.record('n011', -300, old, program='ladder', case={'test': 'ladder'})
+    file = stored([*made.fleet(20), ladder])
+    assert by_why(membw, file, 'n011') == by_rank(membw, file)['n011'] == 'PASS'

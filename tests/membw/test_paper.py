@@ -5,10 +5,8 @@ import re
 
 import made_up_records as made
 import pytest
-import runs_of_nodes
 from scipy.stats import t
 
-from membw import cli
 from membw.results.hostlist import expected_nodes
 
 NUMBER = r'([-+]?[\d.]+)'
@@ -26,11 +24,6 @@ CONFIRM = re.compile(
     rf'measured again three times, compared with .*: all three {NUMBER}% or worse, '
     rf'limit {NUMBER}%: margin {NUMBER}% and half a robust deviation of {NUMBER}%, or two$'
 )
-
-
-def said(capsys, *words):
-    cli.main(list(map(str, words)))
-    return capsys.readouterr().out
 
 
 def rank_verdict(line):
@@ -52,12 +45,12 @@ def rank_verdict(line):
 
 @pytest.mark.parametrize('nodes', [8, 20, 63])
 @pytest.mark.parametrize('share', [0.9, 0.955, 0.965, 0.975])
-def test_rank(tmp_path, capsys, nodes, share):
+def test_rank(stored, membw, nodes, share):
     rows = made.fleet(nodes, slow={2: share, 5: 0.95, 7: 0.98}, seed=nodes)
     for i in (1, 2, 3):
         again = made.fleet(4, (0.001 * i,), slow={2: share}, seed=nodes + i)
         rows += [row for row in again if row['host'] != 'n004']  # n001 and n003 are beside it
-    text = said(capsys, 'rank', made.write(tmp_path / 'r.jsonl', rows))
+    text = membw('rank', stored(rows))[1]
     lines = [line for line in text.splitlines() if re.search('robust deviations? of', line)]
     assert lines
     for line in lines:
@@ -77,9 +70,9 @@ def test_rank(tmp_path, capsys, nodes, share):
 
 
 @pytest.mark.parametrize('share', [0.9, 0.97, 1.06])
-def test_history(tmp_path, capsys, share):
+def test_history(stored, membw, share):
     rows = made.fleet(6, range(20), seed=1) + made.fleet(6, range(20, 34), slow={3: share}, seed=2)
-    text = said(capsys, 'history', made.write(tmp_path / 'r.jsonl', rows))
+    text = membw('history', stored(rows))[1]
     lines = [line for line in text.splitlines() if ' STEP ' in line]
     assert lines
     for line in lines:
@@ -101,7 +94,7 @@ def test_history(tmp_path, capsys, share):
 
 
 @pytest.mark.parametrize('slow, again', [((), 0), (('n002',), 305), (('n002', 'n005'), 290)])
-def test_accept(tmp_path, capsys, slow, again):
+def test_accept(tmp_path, stored, membw, slow, again):
     protocol = tmp_path / 'protocol.yaml'
     protocol.write_text(
         'schema: membw-protocol-2\ntitle: paper\nparties: {buyer: a, vendor: b}\n'
@@ -111,10 +104,8 @@ def test_accept(tmp_path, capsys, slow, again):
         'rule: {allowed_failures: 1}\nretest: {repetitions: 3}\nsignatures: []\n'
     )
     levels = {f'n{i:03}': 290 if f'n{i:03}' in slow else 306 for i in range(1, 7)}
-    rows = runs_of_nodes.runs(levels, 3)
-    rows += runs_of_nodes.runs(dict.fromkeys(slow, again), 3, day='2026-10-02')
-    file = runs_of_nodes.write(rows, tmp_path / 'r.jsonl')
-    text = said(capsys, 'accept', protocol, '--results', file)
+    rows = made.runs(levels, 3) + made.runs(dict.fromkeys(slow, again), 3, day='2026-10-02')
+    text = membw('accept', protocol, '--results', stored(rows))[1]
     limit = float(re.search(rf'triad at least {NUMBER} GB/s', text)[1])
     allowed = int(re.search(r'(\d+) may fail', text)[1])
     failed = 0
@@ -131,9 +122,9 @@ def test_accept(tmp_path, capsys, slow, again):
 
 
 @pytest.mark.parametrize('nodes, nights, noise', [(6, 4, 0.004), (21, 3, 0.004), (21, 3, 0.01)])
-def test_calibrate(tmp_path, capsys, nodes, nights, noise):
-    file = made.write(tmp_path / 'r.jsonl', made.fleet(nodes, range(nights), noise=noise))
-    text = said(capsys, 'calibrate', '--system', 'thin', '--dry-run', file)
+def test_calibrate(stored, membw, nodes, nights, noise):
+    file = stored(made.fleet(nodes, range(nights), noise=noise))
+    text = membw('calibrate', '--system', 'thin', '--dry-run', file)[1]
     factor = 2 if 'are doubled' in text else 1
     runs, n, k = map(int, re.search(r'(\d+) runs, (\d+) nodes, (\d+) nights', text).groups())
     assert (factor == 2) == (n < 20 or k < 3) and runs >= n

@@ -15,7 +15,7 @@ from membw.grouped import grouped
 from membw.node.causes import Cause, Seen, find
 from membw.node.quantities import BY_METRIC, counted_of, facts_of
 from membw.rank.group import MEAN, Group
-from membw.rank.judge import AGAIN, FACTS, NodeVerdict, judge
+from membw.rank.judge import AGAIN, FACTS, NodeVerdict, judge, unusable
 from membw.rank.ranking import Ranking, rank_table
 from membw.results import verdict
 from membw.results.figure import Figure
@@ -96,11 +96,12 @@ def _by_peers(v: NodeVerdict, ranking: Ranking) -> Compared | None:
 
 def _by_past(v: NodeVerdict, own: Sequence[Figure]) -> Compared | None:
     """By its first runs since a fact changed, and the newest four: low in each of them is FAIL.
-    None: it was INVALID."""
+    None: it was INVALID, or may be worse than it reads."""
     valid = (f for f in own if f.setting == v.setting and f.verdict == 'VALID')
     runs = in_order([*grouped((id(f.of), f) for f in valid).values()])
-    if not runs:
+    if not runs or any(map(unusable, runs[-1])):
         return None
+    runs = [run for run in runs if not any(map(unusable, run))]
     facts = [runs[-1][0].of.provenance.get(name) for name in FACTS]
     alike = [r for r in runs if [r[0].of.provenance.get(name) for name in FACTS] == facts]
     before = [r for r in alike[:-1] if verdict.known(r[0].of.word) not in (FAIL, DIED)][:FIRST]

@@ -14,7 +14,7 @@ from membw.results.figure import Figure
 from membw.results.hostlist import fold
 from membw.results.record import REFRAME, is_set
 from membw.results.setting import Setting
-from membw.results.verdict import MISSING, PASS, WORST_FIRST
+from membw.results.verdict import DIED, MISSING, PASS, WORST_FIRST
 from membw.tables import Cell, Column, Table
 
 OTHER_COLUMNS = 40  # of node, verdict and loss
@@ -24,9 +24,12 @@ def as_blocks(ranking: Ranking, limit: int) -> list[str | Table]:
     """Tables, and the lines between them; `limit`: rows per group, 0: all."""
     blocks: list[str | Table] = [ranking.counts()]
     blocks += [f'note: {note}' for note in ranking.notes]
-    said = [((v.verdict, v.reason), v.node) for v in ranking.verdicts if v.reason]
-    gone = [((MISSING, n.reason), n.name) for n in ranking.nodes if n.verdict == MISSING]
-    alike = grouped([*said, *gone])
+    alike = grouped(((v.verdict, v.reason), v.node) for v in ranking.verdicts if v.reason)
+    for node in ranking.nodes:
+        names = alike.setdefault(node[1:3], [])
+        if node.verdict in (DIED, MISSING) and node.name not in names:
+            names.append(node.name)
+    alike = {key: names for key, names in alike.items() if names}
     order = sorted(alike, key=lambda key: WORST_FIRST.index(key[0]))
     blocks += [f'{fold(alike[key])} {key[0]} ({key[1]})' for key in order]
     blocks += [f'measure again: {again(ranking, setting)}' for setting in ranking.low]

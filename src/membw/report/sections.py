@@ -75,7 +75,7 @@ def _conditions(records: Sequence[dict]) -> str:
 
 
 def title_of(figure: Figure) -> str:
-    """'Memory triad all' of memory_triad_all, 'Triad, cpu domain 0, memory domain 1' of a point."""
+    """'Memory triad all' of memory_triad_all, 'Triad, cpu domain 0, memory domain 1'."""
     at = (figure.at or {}).items()
     place = [f'{name} {x:g}' if isinstance(x, float) else f'{name} {x}' for name, x in at]
     name = figure.series.removesuffix('_gbs') if place else figure.metric

@@ -1,6 +1,9 @@
 """Lists of node names: expected nodes in, node-check file and drain commands out, of nodes as
 rank/ranking.py has them."""
 
+import math
+import os
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -13,7 +16,17 @@ from membw.grouped import grouped
 from membw.printable import printable
 from membw.results.record import is_set
 
+MOST = 300_000  # names of a list: no machine has so many nodes
 KNOWN = 'known to be missing'  # so begins the reason of a node whose absence is no alarm
+
+
+def count_at_most(text: str) -> float:
+    """How many names a host list may have, without making them."""
+    count = 0.0
+    for name in re.findall(r'(?:\[[^]]*\]|[^,])+', text):
+        parts = [re.findall(r'(\d+)-(\d+)', part) for part in re.findall(r'\[(.*?)\]', name)]
+        count += math.prod(1 + sum(float(b) - float(a) for a, b in part) for part in parts)
+    return count
 
 
 def expected_nodes(text: str) -> list[str]:
@@ -22,11 +35,13 @@ def expected_nodes(text: str) -> list[str]:
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
 
     path, hint = Path(text), "give a file of names or a Slurm host list such as 'n[001-128]'"
-    if path.exists() and not path.is_dir():
+    if os.path.exists(text) and not os.path.isdir(text):  # False of one too long for a name
         lines = read_text(path).splitlines()
         text = ','.join(','.join(line.split('#')[0].split()) for line in lines)
     elif '/' in text:
         raise MembwError(f"no file '{path}'", hint)
+    if not count_at_most(text) <= MOST:
+        raise MembwError(f"more than {MOST} nodes in '{path}'", hint)
     try:
         names = list(NodeSet(text.strip(','), resolver=RESOLVER_NOGROUP))
     except (NodeSetException, AssertionError) as err:

@@ -1,6 +1,6 @@
 """ReFrame compares a run with the references that `membw calibrate` wrote."""
 
-import runs_of_nodes
+import made_up_records as made_up
 import standin_gcc
 from checkout_copy import copy_checkout, variables
 
@@ -24,9 +24,9 @@ def test_reframe_compares_and_warns_of_an_old_reference(tmp_path, monkeypatch, c
     monkeypatch.setenv('MEMBW_ROOT', str(tmp_path))
     (tmp_path / 'systems/posed.yaml').write_text(POSED)
     case = {'case__system': 'posed', 'case__partition': 'here', 'case__pinning': 'none'}
-    made = runs_of_nodes.runs({'n1': 9e6}, 5, **case)  # no memory reads so much
+    made = made_up.runs({'n1': 9e6}, 5, **case)  # no memory reads so much
     words = ['calibrate', '--system', 'posed', '--expires', '1']
-    assert main([*words, runs_of_nodes.write(made, tmp_path / 'runs.jsonl')]) == 0
+    assert main([*words, str(made_up.write(tmp_path / 'runs.jsonl', made))]) == 0
     file = tmp_path / 'systems/references/posed.yaml'
     text = file.read_text().replace('-0.04, 0.08', '-1.0, 0.0')
     day = text.split("expires: '")[1][:10]

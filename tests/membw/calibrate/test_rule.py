@@ -26,33 +26,22 @@ def test_the_reference_is_the_median_of_the_nodes_medians():
     assert found.value == 100.0
 
 
-def test_runs_that_differ_little_get_two_percent_below_and_twice_that_above():
-    found = reference(runs_of([100.0] * 30 + [100.1] * 30))
-    assert (found.low, found.high) == (-0.02, 0.04)
-
-
-def test_the_tolerance_is_four_robust_standard_deviations():
+@pytest.mark.parametrize('values, better, low, high', [
+    ([100.0] * 30 + [100.1] * 30, 'higher', -0.02, 0.04),  # two percent, and twice that
     # median 100, median absolute deviation 1: 4 * 1.4826 %
-    found = reference(runs_of([99.0, 100.0, 101.0] * 20))
-    assert found.spread == pytest.approx(0.014826)
-    assert (found.low, found.high) == (-0.06, 0.119)
+    ([99.0, 100.0, 101.0] * 20, 'higher', -0.06, 0.119),
+    ([99.0, 100.0, 101.0] * 20, 'lower', -0.119, 0.06),
+])  # fmt: skip
+def test_the_tolerance_is_four_robust_standard_deviations(values, better, low, high):
+    found = reference([run.replace(better=better) for run in runs_of(values)])
+    assert (found.low, found.high) == (low, high)
+    assert low == -0.02 or found.spread == pytest.approx(0.014826)
 
 
-def test_less_is_better_for_a_latency_and_the_tolerance_lies_above():
-    runs = [run.replace(better='lower') for run in runs_of([99.0, 100.0, 101.0] * 20)]
-    found = reference(runs)
-    assert (found.low, found.high) == (-0.119, 0.06)
-
-
-@pytest.mark.parametrize(
-    'nodes, nights, said',
-    [
-        (20, 3, ''),
-        (19, 3, '19 nodes (fewer than 20)'),
-        (20, 2, '2 nights (fewer than 3)'),
-        (1, 1, '1 night (fewer than 3) and 1 node (fewer than 20)'),
-    ],
-)
+@pytest.mark.parametrize('nodes, nights, said', [
+    (20, 3, ''), (19, 3, '19 nodes (fewer than 20)'), (20, 2, '2 nights (fewer than 3)'),
+    (1, 1, '1 night (fewer than 3) and 1 node (fewer than 20)'),
+])  # fmt: skip
 def test_fewer_nights_or_nodes_double_the_tolerance_and_are_named(nodes, nights, said):
     runs = runs_of([100.0] * 60, nodes, nights)
     assert too_few(runs) == said
@@ -63,10 +52,7 @@ def test_five_runs_of_a_laptop_make_a_reference_and_four_do_not():
     assert reference(runs_of([20.0] * 5, 1, 1)).value == 20.0
     with pytest.raises(Refusal, match='4 valid runs, at least 5 are needed'):
         reference(runs_of([20.0] * 4, 1, 1))
-
-
-def test_runs_of_two_kinds_are_refused():
-    with pytest.raises(Refusal, match='the runs differ by 14.8%'):
+    with pytest.raises(Refusal, match='the runs differ by 14.8%'):  # of two kinds
         reference(runs_of([90.0, 110.0] * 30 + [100.0]))
 
 

@@ -70,9 +70,7 @@ NODES = [
 @pytest.mark.parametrize(
     'slurm, measured, word, status, line', NODES, ids=[' '.join(map(str, n[2:])) for n in NODES]
 )
-def test_each_node_is_measured_queued_excused_or_missing(
-    place, capsys, slurm, measured, word, status, line
-):
+def test_a_node_is_measured_queued_or_missing(place, capsys, slurm, measured, word, status, line):
     rows = [made.record(f'n{i}', NOW, case=CASE) for i in range(1, 9)]
     rows += [] if measured is None else [made.record('n9', measured, case=CASE)]
     made.write(place / 'results/records/cluster_stream-1.json', rows)

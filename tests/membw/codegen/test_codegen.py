@@ -33,23 +33,15 @@ def built(root, need, tmp_path_factory):
 
 
 WIDE = ('-O3', '-march=skylake-avx512', '-mprefer-vector-width=512')
-OF_FLAGS = [
-    ('gcc', ('-O2',), 64),
-    ('gcc', ('-O3',), 128),
-    ('gcc', ('-O3', '-march=haswell'), 256),
-    ('gcc', WIDE, 512),
-    (CLANG, ('-O2',), 128),
-    (CLANG, ('-O3', '-march=haswell'), 256),
-    (CLANG, WIDE, 512),
-    (ARM, ('-O2',), 64),
+
+
+@pytest.mark.parametrize('compiler, flags, bits', [
+    ('gcc', ('-O2',), 64), ('gcc', ('-O3',), 128), ('gcc', ('-O3', '-march=haswell'), 256),
+    ('gcc', WIDE, 512), (CLANG, ('-O2',), 128), (CLANG, ('-O3', '-march=haswell'), 256),
+    (CLANG, WIDE, 512), (ARM, ('-O2',), 64),
     (ARM, ('-O3', '-march=armv8-a+sve'), 0),  # as wide as the CPU's registers
-    (POWER, ('-O2',), 64),
-    (POWER, ('-O3',), 128),
-    (RISCV, ('-O3',), 64),
-]
-
-
-@pytest.mark.parametrize('compiler, flags, bits', OF_FLAGS)
+    (POWER, ('-O2',), 64), (POWER, ('-O3',), 128), (RISCV, ('-O3',), 64),
+])  # fmt: skip
 def test_the_width_is_that_of_the_flags(built, compiler, flags, bits):
     kernels = read_kernels(built(compiler, *flags, '-fopenmp'))
     assert list(kernels) == ['copy', 'scale', 'add', 'triad']
@@ -139,18 +131,13 @@ def kernel(stores='ordinary', bits=64, calls=()):
     return {'stores': stores, 'width_bits': bits, 'calls': list(calls)}
 
 
-BRIEF = {
-    'memcpy/64': [kernel('call', None, ['memcpy'])] + [kernel()] * 3,
-    '512': [kernel(bits=512)] * 4,
-    '256nt': [kernel('nontemporal', 256)] * 4,
-    '64z': [kernel('zeroed')],
-    '64/64/64/mixed': [kernel(), kernel(), kernel(), kernel('mixed')],
-}
-
-
-@pytest.mark.parametrize('text', BRIEF)
-def test_a_row_of_the_table_says_it_in_a_word(text):
-    assert brief(dict(enumerate(BRIEF[text]))) == text
+@pytest.mark.parametrize('text, kernels', [
+    ('memcpy/64', [kernel('call', None, ['memcpy'])] + [kernel()] * 3),
+    ('512', [kernel(bits=512)] * 4), ('256nt', [kernel('nontemporal', 256)] * 4),
+    ('64z', [kernel('zeroed')]), ('64/64/64/mixed', [kernel()] * 3 + [kernel('mixed')]),
+])  # fmt: skip
+def test_a_row_of_the_table_says_it_in_a_word(text, kernels):
+    assert brief(dict(enumerate(kernels))) == text
 
 
 def refusal(path, names=()):
@@ -171,13 +158,11 @@ def test_what_cannot_be_read_is_refused_with_the_reason(built, tmp_path, need):
     assert "no function of 'quad'" in refusal(program, ['quad'])
 
 
-def test_the_command_prints_a_table_and_json(call, built):
+def test_the_command_prints_a_table_and_json(membw, built):
     program = built('gcc', '-O3', '-march=haswell', '-fopenmp')
-    done = call('membw', 'codegen', program)
-    assert done.returncode == 0, done.stderr
-    rows = [line.split() for line in done.stdout.splitlines()]
-    assert ['triad', 'ordinary', '256'] in rows
-    done = call('membw', 'codegen', program, '--json', '--kernel', 'triad')
-    assert list(json.loads(done.stdout)['kernels']) == ['triad']
-    done = call('membw', 'codegen', '/dev/null')
-    assert done.returncode == 2 and done.stderr.startswith('membw: ') and 'hint: ' in done.stderr
+    status, out, _ = membw('codegen', program)
+    assert status == 0 and ['triad', 'ordinary', '256'] in [x.split() for x in out.splitlines()]
+    _, out, _ = membw('codegen', program, '--json', '--kernel', 'triad')
+    assert list(json.loads(out)['kernels']) == ['triad']
+    status, _, err = membw('codegen', '/dev/null')
+    assert status == 2 and err.startswith('membw: ') and 'hint: ' in err

@@ -5,7 +5,6 @@ import json
 import made_up_records as made_up
 import pytest
 
-from membw.cli import main
 from membw.diff.command import compare
 from membw.errors import MembwError
 from membw.results.find_one import Result, find
@@ -22,8 +21,6 @@ def triad(value, half=None):
 
 UNKNOWN = {'case': False, 'build': made_up.UNKNOWN_BUILD}
 BY_HAND = {'case': False}
-
-
 SAME = 'SAME: the same code, no figure apart; up to 2.0% could not be told apart'
 
 
@@ -52,21 +49,15 @@ def test_of_wide_intervals_it_says_what_could_not_be_told_apart():
     assert found.blocks[3].texts()[1][2:4] == ['43.2 (36.72-49.68)', '39.5 (31.6-47.4)']
 
 
-CHANGES = [
+@pytest.mark.parametrize('change, field, is_equal', [
     ({'case': {'compile_line': 'gcc -O3', 'code_sha256': 'x'}}, 'compile_line', False),
     ({'case': {'compiler': 'gcc 13', 'code_sha256': 'x'}}, 'compiler', False),
     ({'case': {'source_sha256': 'x', 'code_sha256': 'y'}}, 'source_sha256', False),
     ({'case': {'binary_sha256': 'x', 'spack_hash': 'y'}}, 'spack_hash', True),
-    ({'case': {'commit': 'x'}}, 'commit', True),
-    ({'case': {'pinning': 'likwid'}}, 'pinning', True),
-    ({'case': {'verdict': 'INVALID'}}, 'verdict', False),
-    ({'array_size': 5}, 'array_size', True),
-    ({'facts': {'microcode': '0x2'}}, 'microcode', True),
-    ({'facts': {'thp': 'never'}}, 'thp', True),
-]
-
-
-@pytest.mark.parametrize('change, field, is_equal', CHANGES)
+    ({'case': {'commit': 'x'}}, 'commit', True), ({'case': {'pinning': 'x'}}, 'pinning', True),
+    ({'case': {'verdict': 'INVALID'}}, 'verdict', False), ({'array_size': 5}, 'array_size', True),
+    ({'facts': {'microcode': '0x2'}}, 'microcode', True), ({'facts': {'thp': 'x'}}, 'thp', True),
+])  # fmt: skip
 def test_a_field_that_differs_is_named_with_both_values(change, field, is_equal):
     found = compare(result(), result(**change), 0.02)
     names = [name for name, _, _ in found.fields]
@@ -85,15 +76,19 @@ def test_figures_are_apart_beyond_the_margin(value, margin, is_apart):
     assert row['ratio'] == pytest.approx(value / 50 - 1)
 
 
-@pytest.mark.parametrize('value', [50.0, 30.0])
-def test_a_lower_bound_is_compared_with_nothing(value):
+@pytest.mark.parametrize(
+    'bound, value', [('lower', 50), ('lower', 30), ('upper', 50), ('unknown', 50)]
+)
+def test_a_bound_is_compared_with_nothing(bound, value):
     """One that lay 38 % below the other figure was "no figure apart"."""
-    bound = result(
-        rows={'triad': {'value': 40.0, 'unit': 'GB/s', 'better': 'higher', 'bound': 'lower'}}
-    )
-    for pair in ((bound, result(rows=triad(value))), (result(rows=triad(value)), bound)):
-        found = compare(*pair, 0.02)
-        assert found.verdict == 'UNDECIDED: lower bounds are not comparable (triad)'
+    rows = triad(40.0)
+    rows['triad']['bound'] = bound
+    pair = result(rows=rows), result(rows=triad(value))
+    for a, b in (pair, pair[::-1]):
+        found = compare(a, b, 0.02)
+        assert bound != 'lower' or found.verdict == (
+            'UNDECIDED: lower bounds are not comparable (triad)'
+        )
         assert not found.is_same
         assert found.blocks[3].values()[0]['word'] == 'not comparable'
 
@@ -104,11 +99,8 @@ def test_a_metric_of_one_side_is_apart():
     assert {'copy', 'scale', 'add'} < apart
 
 
-# --- finding, and the command -------------------------------------------------------------------
-
-
 @pytest.fixture
-def stored(tmp_path):
+def results(tmp_path):
     """results/ with the records of two nodes, the first with its job and build."""
     folder = tmp_path / 'results'
     for name in ('records', 'jobs/a', 'builds/' + 'b' * 64):
@@ -121,44 +113,41 @@ def stored(tmp_path):
 
 
 @pytest.mark.parametrize('name', ['a', 'a.json', '{}/records/a.json', '{}/records/a.json#n1'])
-def test_a_result_is_found_with_its_job_and_build_by_every_name(stored, name):
-    found = find(name.format(stored), stored)
+def test_a_result_is_found_with_its_job_and_build_by_every_name(results, name):
+    found = find(name.format(results), results)
     assert found.record['host'] == 'n1' and found.job and found.build
-    assert found.job_folder == stored / 'jobs/a'
+    assert found.job_folder == results / 'jobs/a'
     assert found.title == 'stream @thin:node, gcc-o2, n1, 2026-05-28T20:26:40Z'
 
 
-def test_of_several_records_the_host_chooses_one(stored):
-    file = made_up.write(stored / 'records/c.jsonl', [made_up.record(n) for n in ('n1', 'n2')])
-    assert find(f'{file}#n2', stored).record['host'] == 'n2'
+def test_of_several_records_the_host_chooses_one(results):
+    file = made_up.write(results / 'records/c.jsonl', [made_up.record(n) for n in ('n1', 'n2')])
+    assert find(f'{file}#n2', results).record['host'] == 'n2'
     with pytest.raises(MembwError, match='names 2 records'):
-        find(str(file), stored)
+        find(str(file), results)
 
 
 @pytest.mark.parametrize('text', ['[1]', '{"host": "n1"}', '[' * 100_000, '', 'x', '\0'])
-def test_a_file_that_is_no_record_is_one_line(tmp_path, capsys, text):
+def test_a_file_that_is_no_record_is_one_line(tmp_path, membw, text):
     (tmp_path / 'x.json').write_text(text)
-    assert main(['diff', str(tmp_path / 'x.json'), str(tmp_path / 'x.json')]) == 2
-    said = capsys.readouterr().err.splitlines()[0]
+    status, _, said = membw('diff', tmp_path / 'x.json', tmp_path / 'x.json')
+    assert status == 2
     assert "x.json' is no record" in said or 'names 0 records' in said
 
 
-def test_the_command_shows_the_fields_and_the_verdict(stored, capsys):
-    made_up.write(stored / 'records/d.json', [made_up.record(rows=made_up.stream(share=0.9))])
-    rows = made_up.stream(share=0.5)
-    for row in rows.values():
-        row['bound'] = 'lower'
-    made_up.write(stored / 'records/e.json', [made_up.record(rows=rows)])
+def test_the_command_shows_the_fields_and_the_verdict(results, membw):
+    for name, share, more in (('d', 0.9, {}), ('e', 0.5, {'bound': 'lower'})):
+        rows = {n: row | more for n, row in made_up.stream(share=share).items()}
+        made_up.write(results / f'records/{name}.json', [made_up.record(rows=rows)])
     for words, status, verdict in (
         (['b'], 0, SAME),
         (['d'], 1, 'DIFFERENT: figures (copy, scale, add, triad)'),
         (['d', '--margin', '11'], 0, 'SAME: '),
         (['e'], 1, 'UNDECIDED: lower bounds are not'),
     ):
-        assert main(['diff', 'a', *words, '--results', str(stored)]) == status
-        out = capsys.readouterr().out
-        assert f'Verdict: {verdict}' in out
+        done, out, _ = membw('diff', 'a', *words, '--results', results)
+        assert done == status and f'Verdict: {verdict}' in out
         is_listed = ['thp', 'always', 'never'] in [line.split() for line in out.splitlines()]
         assert is_listed == (words == ['b'])
-    assert main(['diff', 'a', 'no-such', '--results', str(stored)]) == 2
-    assert "membw: no result 'no-such'\nhint: " in capsys.readouterr().err
+    status, _, err = membw('diff', 'a', 'no-such', '--results', results)
+    assert status == 2 and "membw: no result 'no-such'\nhint: " in err

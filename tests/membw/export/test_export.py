@@ -14,11 +14,8 @@ from http_sink import sink
 from made_run import MadeRun, metric
 from places import ROOT
 
-from membw.cli import main
-
 DASHBOARD = ROOT / 'ci/entries/grafana-dashboard.json'
 PAGE = (ROOT / 'docs/nightly.md').read_text()
-FORMATS = ('openmetrics', 'csv')
 LATENCY = {'latency': {'value': 97.5, 'low': 95.0, 'high': 99.0, 'unit': 'ns', 'better': 'lower'}}
 
 
@@ -39,10 +36,11 @@ def results(tmp_path_factory):
 
 
 @pytest.fixture
-def export(results, capsys):
-    def text(form):
-        assert main(['export', '--format', form, str(results)]) == 0
-        return capsys.readouterr().out
+def export(results, membw):
+    def text(form, *words):
+        status, out, _ = membw('export', '--format', form, results, *words)
+        assert status == 0
+        return out
 
     return text
 
@@ -52,9 +50,7 @@ def test_openmetrics_has_the_newest_figure_in_base_units_with_the_verdict_as_a_l
     (line,) = [x for x in text.splitlines() if x.startswith('membw_figure_seconds{')]
     assert 'test="chase"' in line and 'better="lower"} 9.75' in line
     (triad,) = [x for x in text.splitlines() if re.match(r'membw_figure_bytes.*"triad"', x)]
-    (word,) = [
-        x for x in text.splitlines() if 'membw_verdict{test="stream"' in x and 'gcc-o2' in x
-    ]
+    (word,) = re.findall('membw_verdict{test="stream".*gcc-o2.*', text)
     assert 'preset="gcc-o2"' in triad and 'verdict="FAIL"' in word
     assert float(triad.split()[-1]) == pytest.approx(90e9)
     assert 'membw_figure_low_seconds' in text and 'membw_reference_bytes_per_second' in text
@@ -84,48 +80,41 @@ def test_an_invalid_figure_has_a_verdict_and_a_reason_and_no_number(export):
     ('GFlop/s', 'membw_figure_flops_per_second', 1e9), ('%', 'membw_figure_ratio', 0.01),
     ('steps/h', 'membw_figure_steps_per_h', 1),
 ])  # fmt: skip
-def test_a_unit_of_any_program_becomes_a_part_of_the_name(tmp_path, capsys, unit, name, factor):
-    rows = [made_up.record(rows=made_up.metrics({'x': 4.0}, unit))]
-    assert main(['export', str(made_up.write(tmp_path / 'r.json', rows))]) == 0
-    (line,) = [x for x in capsys.readouterr().out.splitlines() if x.startswith(f'{name}{{')]
+def test_a_unit_of_any_program_becomes_a_part_of_the_name(stored, membw, unit, name, factor):
+    _, out, _ = membw('export', stored([made_up.record(rows=made_up.metrics({'x': 4.0}, unit))]))
+    (line,) = re.findall(f'^{name}{{.*', out, re.M)
     assert float(line.split()[-1]) == pytest.approx(4.0 * factor)
 
 
-def test_a_file_is_replaced_as_a_whole(results, export, tmp_path):
+def test_a_file_is_replaced_as_a_whole(export, tmp_path):
     target = tmp_path / 'membw.prom'
     target.write_text('of yesterday')
-    assert main(['export', '--output', str(target), str(results)]) == 0
+    export('openmetrics', '--output', target)
     assert target.read_text() == export('openmetrics')
     assert [path.name for path in tmp_path.iterdir()] == ['membw.prom']
 
 
-def test_a_failed_build_is_missing_until_it_was_measured_since(tmp_path, capsys):
+def test_a_failed_build_is_missing_until_it_was_measured_since(tmp_path, membw):
     """MadeRun writes reports/run.json; ReFrame's have a number in their names."""
     run = MadeRun(tmp_path).build('icx', 'fail', 'icx: broken').failed_with('icx')
     run.path = run.path.with_name('run-1.json')
     run.write()
-    for form in FORMATS:
-        assert main(['export', '--format', form, str(tmp_path)]) == 0
-        (line,) = (x for x in capsys.readouterr().out.splitlines() if 'MISSING' in x)
+    for form in ('openmetrics', 'csv'):
+        (line,) = re.findall('.*MISSING.*', membw('export', '--format', form, tmp_path)[1])
         assert 'icx: broken' in line or form == 'openmetrics'
         assert 'omp' in line and 'stream' in line
     run.add({'triad': metric(40.0)}, preset='icx', pinning='omp').write()  # a later round
-    assert main(['export', str(tmp_path)]) == 0
-    assert 'MISSING' not in capsys.readouterr().out
+    assert 'MISSING' not in membw('export', tmp_path)[1]
 
 
-def test_a_damaged_line_gives_exit_status_1_and_the_rest_is_exported(tmp_path, capsys):
+def test_a_damaged_line_gives_exit_status_1_and_the_rest_is_exported(tmp_path, membw):
     file = made_up.write(tmp_path / 'r.jsonl', [made_up.record()])
     file.write_text(file.read_text() + '{"schema": "membw-record-2"\n')
-    assert main(['export', str(file)]) == 1
-    out, err = capsys.readouterr()
-    assert 'membw_verdict{' in out and 'r.jsonl:2: not JSON' in err
-
-
-@pytest.mark.parametrize('words', [['gone.json'], ['--format', 'xml'], [str(ROOT / 'configs')]])
-def test_what_cannot_be_exported_is_one_line(words, capsys):
-    assert main(['export', *words]) == 2
-    assert capsys.readouterr().err.startswith('membw: ')
+    status, out, err = membw('export', file)
+    assert status == 1 and 'membw_verdict{' in out and 'r.jsonl:2: not JSON' in err
+    for words in (['gone.json'], ['--format', 'xml'], [ROOT / 'configs']):
+        status, _, err = membw('export', *words)
+        assert status == 2 and err.startswith('membw: ')
 
 
 def test_the_dashboard_asks_for_metrics_and_labels_that_are_exported(export):
@@ -150,25 +139,20 @@ def test_an_alert_of_the_page_is_of_what_is_low_or_wrong(export, alert, presets)
     assert {*re.findall(series, export('openmetrics'), re.M)} == presets
 
 
-def test_headlines_alone_have_the_verdict_of_every_figure(export, results, capsys):
-    words = ['export', '--headline', str(results)]
-    assert main(words) == 0
-    text, every = capsys.readouterr().out, export('openmetrics')
+def test_headlines_alone_have_the_verdict_of_every_figure(export):
+    text, every = export('openmetrics', '--headline'), export('openmetrics')
     verdicts = [re.findall('^membw_verdict.*', one, re.M) for one in (text, every)]
     assert verdicts[0] == verdicts[1] and 'metric="copy"' in every
-    assert main([*words, '--format', 'csv']) == 0
-    rows = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    rows = csv.DictReader(io.StringIO(export('csv', '--headline')))
     for metrics in (re.findall('metric="(.*?)"', text), [row['metric'] for row in rows]):
         assert {*metrics} == {'triad', 'latency'}
 
 
 @pytest.mark.parametrize('sign', ['=', '+', '-', '@'])
-def test_no_cell_of_the_csv_is_a_formula(tmp_path, capsys, sign):
+def test_no_cell_of_the_csv_is_a_formula(stored, membw, sign):
     case = {'verdict': 'INVALID', 'reasons': [f'{sign}HYPERLINK("http://x")'], 'test': f'{sign}a'}
-    file = made_up.write(tmp_path / 'r.json', [made_up.record(case=case)])
-    assert main(['export', '--format', 'csv', str(file)]) == 0
-    for row in csv.reader(io.StringIO(capsys.readouterr().out)):
-        assert not [cell for cell in row if cell.startswith(sign)]
+    out = membw('export', '--format', 'csv', stored([made_up.record(case=case)]))[1]
+    assert not [c for row in csv.reader(io.StringIO(out)) for c in row if c.startswith(sign)]
 
 
 def test_reframe_pushes_each_figure_and_our_own_log_goes_on(call, tmp_path):
@@ -190,16 +174,16 @@ def test_a_bound_is_not_pushed_as_a_figure(tmp_path, monkeypatch):
     """A dashboard alarmed at each disturbed run; builds were pushed, too."""
     monkeypatch.setenv('MEMBW_HTTPJSON', 'http://127.0.0.1:9/')
     event = runpy.run_path(str(ROOT / 'ci/entries/httpjson.py'))['event']
-    bound = {'value': 150.0, 'unit': 'GB/s', 'better': 'higher', 'bound': 'lower'}
-    rows = {'triad': bound, 'copy': {'value': 160.0, 'unit': 'GB/s', 'better': 'higher'}}
-    file = made_up.write(tmp_path / 'r.json', [made_up.record(rows=rows)])
+    rows = made_up.metrics({'triad': 150.0, 'copy': 160.0}, half=None)
+    rows['triad']['bound'] = 'lower'
     values = {
         'local:default:triad': (None, 180.0, -0.05, 0.1, 'GB/s', 'pass'),
         'local:default:copy': (160.0, 0, None, None, 'GB/s', 'pass'),
     }
     case = types.SimpleNamespace(
-        check_display_name='stream %pinning=omp', check_record=str(file), check_perfvalues=values
-    )
+        check_display_name='stream %pinning=omp', check_perfvalues=values,
+        check_record=str(made_up.write(tmp_path / 'r.json', [made_up.record(rows=rows)])),
+    )  # fmt: skip
     sent = json.loads(event(case, {'site': 'here'}, ()))
     assert sent['check_perf_triad_lower_bound'] == 150 and 'check_perf_triad_value' not in sent
     assert sent['check_perf_triad_ref'] == 180 and sent['site'] == 'here'

@@ -7,6 +7,7 @@ leave: they prove how a night is kept, not what is measured.
 import fcntl
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ import pytest
 from made_run import MadeRun, metric
 from places import ROOT
 
-from membw.cli import build_parser
+from membw.cli import build_parser, main
 from membw.nightly import command as nightly
 from membw.nightly.night import Night
 
@@ -89,9 +90,8 @@ class Place:
     def night(self, *words, date=DATE, system='thin'):
         if self.made.cases:
             self.made.write()
-        parser = build_parser('nightly')
         words = ['nightly', '--system', system, '--night', date, *words]
-        args = parser.parse_args(words)
+        args = build_parser('nightly').parse_args(words)
         result = types.SimpleNamespace(status=None)
         try:
             result.status = nightly.run(args)
@@ -122,9 +122,6 @@ class Place:
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     return Place(tmp_path, monkeypatch)
-
-
-# --- one night -----------------------------------------------------------------------------------
 
 
 REPORT = '"$MEMBW_ROOT/results/reports/run-$$.json"'
@@ -160,9 +157,7 @@ NIGHTS = [
 @pytest.mark.parametrize(
     'plant, subject, status, junit, node', NIGHTS, ids=[f'{n[1]} {n[3] or n[4]}' for n in NIGHTS]
 )
-def test_a_night_says_what_is_missing_in_its_mail_status_junit_and_node_check(
-    place, plant, subject, status, junit, node
-):
+def test_a_night_says_what_is_missing(place, plant, subject, status, junit, node):
     plant(place)
     done = place.night()
     assert (done.subject, done.status) == (subject, status), done.mail
@@ -216,10 +211,8 @@ def test_a_night_that_is_killed_within_a_step_goes_on_there(place, number):
     assert process.wait(60) == (143 if number == signal.SIGTERM else -9)
     if number == signal.SIGTERM:
         mail = (place.nights / 'thin' / DATE / 'summary.txt').read_text()
-        assert (
-            'not complete: campaign-thin, history, report, export' in mail
-            and 'campaign-thin  stopped' in mail
-        )
+        assert 'not complete: campaign-thin, history, report, export' in mail
+        assert 'campaign-thin  stopped' in mail
     (place.folder / 'go').touch()
     assert place.night().status == 0 and place.calls() == ['run', *CALLS[1:2], *CALLS[1:]]
 
@@ -230,9 +223,6 @@ def test_a_step_that_hangs_is_bounded(place, monkeypatch):
     monkeypatch.setattr(nightly, 'count', lambda text: 0.02)
     done = place.night('--minutes', '1')
     assert done.status == 2 and 'run            out of time' in done.mail
-
-
-# --- several -------------------------------------------------------------------------------------
 
 
 def test_two_systems_of_a_checkout_never_meet(place):
@@ -251,13 +241,10 @@ OTHER = ['--checks', '-n ladder']
 AGAIN = {
     'is finished': ([], None),
     'was of another command: membw run --full --system thin --t': (OTHER, None),
-    'cannot be read': ([], ''),
+    'cannot be read': ([], ''), 'cannot be read (state.json: ': ([], '[' * 100_000),
     'cannot be read (state.json: other steps': (
-        [],
-        json.dumps({'options': FULL, 'begun': '', 'steps': {}}),
-    ),
-    'cannot be read (state.json: ': ([], '[' * 100_000),
-}
+        [], json.dumps({'options': FULL, 'begun': '', 'steps': {}})),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize('said', AGAIN)
@@ -308,8 +295,7 @@ def test_a_row_that_ended_is_named_every_night_until_it_is_acknowledged(place):
 def test_machines_of_a_new_name_each_night_are_compared_with_nothing(place):
     for day in range(1, 5):
         done = place.fresh().row(host=f'pod-{day}').night(date=f'2026-05-{day:02}')
-        is_first = day == 1
-        assert (done.subject == 'all is well') == is_first, done.mail
+        assert (done.subject == 'all is well') == (day == 1), done.mail
     assert done.status == 2 and 'nothing was compared: 4 names in 4 nights' in done.mail
 
 
@@ -326,31 +312,23 @@ def test_a_history_is_early_by_its_reason(place, nights, shell, status):
     assert place.night().status == status
 
 
-# --- who may call it -----------------------------------------------------------------------------
+@pytest.mark.parametrize('words', [
+    '--night soon', '--minutes 0', "--checks=-n 'x", '--system ulyses', '--within soon',
+])  # fmt: skip
+def test_nonsense_is_refused(place, capsys, words):
+    option, _, value = words.replace('=', ' ').partition(' ')
+    assert main(['nightly', f'{option}={value}']) == 2
+    assert value in capsys.readouterr().err and place.calls() == []
 
 
-@pytest.mark.parametrize(
-    'words',
-    [
-        ('--night', 'soon'),
-        ('--minutes', '0'),
-        ('--checks', "-n 'x"),
-        ('--system', 'ulyses'),
-        ('--within', 'soon'),
-    ],
-)
-def test_nonsense_is_refused(place, call, words):
-    done = call('membw', 'nightly', *words, MEMBW_ROOT=str(place.folder))
-    assert done.returncode == 2 and words[1] in done.stderr
-    assert place.calls() == []
-
-
-def test_two_nights_at_once_are_refused(root, call):
-    """By ci/nightly itself, in this checkout: the second does not even set up."""
-    nights = root / 'results' / 'nights'
-    nights.mkdir(parents=True, exist_ok=True)
+def test_two_nights_at_once_are_refused(tmp_path):
+    """By ci/nightly itself: the second does not even set up."""
+    nights = tmp_path / 'results/nights'
+    for folder in (nights, tmp_path / 'ci'):
+        folder.mkdir(parents=True)
+    words = ['bash', shutil.copy(ROOT / 'ci/nightly', tmp_path / 'ci')]
     with open(nights / 'lock', 'a') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         (nights / 'pid').write_text('4711\n')
-        done = call('bash', 'ci/nightly')
+        done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 2 and 'process 4711' in done.stderr

@@ -1,6 +1,7 @@
 """`membw node`: its record and exit status; the programs are stand-ins."""
 
 import json
+import shutil
 import signal
 import subprocess
 import time
@@ -8,7 +9,6 @@ import time
 import made_up_nodes as made
 import pytest
 
-from membw import cli
 from membw.node import assembled, battery, command, text
 from membw.results.table import read_table
 
@@ -50,9 +50,9 @@ def put(folder, name, more=''):
     (folder / name).chmod(0o755)
 
 
-def run(capsys, *words):
-    status = cli.main(['node', *map(str, words)])
-    return status, capsys.readouterr()
+@pytest.fixture
+def run(membw):
+    return lambda *words: membw('node', *words)
 
 
 def peers_of(tmp_path):
@@ -64,62 +64,53 @@ def peers_of(tmp_path):
         node['parts'] = [p for p in node['parts'] if p['name'] not in ('one', 'tiers')]
         for metric in ('triad_one_thread', 'read_gbs_across'):
             del node['metrics'][metric]
-    file = tmp_path / 'peers.jsonl'
-    file.write_text(''.join(json.dumps(node) + '\n' for node in alike))
-    return file
+    return made.made.write(tmp_path / 'peers.jsonl', alike)
 
 
-def test_a_node_passes_beside_its_peers_and_leaves_a_record(programs, tmp_path, capsys):
-    status, said = run(capsys, '--programs', programs, '--peers', peers_of(tmp_path), '--line')
+def test_a_node_passes_beside_its_peers_and_leaves_a_record(programs, tmp_path, run):
+    status, out, err = run('--programs', programs, '--peers', peers_of(tmp_path), '--line')
     record = json.loads(next((tmp_path / 'nodes').glob('n1-*.json')).read_text())
-    assert (status, record['word'], said.out.split()[:2]) == (0, 'PASS', ['n1', 'PASS'])
+    assert (status, record['word'], out.split()[:2]) == (0, 'PASS', ['n1', 'PASS'])
     read = read_table([str(tmp_path / 'nodes')])  # it is one for rank, history and the page, too
     assert {f.metric for f in read.figures} >= {'triad', 'l3_size'}
     assert {f.of.word for f in read.figures} == {record['word']}
 
 
-def test_a_program_that_a_signal_ends_is_died_and_the_word_is_printed_without_a_disk(
-    programs, tmp_path, capsys
-):
+def test_a_signal_is_died_and_the_word_is_printed_without_a_disk(programs, tmp_path, run):
+    status, out, err = run('--programs', programs, '--unjudged')  # others judge its record
+    record = json.loads(next((tmp_path / 'nodes').glob('n1-*.json')).read_text())
+    assert (status, out) == (0, '') and 'word' not in record
     put(programs, 'ladder', f'kill -{signal.SIGBUS} $$')
+    shutil.rmtree(tmp_path / 'nodes')
     (tmp_path / 'nodes').write_text('no folder')
-    status, said = run(capsys, '--programs', programs, '--line')
-    assert said.out.startswith('n1 DIED ')
-    assert 'ladder: ended by SIGBUS (signal 7)' in said.out and status != 0
+    status, out, err = run('--programs', programs, '--line')
+    assert out.startswith('n1 DIED ')
+    assert 'ladder: ended by SIGBUS (signal 7)' in out and status != 0
 
 
 @pytest.mark.parametrize('end, why', [
     ('kill -TERM $$', 'ended by SIGTERM'), ('kill -ILL $$', 'was it built for another CPU?'),
     ('echo ladder: no libgomp.so.1 >&2; exit 127', 'exit status 127: ladder: no libgomp.so.1'),
 ])  # fmt: skip
-def test_one_that_was_stopped_or_built_elsewhere_is_missing(programs, tmp_path, capsys, end, why):
+def test_one_that_was_stopped_or_built_elsewhere_is_missing(programs, tmp_path, run, end, why):
     put(programs, 'ladder', end)
-    status, said = run(capsys, '--programs', programs, '--json')
-    found = json.loads(said.out)
+    status, out, err = run('--programs', programs, '--json')
+    found = json.loads(out)
     assert status == 1 and found['word'] in ('MISSING', 'UNDECIDED')
     assert 'UNDECIDED' == found['word'] or 'ladder' in found['why']
     (lost,) = json.loads(next((tmp_path / 'nodes').glob('*.json')).read_text())['missing']
     assert why in lost['why'] and not lost['died']
 
 
-def test_the_record_alone_is_written_where_others_judge(programs, tmp_path, capsys):
-    status, said = run(capsys, '--programs', programs, '--unjudged')
-    record = json.loads(next((tmp_path / 'nodes').glob('n1-*.json')).read_text())
-    assert (status, said.out) == (0, '') and 'word' not in record
-
-
-@pytest.mark.parametrize(
-    'words, fact',
-    [
-        (['--seconds', '5'], "'5' is not a number of seconds from 30 to 180"),
-        (['--programs', '/nowhere'], "no program 'stream' in '/nowhere'"),
-        (['--system', 'thn'], "no system 'thn' in systems/"),
-        (['--preset', 'gcc-o9'], "no compiler here for preset 'gcc-o9'"),
-    ],
-)
-def test_a_usage_error_is_one_line(words, fact, capsys):
-    status, said = run(capsys, *words)
-    assert status == 2 and fact in said.err
+@pytest.mark.parametrize('words, fact', [
+    ('--seconds 5', "'5' is not a number of seconds from 30 to 180"),
+    ('--programs /nowhere', "no program 'stream' in '/nowhere'"),
+    ('--system thn', "no system 'thn' in systems/"),
+    ('--preset gcc-o9', "no compiler here for preset 'gcc-o9'"),
+])  # fmt: skip
+def test_a_usage_error_is_one_line(words, fact, run):
+    status, out, err = run(*words.split())
+    assert status == 2 and fact in err
 
 
 def test_who_took_the_cpus_is_said():

@@ -6,17 +6,12 @@ import made_up_nodes as made
 import made_up_records as records
 import pytest
 
-from membw import cli
-
 
 @pytest.fixture
-def why(tmp_path, capsys):
-    def ask(rows, *words):
-        file = tmp_path / 'rows.jsonl'
-        file.write_text(''.join(json.dumps(row) + '\n' for row in rows))
-        status = cli.main(['why', words[0], str(file), *words[1:]])
-        said = capsys.readouterr()
-        return status, said.out + said.err
+def why(stored, membw):
+    def ask(rows, node, *words):
+        status, *said = membw('why', node, stored(rows), *words)
+        return status, ''.join(said)
 
     return ask
 
@@ -25,12 +20,9 @@ LOST = {'memory_channels': 7, 'mem_total_mib': 229_376}
 
 
 def test_a_lost_channel_is_named_from_records_of_stream_alone(why):
-    rows = records.fleet(12)
-    rows += [
-        records.record('n099', 0.001 * i, records.stream(share=0.875), facts=LOST)
-        for i in range(4)
-    ]
-    status, said = why(rows, 'n099')
+    slow = records.stream(share=0.875)
+    rows = [records.record('n099', 0.001 * i, slow, facts=LOST) for i in range(4)]
+    status, said = why([*records.fleet(12), *rows], 'n099')
     assert status == 1
     for text in (
         'n099  FAIL (a memory module or channel is gone; ',
@@ -49,6 +41,8 @@ def test_a_battery_and_why_name_the_same_cause(why):
     status, said = why(rows, 'n7', '--json')
     found = json.loads(said)
     assert (status, found['word'], found['causes'][0]['name']) == (1, 'UNDECIDED', 'fabric-clock')
+    status, said = why(rows, 'n999')
+    assert status == 2 and "no record of node 'n999'" in said
 
 
 def test_since_when_is_the_first_record_that_is_low_and_stays_so(why):
@@ -57,8 +51,3 @@ def test_since_when_is_the_first_record_that_is_low_and_stays_so(why):
     peers = [made.node(f'p{i}', day=6) for i in range(5)]
     _, said = why([*peers, *days, *again], 'n7')
     assert f'Since: {made.made.when(5)[:10]}' in said and 'the first record' not in said
-
-
-def test_a_node_that_is_not_there_is_a_usage_error(why):
-    status, said = why(records.fleet(3), 'n999')
-    assert status == 2 and "no record of node 'n999'" in said

@@ -13,24 +13,21 @@ STOLEN = {name: {'stolen_share': 0.2} for name in made.METRICS}
 LOW = 'low once: measure again'
 
 
-@pytest.mark.parametrize(
-    'planted, word, said',
-    [
-        ({}, 'PASS', ''),
-        ({'busy': ALL_BUSY}, 'UNDECIDED', 'other processes took CPU time'),
-        ({'shares': {'rate': 0.875}}, 'UNDECIDED', LOW),
-        ({'shares': {'rate': 0.8}, 'busy': ALL_BUSY}, 'UNDECIDED', 'other processes took CPU'),
-        ({'shares': {'cache': 0.1, 'l3': 0.5}, 'busy': ALL_BUSY}, 'UNDECIDED', 'other processe'),
-        ({'shares': {'rate': 0.8}, 'busy': STOLEN}, 'UNDECIDED', 'the host of this virtual'),
-        ({'shares': {'rate': 0.8}, 'counted': {'quota_throttles': 9}}, 'UNDECIDED', 'a quota of'),
-        ({'shares': {'rate': 1.3}}, 'UNDECIDED', 'too good: a cache, another size?'),
-        ({'dies': 'ladder'}, 'DIED', 'ladder: ended by SIGBUS (signal 7)'),
-        ({'verdicts': {'stream': ('INVALID', 'placement')}}, 'INVALID', 'stream: placement on n1'),
-        ({'verdicts': {'ladder': ('INVALID', 'no-level')}}, 'INVALID', 'ladder: no-level on n1'),
-        ({'verdicts': {'tiers': ('UNDECIDED', 'noise')}}, 'UNDECIDED', 'no read_gbs_across'),
-        ({'verdicts': {'stream': ('INVALID', 'x')}, 'dies': 'ladder'}, 'DIED', 'ladder: ended'),
-    ],
-)
+@pytest.mark.parametrize('planted, word, said', [
+    ({}, 'PASS', ''),
+    ({'busy': ALL_BUSY}, 'UNDECIDED', 'other processes took CPU time'),
+    ({'shares': {'rate': 0.875}}, 'UNDECIDED', LOW),
+    ({'shares': {'rate': 0.8}, 'busy': ALL_BUSY}, 'UNDECIDED', 'other processes took CPU'),
+    ({'shares': {'cache': 0.1, 'l3': 0.5}, 'busy': ALL_BUSY}, 'UNDECIDED', 'other processe'),
+    ({'shares': {'rate': 0.8}, 'busy': STOLEN}, 'UNDECIDED', 'the host of this virtual'),
+    ({'shares': {'rate': 0.8}, 'counted': {'quota_throttles': 9}}, 'UNDECIDED', 'a quota of'),
+    ({'shares': {'rate': 1.3}}, 'UNDECIDED', 'too good: a cache, another size?'),
+    ({'dies': 'ladder'}, 'DIED', 'ladder: ended by SIGBUS (signal 7)'),
+    ({'verdicts': {'stream': ('INVALID', 'placement')}}, 'INVALID', 'stream: placement on n1'),
+    ({'verdicts': {'ladder': ('INVALID', 'no-level')}}, 'INVALID', 'ladder: no-level on n1'),
+    ({'verdicts': {'tiers': ('UNDECIDED', 'noise')}}, 'UNDECIDED', 'no read_gbs_across'),
+    ({'verdicts': {'stream': ('INVALID', 'x')}, 'dies': 'ladder'}, 'DIED', 'ladder: ended'),
+])  # fmt: skip
 def test_the_word_of_one_measurement(planted, word, said):
     found = made.word(made.node(**planted), PEERS)
     assert found.word == word and said in found.why, found.text
@@ -70,11 +67,18 @@ def test_a_node_without_peers_is_compared_with_its_own_first_runs():
     *low, last = made.measured(4, day=9, shares={'rate': 0.8})
     assert made.word(last, before).word == 'UNDECIDED'
     assert made.word(last, [*before, *low]).word == 'FAIL'
+    worse = made.node(day=8)  # than it reads: it is judged by nothing, and no yardstick
+    for row in worse['metrics'].values():
+        row['bound'] = 'upper'
+    assert made.word(worse, before).word == 'UNDECIDED'
+    assert made.word(made.node(day=9), [*before, worse]).word == 'PASS'
 
 
-def test_what_failed_before_is_no_yardstick():
+def test_what_failed_before_is_no_yardstick_nor_is_one_of_another_cpu():
     failed = [{**one, 'word': 'FAIL'} for one in made.measured(7)]
-    assert 'nothing to compare' in made.word(made.node(day=9), failed).why
+    others = [made.node(f'x{i}', facts={'cpu_model': 'Other'}) for i in range(8)]
+    for rows in (failed, others):
+        assert 'nothing to compare with' in made.word(made.node(day=9), rows).why
 
 
 @pytest.mark.parametrize('loss, runs', [(0.005, 24), (0.01, 16)])
@@ -96,11 +100,6 @@ def test_a_node_that_falls_a_little_each_run_does_not_take_its_yardstick_along(l
 ])  # fmt: skip
 def test_a_reference_clears_and_condemns_where_there_is_nobody_else(row, word):
     assert made.word(made.node(case={'references': {'triad': row}})).word == word
-
-
-def test_a_peer_of_another_cpu_or_build_is_none():
-    others = [made.node(f'x{i}', facts={'cpu_model': 'Other'}) for i in range(8)]
-    assert 'nothing to compare with' in made.word(made.node(), others).why
 
 
 def test_a_cause_stands_with_its_evidence_behind_the_word():

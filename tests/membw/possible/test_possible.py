@@ -4,12 +4,12 @@ import itertools
 import json
 import os
 import re
+import shutil
 
 import made_up_records
 import pytest
 import record_schema
 import yaml
-from checkout_copy import copy_checkout, variables
 from places import ROOT
 
 from membw.possible import contributed, published, sentence
@@ -78,14 +78,6 @@ def test_a_cpu_is_recognised_by_what_it_calls_itself_or_not_at_all(machine):
         assert why in top.what
 
 
-def test_a_slice_of_a_socket_says_so_and_is_compared_with_nobody():
-    lines = sentence.lines_of(record_of(IDENTITIES[0]), 30.8, stores='ordinary')
-    assert lines == [
-        '2 of up to 96 cores: the peak of the whole socket is at most 460.8 GB/s '
-        '(12 channels x DDR5-4800).'
-    ]
-
-
 def modules(count, mts=3200, rated=3200):
     return [{'configured_mts': mts, 'rated_mts': rated}] * count
 
@@ -134,12 +126,10 @@ def test_of_a_cpu_that_is_not_known_the_modules_say_the_most():
     assert counted[:2] == (409.6, '8 channels x DDR-6400') and not counted.is_most
 
 
-@pytest.mark.parametrize('name, known', [
-    ('EPYC 7763', 409.6), ('X7550', None), ('5950X', None), ('6767P', None), ('6980P', 1689.6),
-])  # fmt: skip
-def test_no_peak_is_the_end_where_there_is_faster_memory(name, known):
-    found = peak.known_peak(record_of(identity(name)))
-    assert (found[0] if found else None) == known
+def test_no_peak_is_the_end_where_there_is_faster_memory():
+    found = [peak.known_peak(record_of(identity(name))) for name in ('7763', '6980P')]
+    assert [gbs for gbs, _ in found] == [409.6, 1689.6]
+    assert not any(peak.known_peak(record_of(identity(n))) for n in ('X7550', '5950X', '6767P'))
 
 
 @pytest.mark.parametrize('facts', [
@@ -206,9 +196,7 @@ def test_a_published_figure_as_a_run_of_a_healthy_node_is_not_below_the_others(r
     (310, modules(16), 'ordinary', 'claimed stores: no figure of this CPU or its like. A second'),
     (310, modules(16), 'non-temporal', '1 machine of EPYC 7002 and 7003: 78 % of the peak.'),
 ])  # fmt: skip
-def test_a_word_on_others_only_where_three_like_machines_and_a_channel_would_show(
-    gbs, dimms, stores, said
-):
+def test_when_there_is_a_word_on_others(gbs, dimms, stores, said):
     lines = sentence.lines_of(record_of(identity(), dimms=dimms), gbs, stores=stores)
     assert said in lines[-1]
 
@@ -242,8 +230,13 @@ def table():
     kinds = {}
     for (name, machine), loss in itertools.product(reversed(SERVERS.items()), LOSSES):
         for user in ('root', 'user'):
-            memory, gbs, lines = of_a_loss(machine, *loss, user == 'root')
+            is_root, is_healthy = user == 'root', loss[:2] == (1, 0)
+            memory, gbs, lines = of_a_loss(machine, *loss, is_root)
             said = ' '.join(lines)
+            assert 'as it should be' not in said or is_root and is_healthy
+            assert not is_root or loss[0] == 1 or 'channels are populated' in lines[0]
+            assert not is_root or loss[1] == 0 or ' MT/s' in lines[0]
+            assert not is_healthy or 'below them' not in said
             kin = published.kin_of(peak.cpu_of(record_of(machine)['facts']))
             kind = re.sub(r'[\d.]*\d', '#', re.sub(r'\(.*?\)', '()', said.replace(kin, 'these')))
             example = f'{name}, {memory}, {user}, {loss[2]}, {gbs:.0f}: {said}'
@@ -256,24 +249,10 @@ def table():
 def test_what_is_said_of_each_loss_is_the_table_that_was_read_by_eye():
     """WRITE_SENTENCES=1 writes it anew."""
     assert len(SERVERS) >= 24
+    said = list(table())
     if os.environ.get('WRITE_SENTENCES'):
-        TABLE.write_text('\n'.join(table()) + '\n')
-    assert TABLE.read_text().splitlines() == list(table())
-
-
-@pytest.mark.parametrize('is_root', [True, False], ids=['as root', 'not as root'])
-@pytest.mark.parametrize('name', SERVERS)
-def test_no_node_with_a_loss_is_as_it_should_be(name, is_root):
-    for share, steps, stores in LOSSES:
-        _, _, lines = of_a_loss(SERVERS[name], share, steps, stores, is_root)
-        if share < 1 or steps or not is_root:
-            assert not any('as it should be' in line for line in lines)
-        if is_root and share < 1:
-            assert 'channels are populated' in lines[0]
-        if is_root and steps:
-            assert ' MT/s' in lines[0]
-        if share == 1 and not steps:
-            assert not any('below them' in line for line in lines)
+        TABLE.write_text('\n'.join(said) + '\n')
+    assert TABLE.read_text().splitlines() == said
 
 
 def test_what_others_published_reaches_no_judge():
@@ -282,34 +261,28 @@ def test_what_others_published_reaches_no_judge():
     assert rooms == {'possible', 'report', 'summary', 'accept'}  # these print it, and no verdict
 
 
-def test_a_contract_says_the_share_that_it_asks_for_and_what_others_reach():
-    never, lost = (sentence.asked(gbs, 256, 'ordinary') for gbs in (540, 5))
-    assert never == [
-        '540 GB/s is 211 % of the peak of 256 GB/s: no memory gives that.',
-        'Published, ordinary stores, all CPUs: 54 to 64 % (7 machines): above them: nobody '
-        'published so much.',
-    ]
-    assert lost[1].endswith(': below them: a machine that lost 96 % passes.')
+@pytest.fixture
+def shown(own_root, membw):
+    """A function: (exit status, standard output, standard error) of `membw published`."""
+
+    def call(*words):
+        published.figures.cache_clear()
+        return membw('published', *words)
+
+    (own_root / 'systems').rmdir()
+    shutil.copytree(ROOT / 'systems', own_root / 'systems')
+    yield call
+    published.figures.cache_clear()
 
 
-def test_an_unknown_cpu_says_what_is_missing(monkeypatch):
-    monkeypatch.setattr('os.geteuid', lambda: 0)
-    record = record_of(identity('X7550'))
-    assert sentence.lines_of(record, 30)[:1] == [
-        'Peak unknown: Intel(R) Xeon(R) CPU X7550 @ 2.00GHz, family 6, model 46: not in '
-        "systems/facts/cpus.yaml; set 'peak_gbs' in systems/."
-    ]
-
-
-def test_the_list_one_figure_and_a_misspelt_one_on_the_terminal(call):
-    done = call('membw', 'published')
-    assert done.returncode == 0 and all(row['id'] in done.stdout for row in FIGURES['figures'])
-    assert max(map(len, done.stdout.splitlines())) <= 100
-    one = call('membw', 'published', 'suse-9004')
-    assert 'caching effects' in one.stdout and 'warning' in one.stdout
-    done = call('membw', 'published', 'suse-9005')
+def test_the_list_one_figure_and_a_misspelt_one_on_the_terminal(shown):
+    status, out, _ = shown()
+    assert status == 0 and all(row['id'] in out for row in FIGURES['figures'])
+    assert max(map(len, out.splitlines())) <= 100
+    _, one, _ = shown('suse-9004')
+    assert 'caching effects' in one and 'warning' in one
     said = "membw: no published figure 'suse-9005'\nhint: did you mean 'suse-9004'?\n"
-    assert (done.returncode, done.stderr) == (2, said)
+    assert shown('suse-9005') == (2, '', said)
 
 
 def a_record(gbs=235.4, **fields):
@@ -367,34 +340,27 @@ def test_each_record_among_the_figures_is_checked_again():
         assert not [*contributed.refusals(record)] and record == contributed.kept(record)
 
 
-def test_a_record_becomes_a_figure_once(call, tmp_path):
-    own = variables(copy_checkout(tmp_path / 'own'))
-    folder = tmp_path / 'own/systems/facts/published'
+def test_a_record_becomes_a_figure_once(shown, own_root, tmp_path):
+    folder = own_root / 'systems/facts/published'
 
-    def add(name, record):
-        file = tmp_path / name
-        file.write_text(record if isinstance(record, str) else json.dumps(record) + '\n')
-        return call('membw', 'published', 'add', file, **own)
+    def add(text):
+        (tmp_path / 'x.json').write_text(text)
+        return shown('add', tmp_path / 'x.json')
 
     record = a_record() | {'busy': {'other_share': 0, 'processes': [{'name': 'secret'}]}}
-    done = add('good.json', record)
-    assert done.stdout.startswith('thin-gcc-o2: Triad 235.4 GB/s, 57 % of the peak\n')
+    _, out, _ = add(json.dumps(record) + '\n')
+    assert out.startswith('thin-gcc-o2: Triad 235.4 GB/s, 57 % of the peak\n')
     text = (folder / 'thin-gcc-o2.json').read_text()
     assert json.loads(text)['metrics'] == record['metrics'] and 'secret' not in text
-    listed = call('membw', 'published', **own).stdout
-    assert re.search(
-        r'^ +thin-gcc-o2 +thin +ordinary +node +235.4 +57 +8.0 +reference$', listed, re.M
-    )
-    one = call('membw', 'published', 'thin-gcc-o2', **own).stdout
+    line = r'^ +thin-gcc-o2 +thin +ordinary +node +235.4 +57 +8.0 +reference$'
+    assert re.search(line, shown()[1], re.M)
+    one = shown('thin-gcc-o2')[1]
     assert 'EPYC 7003 (Milan)' in one and 'systems/facts/published/thin-gcc-o2.json' in one
-    again = add('again.json', {**record, 'host': 'hydra'})
-    assert (again.returncode, again.stdout) == (
-        1,
-        'refused: there is such a figure: thin-gcc-o2\n',
-    )
+    again = add(json.dumps({**record, 'host': 'hydra'}))
+    assert again[:2] == (1, 'refused: there is such a figure: thin-gcc-o2\n')
     for damaged in ('nonsense', json.dumps(record)[:-1], json.dumps({**record, 'residency': 5})):
-        done = add('damaged.json', damaged)
-        assert done.returncode == 2 and "damaged.json': not one record" in done.stderr
+        status, _, err = add(damaged)
+        assert status == 2 and "x.json': not one record" in err
     assert len([*folder.iterdir()]) == 1
 
 
@@ -431,26 +397,33 @@ def test_what_a_store_costs_is_said_where_it_was_told(avoided, gain, line):
     assert sentence.cost(seen) == line
 
 
-def test_a_cpu_that_claims_its_lines_is_compared_with_such_cpus():
-    grace = next(m for m in IDENTITIES if m['is'] == 'NVIDIA Grace')
-    seen = looks(ordinary=880, nontemporal=890, half=870, threads=144)
-    record = record_of(grace) | {'looks': seen | {'write_allocate_avoided': 0.97}}
-    lines = sentence.lines_of(record, 880, stores='ordinary')
-    assert lines[0].endswith('by claimed stores.')
-    assert lines[1].startswith(
-        'Published, claimed stores, NVIDIA Grace: 80 to 95 % of the peak (5 machines): within them'
-    )
-
-
 def test_a_domain_that_reads_less_than_the_others_is_named():
     domains = {'0': {'apart': 0}, '1': {'apart': -0.126}, '2': {'apart': 0}}
-    assert sentence.apart({'domains': domains}) == [
-        'NUMA domain 1 reads 13 % less than the others.'
-    ]
+    (line,) = sentence.apart({'domains': domains})
+    assert line == 'NUMA domain 1 reads 13 % less than the others.'
 
 
-@pytest.mark.parametrize('threads, lines', [(192, 2), (None, 2), (96, 1), (1, 1)])
-def test_a_run_on_some_of_the_cores_is_compared_with_nobody(threads, lines):
-    machine = next(m for m in IDENTITIES if m['name'] == 'AMD EPYC 9R14')
-    record = record_of(machine) | {'threads': threads}
-    assert len(sentence.lines_of(record, 100, stores='non-temporal')) == lines
+CLAIMS = {'looks': looks(ordinary=880, nontemporal=890, half=870, threads=144)
+          | {'write_allocate_avoided': 0.97}}  # fmt: skip
+WHOLE, SLICE = (
+    'AMD EPYC 9R14',
+    '2 of up to 96 cores: the peak of the whole socket is at most 460.8',
+)
+ABOVE = 'Published, claimed stores, NVIDIA Grace: 80 to 95 % of the peak (5 machines): within them'
+
+
+# machine, more of its record, GB/s, stores, how many lines, the first, the second
+@pytest.mark.parametrize('machine, more, gbs, stores, count, first, second', [
+    (IDENTITIES[0], {}, 30.8, 'ordinary', 1, SLICE, ''),
+    (identity('X7550'), {}, 30, 'ordinary', 2, 'Peak unknown: Intel(R) Xeon(R) CPU X7550 @ 2.00GHz'
+     ", family 6, model 46: not in systems/facts/cpus.yaml; set 'peak_gbs' in systems/.", ''),
+    (next(m for m in IDENTITIES if m['is'] == 'NVIDIA Grace'), CLAIMS, 880, 'ordinary', 4,
+     'by claimed stores.', ABOVE),
+    *((next(m for m in IDENTITIES if m['name'] == 'AMD EPYC 9R14'), {'threads': n}, 100,
+       'non-temporal', lines, '', '') for n, lines in ((192, 2), (None, 2), (96, 1), (1, 1))),
+])  # fmt: skip
+def test_a_slice_or_unknown_cpu(monkeypatch, machine, more, gbs, stores, count, first, second):
+    monkeypatch.setattr('os.geteuid', lambda: 0)
+    lines = sentence.lines_of(record_of(machine) | more, gbs, stores=stores)
+    assert len(lines) == count and first in lines[0], lines
+    assert not second or lines[1].startswith(second)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+import standin_gcc
 from checkout_copy import copy_checkout
 from standin import StandIn
 
@@ -33,22 +34,17 @@ def line(name):
     return [*presets.flags(row['preset']), *before, 'nodeperf.c', *after]
 
 
-def test_the_founding_line_of_442_gflops_is_a_row(mkl):
+def test_the_founding_lines_of_442_and_27_gflops_are_rows_and_one_has_no_threads(mkl):
     words = [word.replace('-qopenmp', '-fopenmp') for word in line('mkl-intel')]
     assert sorted(words) == sorted(INTEL.split())
-
-
-def test_the_founding_line_of_27_gflops_is_a_row_and_says_that_it_has_no_threads(mkl):
-    words = line('mkl-sequential')
-    source = words.index('nodeperf.c')
-    printed = GNU.split()
-    assert words[source:] == printed[printed.index('nodeperf.c') :]
-    assert sorted(words[:source]) == sorted(printed[: printed.index('nodeperf.c')])
+    words, printed = line('mkl-sequential'), GNU.split()
+    at, there = words.index('nodeperf.c'), printed.index('nodeperf.c')
+    assert words[at:] == printed[there:] and sorted(words[:at]) == sorted(printed[:there])
     assert presets.blas_row('mkl-sequential')['threading'] == 'none'
 
 
 @pytest.mark.parametrize('name, folder', [('mkl-sequential', 'lib/intel64'), ('mkl-gnu', 'lib')])
-def test_mklroot_alone_links_the_rows_of_gcc(call, tmp_path, name, folder):
+def test_mklroot_alone_links_the_rows_of_gcc(call, environment, tmp_path, name, folder):
     """Against libraries that have their names, and the one function that is called."""
     libraries = tmp_path / 'mkl' / folder
     libraries.mkdir(parents=True)
@@ -57,7 +53,9 @@ def test_mklroot_alone_links_the_rows_of_gcc(call, tmp_path, name, folder):
     for library in presets.blas_row(name)['libraries']:
         call('gcc', '-shared', '-o', libraries / f'{library}.so', stub)
     words = ['PROGRAM=dgemm', 'PRESET=gcc-o3', f'BLAS={name}', f'BUILD={tmp_path / "b"}']
-    done = call('make', '-C', 'src', *words, MKLROOT=tmp_path / 'mkl', LIBRARY_PATH='')
+    path = f'{standin_gcc.put_up(tmp_path / "tools")}:{environment["PATH"]}'
+    more = {'MKLROOT': tmp_path / 'mkl', 'LIBRARY_PATH': '', 'PATH': path}
+    done = call('make', '-C', 'src', *words, **more)
     assert done.returncode == 0, done.stderr
     needed = call('readelf', '-d', tmp_path / 'b/dgemm').stdout
     assert all(f'{library}.so' in needed for library in presets.blas_row(name)['libraries'])
@@ -106,7 +104,6 @@ def test_make_links_the_requested_row(call, tmp_path):
     words = ['PROGRAM=dgemm', 'PRESET=icc-o2', f'CC={icc.path}', 'BLAS=mkl-intel']
     done = call('make', '-n', '-C', 'src', *words, f'BUILD={tmp_path / "b"}')
     assert done.returncode == 0, done.stderr
-    (line,) = [text for text in done.stdout.splitlines() if ' -o ' in text][:1]
-    words = shlex.split(line)
+    line = next(text for text in done.stdout.splitlines() if ' -o ' in text)
     wanted = f'-O2 -qopenmp -xHost dgemm.c -o {tmp_path}/b/dgemm -mkl'
-    assert words[1:] == wanted.split()
+    assert shlex.split(line)[1:] == wanted.split()

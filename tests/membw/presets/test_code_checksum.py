@@ -16,9 +16,7 @@ def built(need, folder, name, *flags, text='a', status=0):
     return out
 
 
-def test_another_place_is_the_same_code_and_other_instructions_or_constants_are_not(
-    need, tmp_path
-):
+def test_another_place_is_the_same_code_and_other_code_is_not(need, tmp_path):
     here = built(need, tmp_path, 'here', '-Wl,-rpath,/opt/store/gcc-runtime-6bbf45/lib')
     there = built(need, tmp_path, 'there', '-Wl,-rpath,/a/longer/store/gcc-runtime-c9ccba/lib')
     assert here.read_bytes() != there.read_bytes() and code_sha256(here) == code_sha256(there)

@@ -20,17 +20,6 @@ GOOD = {
 }
 
 
-def table_file(tmp_path, text):
-    path = tmp_path / 'presets.yaml'
-    path.write_text(text)
-    return path
-
-
-def flags(preset, *defines, **options):
-    words = [f'--{name}={value}' for name, value in options.items()]
-    return presets.flags(preset, *(f'--define={define}' for define in defines), *words)
-
-
 # code for a device is OpenMP's: such a row without it is none
 @pytest.mark.parametrize(
     'preset', [name for name, row in TABLE['presets'].items() if 'offload' not in row['features']]
@@ -42,51 +31,37 @@ def test_a_build_without_openmp_has_no_openmp_option(preset):
 
 
 def test_macros_come_in_the_order_given_and_extra_options_last():
-    options = flags('gcc-o3', 'B=5', 'A=float', extra="-g '-DT=a b'")
-    assert options[2:] == ['-DB=5', '-DA=float', '-g', '-DT=a b']
-
-
-def test_huge_pages_without_the_path_of_the_library_name_the_way_out():
-    with pytest.raises(presets.PresetError, match='LIBHUGETLBFS=PATH'):
+    words = ('--define=B=5', '--define=A=float', "--extra=-g '-DT=a b'")
+    assert presets.flags('gcc-o3', *words)[2:] == ['-DB=5', '-DA=float', '-g', '-DT=a b']
+    with pytest.raises(presets.PresetError, match='LIBHUGETLBFS=PATH'):  # the way out
         presets.flags('icc13-knc-huge')
 
 
-NO_LIBRARY = (
-    "ERROR: ld.so: object '/opt/libx.so.1.2' from LD_PRELOAD cannot be preloaded: ignored."
-)
+NO_LIBRARY = "ERROR: ld.so: object '/opt/libx.so.1.2' from LD_PRELOAD cannot be preloaded."
 
 
-@pytest.mark.parametrize(
-    'banner, family, version',
-    [
-        ('gcc (Debian 12.2.0-14+deb12u1) 12.2.0', 'gcc', '12.2.0'),
-        ('gcc-11 (Ubuntu 11.4.0-1ubuntu1~22.04) 11.4.0', 'gcc', '11.4.0'),
-        ('gcc (GCC) 8.5.0 20210514 (Red Hat 8.5.0-4)', 'gcc', '8.5.0'),
-        ('x86_64-conda-linux-gnu-cc (conda-forge gcc 13.2.0-3) 13.2.0', 'gcc', '13.2.0'),
-        (f'{NO_LIBRARY}\ngcc (GCC) 14.2.0', 'gcc', '14.2.0'),
-        ('GNU Fortran (Debian 12.2.0-14) 12.2.0', 'gfortran', '12.2.0'),
-        ('Debian clang version 19.1.7 (3~deb12u1)', 'clang', '19.1.7'),
-        ('clang version 18.1.3', 'clang', '18.1.3'),
-        (f'{DEPRECATED}\n{BANNERS["icc"]}', 'icc', '2021.10.0'),
-        (BANNERS['icc13'], 'icc13', '13.1.3'),
-        (BANNERS['icx'], 'icx', '2024.2.1'),
-        (BANNERS['aocc'], 'aocc', '5.0.0'),
-        ('AMD clang version 17.0.0 (https://github.com/RadeonOpenCompute roc-6.0.0)', None, None),
-        (BANNERS['nvc'], 'nvc', '24.5'),
-        (BANNERS['armclang'], 'armclang', '23.10'),
-        (BANNERS['cce'], 'cce', '15.0.1'),
-        ('Cray C : Version 8.7.4', 'cce', '8.7.4'),
-        (BANNERS['fcc'], 'fcc', '4.8.1'),
-        ('A new compiler, version 1.0', None, None),
-        ('', None, None),
-    ],
-)
+@pytest.mark.parametrize('banner, family, version', [
+    ('gcc (Debian 12.2.0-14+deb12u1) 12.2.0', 'gcc', '12.2.0'),
+    ('gcc-11 (Ubuntu 11.4.0-1ubuntu1~22.04) 11.4.0', 'gcc', '11.4.0'),
+    ('gcc (GCC) 8.5.0 20210514 (Red Hat 8.5.0-4)', 'gcc', '8.5.0'),
+    ('x86_64-conda-linux-gnu-cc (conda-forge gcc 13.2.0-3) 13.2.0', 'gcc', '13.2.0'),
+    (f'{NO_LIBRARY}\ngcc (GCC) 14.2.0', 'gcc', '14.2.0'),
+    ('GNU Fortran (Debian 12.2.0-14) 12.2.0', 'gfortran', '12.2.0'),
+    ('Debian clang version 19.1.7 (3~deb12u1)', 'clang', '19.1.7'),
+    ('clang version 18.1.3', 'clang', '18.1.3'),
+    (f'{DEPRECATED}\n{BANNERS["icc"]}', 'icc', '2021.10.0'),
+    (BANNERS['icc13'], 'icc13', '13.1.3'), (BANNERS['icx'], 'icx', '2024.2.1'),
+    (BANNERS['aocc'], 'aocc', '5.0.0'), (BANNERS['nvc'], 'nvc', '24.5'),
+    ('AMD clang version 17.0.0 (https://github.com/RadeonOpenCompute roc-6.0.0)', None, None),
+    (BANNERS['armclang'], 'armclang', '23.10'), (BANNERS['cce'], 'cce', '15.0.1'),
+    ('Cray C : Version 8.7.4', 'cce', '8.7.4'), (BANNERS['fcc'], 'fcc', '4.8.1'),
+    ('A new compiler, version 1.0', None, None), ('', None, None),
+])  # fmt: skip
 def test_a_compiler_is_known_by_what_it_prints(tmp_path, monkeypatch, banner, family, version):
     """Whatever stands before it."""
     (tmp_path / 'gcc').write_text(f'#!/bin/sh\ncat >&2 <<"END"\n{banner}\nEND\n')
     (tmp_path / 'gcc').chmod(0o755)
-    tools = 'sh cat cksum cut dirname grep ls sed sort'.split()
-    for tool in tools:
+    for tool in 'sh cat cksum cut dirname grep ls sed sort'.split():
         (tmp_path / tool).symlink_to(shutil.which(tool))
     monkeypatch.setenv('PATH', str(tmp_path))
     assert build.compilers() == ({family: [('gcc', version)]} if family else {})
@@ -153,6 +128,7 @@ WRONG = {
     "families.gcc: unknown key 'flag'": {'families': {'gcc': {'flag': 'x'}}},
     "presets.o3: the name is not 'gcc-": {'presets': {'o3': ROW}},
     "'families' and 'presets' hold one named row": {'families': 1, 'presets': 2},
+    "'features' is missing": {'presets': {'gcc-o2': {'family': 'gcc'}, 'o3': ROW}},
 }
 TEXTS = {
     "'presets.gcc-o2' is given twice": yaml.safe_dump(GOOD) + "  gcc-o2:\n    line: ''\n",
@@ -166,18 +142,13 @@ TEXTS = {
 @pytest.mark.parametrize('said', TEXTS)
 def test_a_mistake_in_the_table_is_one_clear_line(tmp_path, said):
     with pytest.raises(presets.PresetError) as caught:
-        presets.load(table_file(tmp_path, TEXTS[said]))
-    first, *_, last = str(caught.value).splitlines()
+        (tmp_path / 'presets.yaml').write_text(TEXTS[said])
+        presets.load(tmp_path / 'presets.yaml')
+    first, *rest = str(caught.value).splitlines()
     assert first.startswith('membw: presets.yaml') and said in first
-    assert last.startswith('hint: ')
-
-
-def test_all_problems_of_a_table_are_reported_at_once(tmp_path):
-    table = {**GOOD, 'presets': {'gcc-o2': {'family': 'gcc'}, 'o3': ROW}}
-    with pytest.raises(presets.PresetError) as told:
-        presets.load(table_file(tmp_path, yaml.safe_dump(table)))
-    for word in ("'line' is missing", "'source' is missing", "presets.o3: the name is not 'gcc-"):
-        assert word in str(told.value)
+    assert rest[-1].startswith('hint: ')
+    for word in ("'source' is missing", "presets.o3: the name is not 'gcc-"):  # all at once
+        assert 'is missing' not in said or word in str(caught.value)
 
 
 def test_a_python_without_yaml_says_so(monkeypatch):
@@ -186,16 +157,13 @@ def test_a_python_without_yaml_says_so(monkeypatch):
         presets.load()
 
 
-@pytest.mark.parametrize(
-    'words, said',
-    [
-        (['flags', 'gcc-o2', '--define=NTIMES=0'], "invalid value of NTIMES: '0'"),
-        (['flags', 'gcc-o2', '--sise=1'], "unexpected argument '--sise=1'"),
-        (['plan', 'gcc-o3', 'stream', '--mpicc=no-mpicc'], "no 'no-mpicc' on the PATH"),
-        (['plan', 'gcc-o3', 'stream', '--mpicc=true'], "'true -show' does not say what it adds"),
-        (['blas', 'atlas'], "unknown BLAS 'atlas'"),
-    ],
-)
+@pytest.mark.parametrize('words, said', [
+    (['flags', 'gcc-o2', '--define=NTIMES=0'], "invalid value of NTIMES: '0'"),
+    (['flags', 'gcc-o2', '--sise=1'], "unexpected argument '--sise=1'"),
+    (['plan', 'gcc-o3', 'stream', '--mpicc=no-mpicc'], "no 'no-mpicc' on the PATH"),
+    (['plan', 'gcc-o3', 'stream', '--mpicc=true'], "'true -show' does not say what it adds"),
+    (['blas', 'atlas'], "unknown BLAS 'atlas'"),
+])  # fmt: skip
 def test_what_cannot_be_is_a_fact_and_the_way_out(words, said):
     with pytest.raises(presets.PresetError) as told:
         build.ask(*words)
@@ -206,9 +174,7 @@ def test_the_checksum_of_the_sources_is_that_of_sha256sum(tmp_path):
     for name in ('it/b.c', 'it/a/a.h', 'it/B.f90', 'harness/c.h', 'it/notes.txt', 'other/x.c'):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
-    script = (
-        'export LC_ALL=C; '
-        "sha256sum $(find it harness -name '*.[ch]' -o -name '*.f90' | sort) | sha256sum"
-    )
+    find = "find it harness -name '*.[ch]' -o -name '*.f90'"
+    script = f'export LC_ALL=C; sha256sum $({find} | sort) | sha256sum'
     done = subprocess.run(script, shell=True, cwd=tmp_path, capture_output=True, text=True)
     assert presets.source_sha256(tmp_path / 'it') == done.stdout.split()[0]

@@ -1,5 +1,6 @@
 """Which rows Spack is asked for: those that a check runs, and none again that it has built."""
 
+import pytest
 import yaml
 from checkout_copy import copy_checkout, variables
 
@@ -43,18 +44,15 @@ def test_a_few_rows_of_those_that_are_built_need_no_spack_nor_do_all_of_them_aft
     assert len(spack_rows.commands(tmp_path, more)) == 1 and len(specs(tmp_path)) == 2
 
 
-def test_rows_of_other_sources_are_built_again_and_only_requested_ones(tmp_path):
-    built(tmp_path, spack_rows.write(tmp_path, 'stream', rows('gcc-o2', 'gcc-o3')))
-    (tmp_path / 'fingerprint').write_text('of sources that were edited since')
-    one = spack_rows.write(tmp_path, 'stream', rows('gcc-o3'))
-    assert len(specs(tmp_path)) == 1 and len(spack_rows.commands(tmp_path, one)) == 1
-
-
-def test_rows_of_another_cpu_are_built_again(tmp_path, monkeypatch):
-    built(tmp_path, spack_rows.write(tmp_path, 'stream', rows('gcc-native')))
-    monkeypatch.setattr(spack_rows.presets, 'cpu', lambda: 'model name: of another node')
+@pytest.mark.parametrize('others', ['sources', 'CPU'])
+def test_rows_of_others_are_built_again_and_only_requested_ones(tmp_path, monkeypatch, others):
+    built(tmp_path, spack_rows.write(tmp_path, 'stream', rows('gcc-o2', 'gcc-native')))
+    if others == 'sources':
+        (tmp_path / 'fingerprint').write_text('of sources that were edited since')
+    else:
+        monkeypatch.setattr(spack_rows.presets, 'cpu', lambda: 'model name: of another node')
     one = spack_rows.write(tmp_path, 'stream', rows('gcc-native'))
-    assert len(spack_rows.commands(tmp_path, one)) == 1
+    assert len(specs(tmp_path)) == 1 and len(spack_rows.commands(tmp_path, one)) == 1
 
 
 def test_reframe_asks_for_the_rows_that_its_checks_run(tmp_path, call):

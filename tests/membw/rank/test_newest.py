@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 import made_up_records as made
 import pytest
 
-from membw import cli, moments
+from membw import moments
 from membw.moments import night_of
 from membw.rank.ranking import rank_files, rank_table
 from membw.report.run import run_of_records
@@ -73,38 +73,26 @@ def test_the_hour_changes_no_verdict(tmp_path, here, zone, begin, share, word):
 
 
 # minutes that the clock of n004 is ahead, what is said of it
-CLOCKS = [
+@pytest.mark.parametrize('ahead, said', [
     (0, None), (1, None), (10, '8 minutes ahead'), (-10, '10 minutes behind'),
     (20 * 60, '1198 minutes ahead'), (2 * 1440, '2878 minutes ahead'),
     (-1440, '1440 minutes behind'),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize('ahead, said', CLOCKS)
+])  # fmt: skip
 @pytest.mark.parametrize('share, word', [(0.9, {'n004': 'FAIL'}), (1.0, {})])
 def test_a_clock_that_is_off_changes_no_verdict_and_is_said(tmp_path, ahead, said, share, word):
     """By the clock of who submits, each job takes two minutes."""
     begin, rows = '2026-06-10 11:55', []
     for row, start in zip(fleet_and_retests(begin, share), [0] * 20 + [5, 10, 15], strict=True):
         own = ahead * (row['host'] == 'n004')
-        between = {
-            'submitted': made.when(at(begin, start)),
-            'taken': made.when(at(begin, start + 2)),
-        }
-        number = {'measurement': start // 5}
-        row |= {
-            'time': made.when(at(begin, start + own)),
-            'case': {**row['case'], **between, **number},
-        }
+        row['time'] = made.when(at(begin, start + own))
+        row['case'] |= {
+            'submitted': made.when(at(begin, start)), 'taken': made.when(at(begin, start + 2)),
+            'measurement': start // 5,
+        }  # fmt: skip
         rows.append(row)
     assert verdicts(tmp_path, rows) == word
     problems = rank_files([str(tmp_path / 'r.jsonl')]).problems
     assert problems == ([f'n004: its clock is {said}'] if said else [])
-
-
-def test_retests_of_the_next_day_belong_to_the_measurement(tmp_path):
-    rows = fleet_and_retests('2026-06-10 03:00', 0.9, later=(1200, 1800, 2000))
-    assert verdicts(tmp_path, rows) == {'n004': 'FAIL'}
 
 
 def test_the_page_shows_first_measurement_and_retests_across_noon(tmp_path):
@@ -113,50 +101,43 @@ def test_the_page_shows_first_measurement_and_retests_across_noon(tmp_path):
     assert len({row.node for row in run.rows}) == 20
 
 
-def test_a_node_without_a_record_in_the_newest_measurement_is_missing(tmp_path, capsys):
+def test_a_node_without_a_record_in_the_newest_measurement_is_missing(tmp_path, stored, membw):
     rows = made.fleet(20, days=(at('2026-10-28 20:00'),))
     rows += [r for r in made.fleet(20, days=(at('2026-11-10 20:00'),)) if r['host'] != 'n007']
-    file = str(made.write(tmp_path / 'r.jsonl', rows))
     check = tmp_path / 'nodecheck.txt'
-    status = cli.main(['rank', file, '--nodes', 'n[001-020]', '--node-check', str(check)])
-    assert status == 1
+    words = ['rank', stored(rows), '--nodes', 'n[001-020]', '--node-check', check]
+    status, out, _ = membw(*words)
     line = 'n007 MISSING (no record since 2026-10-28)'
-    assert line in capsys.readouterr().out
+    assert status == 1 and line in out
     assert check.read_text().splitlines()[6] == line.replace('(', '').replace(')', '')
 
 
-def test_a_node_missing_in_one_series_is_missing_although_another_has_it(tmp_path):
-    weekly = made.fleet(10, days=(0,), case={'test': 'dgemm'})
-    nightly = [r for r in made.fleet(10, days=(0, 5)) if (r['host'], r['time']) != LOST]
-    found = verdicts(tmp_path, weekly + nightly)
-    assert found == {'n007': 'MISSING'}
+WEEKLY = made.fleet(10, days=(0,), case={'test': 'dgemm'})
+NIGHTLY = [
+    row for row in made.fleet(10, (0, 5)) if (row['host'], row['time']) != ('n007', made.when(5))
+]
+STORES = {
+    'retests of the next day': (
+        fleet_and_retests('2026-06-10 03:00', 0.9, later=(1200, 1800, 2000)), {'n004': 'FAIL'}),
+    'missing in one series, although another has it': (WEEKLY + NIGHTLY, {'n007': 'MISSING'}),
+    'measured alone after the fleet': (made.fleet(10) + [made.record('n003', 3.0)], {}),
+    # one node of a fleet each night, as a one-node check under Slurm does
+    'in turn': ([made.record(made.name(n), n, made.stream()) for n in range(12)], {}),
+}  # fmt: skip
 
 
-LOST = ('n007', made.when(5))
+@pytest.mark.parametrize('rows, words', STORES.values(), ids=STORES)
+def test_what_belongs_to_the_newest_measurement(tmp_path, rows, words):
+    assert verdicts(tmp_path, rows) == words
 
 
-def test_a_node_measured_alone_after_the_fleet_makes_nobody_missing(tmp_path):
-    rows = made.fleet(10) + [made.record('n003', 3.0)]
-    assert verdicts(tmp_path, rows) == {}
-
-
-def test_nodes_that_are_measured_in_turn_are_compared_and_not_missing(tmp_path):
-    """One node of a fleet each night, as a one-node check under Slurm does."""
-    rows = [made.record(made.name(n), n, made.stream()) for n in range(12)]
-    assert verdicts(tmp_path, rows) == {}
-
-
-@pytest.mark.parametrize(
-    'zone, moment, night',
-    [
-        ('UTC', '2026-11-21 23:00', '2026-11-21'),
-        ('UTC', '2026-11-22 03:00', '2026-11-21'),
-        ('America/Los_Angeles', '2026-11-22 12:00', '2026-11-21'),  # 04:00
-        ('Asia/Tokyo', '2026-11-21 12:00', '2026-11-21'),  # 21:00
-        ('Europe/Berlin', '2026-10-25 10:59', '2026-10-24'),  # 11:59, after the change
-        ('Europe/Berlin', '2026-10-25 11:00', '2026-10-25'),
-    ],
-)
+@pytest.mark.parametrize('zone, moment, night', [
+    ('UTC', '2026-11-21 23:00', '2026-11-21'), ('UTC', '2026-11-22 03:00', '2026-11-21'),
+    ('America/Los_Angeles', '2026-11-22 12:00', '2026-11-21'),  # 04:00
+    ('Asia/Tokyo', '2026-11-21 12:00', '2026-11-21'),  # 21:00
+    ('Europe/Berlin', '2026-10-25 10:59', '2026-10-24'),  # 11:59, after the change
+    ('Europe/Berlin', '2026-10-25 11:00', '2026-10-25'),
+])  # fmt: skip
 def test_a_night_is_the_day_of_twelve_hours_before_at_this_site(here, zone, moment, night):
     here(zone)
     assert night_of(seconds(moment)) == night

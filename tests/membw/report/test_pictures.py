@@ -1,4 +1,4 @@
-"""Pictures are well-formed SVG whose text and marks lie within it, on a screen and on a phone."""
+"""Marks of the pictures: bounds, curves, cells."""
 
 import re
 from xml.etree import ElementTree
@@ -7,33 +7,19 @@ from membw.report import svg
 from membw.report.charts import Bar, Curve, bars, heat_map, lines
 
 SVG = '{http://www.w3.org/2000/svg}'
-ROWS = [
-    Bar('gcc-native omp wait=active', 214.0, '214.0 ±4.3', 209.7, 218.3),
-    Bar('gcc-o2 omp', 140.2, '≥ 140.2', sign='≥ '),
-    Bar('gcc-o2 none', 91.0, '91.0 ±1.0', 90.0, 92.0, '', (166.6, 158.0, 183.0), True),
-    Bar('clang-o3 none', None, 'INVALID: wrong-pinning'),
-]
+PLAIN = Bar('gcc-native omp wait=active', 214.0, '214.0 ±4.3', 209.7, 218.3)
+BOUND = Bar('gcc-o2 omp', 140.2, '≥ 140.2', sign='≥ ')
 CURVES = [
     Curve(f'triad_number_{i}', [(float(n), n * i * 3.0, None, None) for n in range(1, 60)])
     for i in range(1, 5)
 ]
 
 
-def pictures(width):
-    yield bars(ROWS, 'GB/s', 256.0, width, 'bars')
-    yield lines(CURVES, 'threads', 'GB/s', width, 'lines')
-    yield lines(CURVES, 'bytes', 'us', width, 'lines', log_x=True, log_y=True)
-    names = [f'n{i:04d}' for i in range(200)]
-    values = {(a, b): 1.0 + i for i, a in enumerate(names) for b in names[::7]}
-    yield heat_map(values, names, 'ns', width, 'map')
-    yield heat_map({('0', '1'): 25.0, ('1', '0'): 27.0}, ['0', '1'], 'ns', width, 'map')
-
-
 def test_a_bound_has_an_arrow_each_way_it_is_open_and_no_whiskers():
-    plain = bars([ROWS[0]], 'GB/s', None, 800, '').as_text()
+    plain = bars([PLAIN], 'GB/s', None, 800, '').as_text()
     assert '<path' not in plain and plain.count('stroke-width="1.5"') > 0
     for sign, ways in (('≥ ', {'8'}), ('≤ ', {'-8'}), ('~ ', {'8', '-8'})):
-        bound = bars([ROWS[1]._replace(sign=sign)], 'GB/s', None, 800, '').as_text()
+        bound = bars([BOUND._replace(sign=sign)], 'GB/s', None, 800, '').as_text()
         assert set(re.findall(r'<path d="M[\d. ]+l(-?8) ', bound)) == ways
         assert 'stroke-width="1.5"' not in bound
 

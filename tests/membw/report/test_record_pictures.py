@@ -30,9 +30,8 @@ def drawn(section):
 def test_a_ladder_has_latency_and_bandwidth_over_its_sizes(section):
     sizes = [2**n for n in range(12, 26)]
     points = {
-        'latency_2m_ns': [[1.5] * 14, [None] * 14, [2.5] * 14],
-        'read_one_gbs': [[90.0] * 14],
-    }
+        'latency_2m_ns': [[1.5] * 14, [None] * 14, [2.5] * 14], 'read_one_gbs': [[90.0] * 14]
+    }  # fmt: skip
     record = {'sizes': sizes, 'points': points, 'declared_bytes': [1 << 15, 1 << 20]}
     latency, bandwidth = drawn(section('ladder', record))
     assert 'pages of 2 MiB, 4096: 2' in latency and '>16 MiB<' in latency

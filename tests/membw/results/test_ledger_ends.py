@@ -36,20 +36,13 @@ REFUSED = [
 
 @pytest.mark.parametrize('status, said', REFUSED, ids=lambda one: str(one)[:40])
 def test_what_never_began_is_missing_with_the_words_of_who_refused(status, said):
+    """After the program began it is its death, but for what our own program refuses, and says."""
     why, died = ledger.judge(status, printed=said)
     assert not died and why == f'exit status {status}' + (f': {said}' if said else '')
-
-
-@pytest.mark.parametrize('status, said', REFUSED, ids=lambda one: str(one)[:40])
-def test_the_same_after_the_program_began_is_its_death(status, said):
-    """But for what our own program refuses, and says."""
     assert ledger.judge(status, printed=said, started=True).died == (not said.startswith('membw:'))
 
 
-SIGNALS = [*range(1, 32), 35]
-
-
-@pytest.mark.parametrize('number', SIGNALS)
+@pytest.mark.parametrize('number', [*range(1, 32), 35])
 def test_a_signal_is_a_death_but_of_code_for_another_cpu(number):
     why, died = ledger.judge(128 + number)
     assert died and f'signal {number}' in why
@@ -90,16 +83,13 @@ def test_how_a_launch_ended(status, verdict, printed, state, expected):
     assert not end or (end.why.startswith(expected[0]) and end.died is expected[1]), end
 
 
-@pytest.mark.parametrize(
-    'stderr, shown',
-    [
-        ("warm-up\nmembw: no file 'x'", "membw: no file 'x'"),
-        ('-----\n\nThere are not enough slots available', 'There are not'),
-        ('make: warning\ncc: error: no such file', 'cc: error'),
-        ('srun: error: n1: task 0: Exited with exit code 2', 'srun: error: n1'),
-        ('/s/rfm_job.sh: line 8: 23644 Bus error               /b/stream --json r.json', ''),
-    ],
-)
+@pytest.mark.parametrize('stderr, shown', [
+    ("warm-up\nmembw: no file 'x'", "membw: no file 'x'"),
+    ('-----\n\nThere are not enough slots available', 'There are not'),
+    ('make: warning\ncc: error: no such file', 'cc: error'),
+    ('srun: error: n1: task 0: Exited with exit code 2', 'srun: error: n1'),
+    ('/s/rfm_job.sh: line 8: 23644 Bus error               /b/stream --json r.json', ''),
+])  # fmt: skip
 def test_the_last_words_are_the_programs_own(stderr, shown):
     said = ledger.last_words(stderr)
     assert said.startswith(shown) and bool(said) == bool(shown)

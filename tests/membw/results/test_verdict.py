@@ -9,30 +9,43 @@ from membw.results.table import Figure, read_table
 REFERENCES = {'triad': [180.0, -0.05, 0.1]}
 
 
-def triad(tmp_path, share, bound=False, case=None, **fields):
+@pytest.fixture
+def figure(tmp_path):
+    """figure(RECORD): its last one."""
+
+    def of(record):
+        return read_table([str(made.write(tmp_path / 'r.jsonl', [record]))]).figures[-1]
+
+    return of
+
+
+def triad(share=1.0, bound=None, references=REFERENCES, known=None, **fields):
     rows = made.stream(share=share)
-    if bound:
-        rows['triad']['bound'] = 'lower'
-    record = made.record(rows=rows, case={'references': REFERENCES, **(case or {})}, **fields)
-    return read_table([str(made.write(tmp_path / 'r.jsonl', [record]))]).figures[-1]
+    for row in rows.values():
+        row |= {'bound': bound, 'low': None, 'high': None} if bound else {}
+    case = {'references': references, 'known_issues': known or {}}
+    return made.record(rows=rows, case=case, **fields)
 
 
-@pytest.mark.parametrize(
-    'share, bound, known, word',
-    [
-        (1.0, False, {}, 'PASS'),
-        (0.94, False, {}, 'FAIL'),
-        (1.2, False, {}, 'FAIL'),
-        (0.96, True, {}, 'PASS'),
-        (0.94, True, {}, 'UNDECIDED'),
-        (1.2, True, {}, 'UNDECIDED'),
-        (0.94, False, {'triad': 'old firmware'}, 'KNOWN'),
-        (1.0, False, {'triad': 'old firmware'}, 'XPASS'),
-    ],
-)
-def test_a_figure_is_compared_with_its_reference(tmp_path, share, bound, known, word):
-    figure = triad(tmp_path, share, bound, {'known_issues': known})
-    assert verdict.of_figure(figure) == word
+DIMM = {'triad': 'old firmware'}
+PEAK = {'references': {}, 'peak': {'value': made.TRIAD, 'unit': 'GB/s'}}
+LATENCY = {'value': 1018.9, 'unit': 'ns', 'better': 'lower', 'bound': 'upper'}
+OF_LATENCY = {'references': {'ns_0_0': [150.0, None, 0.1]}}
+
+
+@pytest.mark.parametrize('record, word', [
+    (triad(), 'PASS'), (triad(0.94), 'FAIL'), (triad(1.2), 'FAIL'),
+    (triad(0.96, 'lower'), 'PASS'), (triad(0.94, 'lower'), 'UNDECIDED'),
+    (triad(1.2, 'lower'), 'UNDECIDED'), (triad(bound='upper'), 'UNDECIDED'),
+    (triad(0.94, known=DIMM), 'KNOWN'), (triad(known=DIMM), 'XPASS'),
+    (triad(1.09, **PEAK), 'PASS'), (triad(1.11, **PEAK), 'UNDECIDED'),  # too good
+    (triad(validation={'ok': False}), 'INVALID'), (triad(0.1, references={}), 'PASS'),
+    # a time that others lengthened fails no reference
+    (made.record(rows={'ns_0_0': LATENCY}, case=OF_LATENCY), 'UNDECIDED'),
+    (made.record(rows={'ns_0_0': {**LATENCY, 'bound': None}}, case=OF_LATENCY), 'FAIL'),
+])  # fmt: skip
+def test_a_figure_is_compared_with_its_reference(figure, record, word):
+    assert verdict.of_figure(figure(record)) == word
 
 
 @pytest.mark.parametrize('value, low, high, limits, word', [
@@ -54,74 +67,27 @@ def test_each_side_of_each_limit_of_a_reference(value, low, high, limits, word):
     assert bool(verdict.missed(figure)) == (word != 'PASS')
 
 
-@pytest.mark.parametrize('share, word', [(1.09, 'PASS'), (1.11, 'UNDECIDED')])
-def test_a_headline_a_tenth_above_the_peak_is_too_good(tmp_path, share, word):
-    peak = {'value': made.TRIAD, 'unit': 'GB/s'}
-    figure = triad(tmp_path, share, case={'references': {}}, peak=peak)
-    assert verdict.of_figure(figure) == word
-
-
-def test_a_wrong_figure_is_invalid_whatever_it_is(tmp_path):
-    assert verdict.of_figure(triad(tmp_path, 1.0, validation={'ok': False})) == 'INVALID'
-
-
 @pytest.mark.parametrize('share', [0.1, 1.0, 3.0])
 @pytest.mark.parametrize('references', [REFERENCES, {}])
 @pytest.mark.parametrize('bound, sign', [('upper', '≤ '), ('unknown', '~ ')])
-def test_one_that_a_cache_may_hold_is_undecided_whatever_it_is(
-    tmp_path, share, references, bound, sign
-):
+def test_one_that_a_cache_may_hold(figure, share, references, bound, sign):
     reason = {'reason': 'not-proven', 'detail': 'beyond 360 MiB', 'allowed': False}
-    rows = made.stream(share=share)
-    for row in rows.values():
-        row.update(bound=bound, low=None, high=None)
-    record = made.record(
-        rows=rows, case={'references': references}, verdict='UNDECIDED', reasons=[reason]
-    )
-    figure = read_table([str(made.write(tmp_path / 'r.jsonl', [record]))]).figures[-1]
-    assert verdict.of_figure(figure) == 'UNDECIDED' and figure.verdict != 'VALID'
-    assert (figure.sign, figure.is_bound) == (sign, True)
-    assert verdict.missed(figure) == 'not-proven (beyond 360 MiB)'
+    one = figure(triad(share, bound, references, verdict='UNDECIDED', reasons=[reason]))
+    assert verdict.of_figure(one) == 'UNDECIDED' and one.verdict != 'VALID'
+    assert (one.sign, one.is_bound) == (sign, True)
+    assert verdict.missed(one) == 'not-proven (beyond 360 MiB)'
 
 
-def test_an_upper_bound_that_is_allowed_meets_no_reference(tmp_path):
-    rows = made.stream()
-    rows['triad']['bound'] = 'upper'
-    record = made.record(rows=rows, case={'references': REFERENCES})
-    figure = read_table([str(made.write(tmp_path / 'r.jsonl', [record]))]).figures[-1]
-    assert verdict.of_figure(figure) == 'UNDECIDED'
-
-
-@pytest.mark.parametrize('bound, word', [('upper', 'UNDECIDED'), (None, 'FAIL')])
-def test_a_time_that_others_lengthened_fails_no_reference(tmp_path, bound, word):
-    row = {'value': 1018.9, 'unit': 'ns', 'better': 'lower', 'bound': bound}
-    record = made.record(rows={'ns_0_0': row}, case={'references': {'ns_0_0': [150.0, None, 0.1]}})
-    figure = read_table([str(made.write(tmp_path / 'r.jsonl', [record]))]).figures[-1]
-    assert verdict.of_figure(figure) == word
-
-
-def test_a_figure_without_reference_passes(tmp_path):
-    assert verdict.of_figure(triad(tmp_path, 0.1, case={'references': {}})) == 'PASS'
-
-
-def test_a_case_has_the_worst_word_of_its_figures(tmp_path):
-    figures = [triad(tmp_path, share) for share in (1.0, 0.9)]
-    assert verdict.of_case(figures) == 'FAIL'
+def test_a_case_has_the_worst_word_of_its_figures(figure):
+    assert verdict.of_case([figure(triad(share)) for share in (1.0, 0.9)]) == 'FAIL'
     assert verdict.of_case([]) == 'MISSING'
     assert verdict.worst(['UNDECIDED', 'XPASS', 'FAIL', 'MISSING', 'PASS']) == 'FAIL'
 
 
-@pytest.mark.parametrize(
-    'words, status',
-    [
-        (['PASS', 'KNOWN'], 0),
-        (['PASS', 'FAIL'], 1),
-        (['UNDECIDED'], 1),
-        (['MISSING'], 2),  # nothing was judged
-        (['MISSING', 'FAIL'], 1),
-        (['XPASS'], 1),
-        ([], 2),
-    ],
-)
+@pytest.mark.parametrize('words, status', [
+    (['PASS', 'KNOWN'], 0), (['PASS', 'FAIL'], 1), (['UNDECIDED'], 1),
+    (['MISSING'], 2),  # nothing was judged
+    (['MISSING', 'FAIL'], 1), (['XPASS'], 1), ([], 2),
+])  # fmt: skip
 def test_the_exit_status_is_0_where_every_word_is_good(words, status):
     assert verdict.exit_status(words) == status

@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import time
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -103,19 +102,23 @@ def test_why_reframe_stopped_is_the_reason(made):
 
 
 def test_the_newest_run_is_the_one_that_was_killed(own_root, monkeypatch):
-    made = MadeRun(own_root / 'results')
-    good(made)
-    made.path = made.path.with_name('run-1.json')
+    """Of those with a figure, by time, whatever their names."""
+    made = MadeRun(own_root / 'results').add()  # a dry run: it passed without a figure
+    made.path = made.path.with_name('run-9.json')
     made.write()
-    os.utime(made.path, (1, 1))
+    made.path.with_name('run-8.json').write_text('')  # what a failed start left
+    with pytest.raises(MembwError, match='no report'):
+        reframe.newest()
+    for name, at in (('run-7.json', 0), ('run-1.json', 1)):
+        made = good(MadeRun(own_root / 'results'))
+        made.path = made.path.with_name(name)
+        made.write()
+        os.utime(made.path, (at, at))
     assert reframe.newest() == str(own_root / 'results/reports/run-1.json')
     made.path.with_name('run.ledger').rename(made.path.with_name('run-2.ledger'))
     assert reframe.newest().endswith('run-2.json')
     monkeypatch.setattr(reframe, 'is_held', lambda: True)  # it is under way
     assert reframe.newest().endswith('run-1.json')
-
-
-# --- reports of other types ----------------------------------------------------------------------
 
 
 def places(value, path=()):
@@ -158,23 +161,18 @@ def test_a_report_with_a_value_of_another_type_is_read_or_named_by_its_place(mad
     assert number > 250 and refused > 80
 
 
-# --- a session of ReFrame ------------------------------------------------------------------------
-
-
-def test_a_reframe_that_is_killed_leaves_its_ledger(call, environment, one_run, tmp_path):
+def test_a_reframe_that_is_killed_leaves_its_ledger(own_place, tmp_path):
     """The run ends with its table and a JUnit file, not with the words of an innocent line."""
     slow = tiny_check.text().replace("'echo'", "'sleep 60; echo'")
     more = slow.replace('class tiny', 'class other')
     (tmp_path / 'tiny.py').write_text(slow + more.partition('\n\n')[2])
     options = ['-c', tmp_path / 'tiny.py', '--prefix', tmp_path / 'reframe', '--system', 'local']
-    process = subprocess.Popen(
-        ['membw', 'run', *options], env=environment, stdout=subprocess.PIPE, text=True
-    )
-    mine, reports = [], Path(reframe.root(), 'results/reports')
+    process = subprocess.Popen(['membw', 'run', *options], stdout=subprocess.PIPE, text=True)
+    mine = []
     while not (mine and '"event": "run"' in mine[0].read_text()):
         assert process.poll() is None
         time.sleep(0.1)
-        mine = [*reports.glob(f'*-{process.pid}.ledger')]
+        mine = [*(own_place / 'results').glob('reports/*.ledger')]
     child = open(f'/proc/{process.pid}/task/{process.pid}/children').read().split()
     os.kill(int(child[0]), signal.SIGKILL)
     out, _ = process.communicate(timeout=60)

@@ -12,14 +12,13 @@ import types
 
 import pytest
 
+from membw.cli import main
 from membw.errors import MembwError
 from membw.results import run_lock
 from membw.run import refusals, session
 
 
-def test_a_file_system_without_locks_is_named_and_used_and_a_file_in_the_way_is_one_line(
-    monkeypatch, capsys, own_root
-):
+def test_a_file_system_without_locks_is_named_and_used(monkeypatch, capsys, own_root):
     def no_locks(*_):
         raise OSError(errno.ENOSYS, 'Function not implemented')
 
@@ -42,17 +41,13 @@ def test_a_disk_that_fills_in_mid_run_is_named_and_ends_it(own_root):
     assert not (child.exists() and child.read_text() and alive(int(child.read_text())))
 
 
-@pytest.mark.parametrize(
-    'words, fact, hint',
-    [
-        (['-S', 'strem.array_size=1'], "no check 'strem'", "did you mean 'stream'?"),
-        (['-S', 'array_szie=1'], "no check has a variable 'array_szie'", "mean 'array_size'?"),
-        (['--setvar=elements=4e6'], "no check has a variable 'elements'", '--describe'),
-        (['--setvar=stream.alow=x'], "'stream' has no variable 'alow'", "did you mean 'allow'?"),
-        (['--setvar=stream.bodies=9'], "'stream' has no variable 'bodies'", '--describe'),
-        (['-Sstream.bodies=9', '-S', 'ntimes=3'], "'stream' has no variable 'bodies'", '--desc'),
-    ],
-)
+@pytest.mark.parametrize('words, fact, hint', [
+    (['-S', 'strem.array_size=1'], "no check 'strem'", "did you mean 'stream'?"),
+    (['-S', 'array_szie=1'], "no check has a variable 'array_szie'", "mean 'array_size'?"),
+    (['--setvar=elements=4e6'], "no check has a variable 'elements'", '--describe'),
+    (['--setvar=stream.alow=x'], "'stream' has no variable 'alow'", "did you mean 'allow'?"),
+    (['-Sstream.bodies=9', '-S', 'ntimes=3'], "'stream' has no variable 'bodies'", '--desc'),
+])  # fmt: skip
 def test_a_variable_that_no_check_has_is_refused(words, fact, hint):
     with pytest.raises(MembwError, match=fact) as caught:
         refusals.each_check(words)
@@ -71,17 +66,12 @@ def test_a_session_of_plain_reframe_is_waited_for(own_root):
         refusals.refuse_second_session('cea')
 
 
-def test_a_dry_run_is_one():
-    """ReFrame takes -r or --dry-run: it ended with "not allowed with argument -r/--run"."""
-    assert '-r' not in session.command('base', 'thin', ['--dry-run', '-n', 'stream'])
-    assert '-r' in session.command('base', 'thin', ['-n', 'stream'])
-
-
 TERMINATED = """
 import os, signal, sys
 from membw.interruption import heeded
 from membw.run import session
 signal.signal(signal.SIGINT, HANDLER)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)  # ignored where a shell began the tests by '&'
 session.root = lambda: os.getcwd()
 os.environ['MEMBW_ROOT'] = os.getcwd()
 session.ENDING = [(number, min(s, ENDING)) for number, s in session.ENDING]
@@ -98,16 +88,11 @@ while :; do sleep 0.05; done"""
 HEARD, IGNORED = 'signal.default_int_handler', 'signal.SIG_IGN'  # begun by a shell's '&'
 
 
-@pytest.mark.parametrize(
-    'number, times, script, ending, handler',
-    [
-        (signal.SIGTERM, 1, DEAF, 0.5, IGNORED),
-        (signal.SIGHUP, 1, DEAF, 0.5, HEARD),
-        (signal.SIGQUIT, 1, DEAF, 0.5, HEARD),
-        (signal.SIGINT, 2, DEAF, 0.5, HEARD),
-        (signal.SIGTERM, 1, LOSES_ONE, 2, IGNORED),
-    ],
-)
+@pytest.mark.parametrize('number, times, script, ending, handler', [
+    (signal.SIGTERM, 1, DEAF, 0.5, IGNORED), (signal.SIGHUP, 1, DEAF, 0.5, HEARD),
+    (signal.SIGQUIT, 1, DEAF, 0.5, HEARD), (signal.SIGINT, 2, DEAF, 0.5, HEARD),
+    (signal.SIGTERM, 1, LOSES_ONE, 2, IGNORED),
+])  # fmt: skip
 def test_what_is_measured_ends_with_the_command(tmp_path, number, times, script, ending, handler):
     """`timeout`, a CI that cancels, `kill`, a terminal that closes: the benchmark once went on."""
     streams = {'stdout': subprocess.PIPE, 'stderr': subprocess.DEVNULL, 'text': True}
@@ -136,19 +121,50 @@ def alive(pid):
 
 
 OURS = "membw: systems/zz.yaml: 'time_limt': unknown key\nhint: did you mean 'time_limit'?"
-# those of tests/membw/test_typing_errors.py are typed
-MISTYPED = [
-    ([], OURS, "'time_limt': unknown key", "did you mean 'time_limit'?"),
-    (['-p', 'gcc-o9'], '', "no preset 'gcc-o9'", "did you mean 'gcc-o"),
-    ([], 'ERROR: run session stopped: x', 'before its first case: run session stopped: x', '.log'),
+STOPPED = 'ERROR: run session stopped: x'
+PARTITIONS = [
+    {'extras': {'left_out': {'icc-o2': "no 'icc'", 'icc-avx2': "no 'icc'"}}},
+    {'extras': {'left_out': {'icc-o2': "no 'icc'", 'gcc-avx2': 'needs avx2'}}},
+    {'extras': {}},
 ]
 
 
-@pytest.mark.parametrize('rest, line, fact, hint', MISTYPED, ids=[m[2] for m in MISTYPED])
-def test_what_reframe_refused_is_named_with_the_way_out(rest, line, fact, hint, tmp_path):
-    with pytest.raises(MembwError, match=fact) as caught:
-        refusals.refuse_nothing(str(tmp_path / 'run'), None, rest, line.splitlines(), [])
-    assert hint in caught.value.hint
+# those of tests/membw/test_typing_errors.py are typed
+@pytest.mark.parametrize('rest, said, fact, hint', [
+    ([], OURS, "'time_limt': unknown key", "did you mean 'time_limit'?"),
+    (['-p', 'gcc-o9'], '', "no preset 'gcc-o9'", "did you mean 'gcc-o"),
+    ([], STOPPED, 'before its first case: run session stopped: x', '.log'),
+    (['-p', 'icc-o2'], None, "left out here is icc-o2: no 'icc'", ''),
+])  # fmt: skip
+def test_what_reframe_refused_is_named_with_the_way_out(rest, said, fact, hint, tmp_path):
+    if said is None:
+        (tmp_path / 'run.ledger').touch()  # of no case
+    with pytest.raises(MembwError) as caught:
+        words = (said or '').splitlines()
+        refusals.refuse_nothing(str(tmp_path / 'run'), None, rest, words, PARTITIONS)
+    assert fact in str(caught.value) and hint in caught.value.hint
+
+
+def test_a_reason_is_given_once_for_all_partitions():
+    texts = refusals.left_out(['-p', 'icc-.*', '-p', 'gcc-avx2'], PARTITIONS)
+    assert texts == ["icc-o2, icc-avx2: no 'icc'", 'gcc-avx2: needs avx2']
+
+
+def test_a_run_names_what_is_left_out_of_the_presets_it_was_given(own_place, capfd):
+    main(['run', '--system', 'ulysses', '-n', 'stream', '-p', 'gcc-(o2|avx2)'])
+    said = capfd.readouterr()
+    assert 'left out here is gcc-avx2: needs avx2, which the CPU does not have\n' in said.err
+    assert 'icc-avx2' not in said.out + said.err
+
+
+def test_systems_of_other_configurations_are_reframes_to_know(monkeypatch):
+    monkeypatch.delenv('RFM_CONFIG_FILES', raising=False)
+    for system, fact in (('ulyses', 'no system'), ('local:defalt', 'no partition')):
+        with pytest.raises(MembwError, match=fact):
+            session.partitions_of(system)
+        assert session.partitions_of(system, ['-C', 'site.py']) == []
+    monkeypatch.setenv('RFM_CONFIG_FILES', 'site.py')
+    assert session.has_other_systems([])
 
 
 def test_a_variable_is_set_in_each_check_that_has_it():
@@ -162,11 +178,14 @@ def test_a_variable_is_set_in_each_check_that_has_it():
     assert refusals.each_check(['-c', 'mine.py', '-S', 'a=1']) == ['-c', 'mine.py', '-Sa=1']
 
 
-def test_the_name_of_a_check_selects_that_check_alone():
+def test_the_name_of_a_check_selects_that_check_alone_and_a_dry_run_is_one():
+    """ReFrame takes -r or --dry-run: it ended with "not allowed with argument -r/--run"."""
     words = ['-n', 'pingpong', '-p', 'gcc-o2', '-n', 'stream%pinning=omp']
     # stream%round=1%pinning=omp, too
     wanted = ['^pingpong(%|$)', 'gcc-o2', 'stream%.*pinning=omp']
     assert refusals.whole_names(words)[1::2] == wanted
+    assert '-r' not in session.command('base', 'thin', ['--dry-run', '-n', 'stream'])
+    assert '-r' in session.command('base', 'thin', ['-n', 'stream'])
 
 
 def test_a_full_disk_is_named(monkeypatch, own_root):

@@ -22,7 +22,7 @@ def made(tmp_path):
 
 @pytest.fixture
 def shown(capsys):
-    """shown(made, ...): (text, exit status) of the printed run."""
+    """shown(made): (text, exit status) of the printed run."""
 
     def text_and_status(made):
         status = show(read(made.write()))
@@ -32,8 +32,7 @@ def shown(capsys):
 
 
 def rows(made):
-    path = made.write()
-    return read(path).rows
+    return read(made.write()).rows
 
 
 def stream(triad, **more):
@@ -41,32 +40,18 @@ def stream(triad, **more):
 
 
 REFERENCES = {'triad': [42.0, -0.05, 0.1]}
-
-
-# --- verdicts
-
-
 WHY = f'wrong-pinning (thread 3 ran on CPU 9{", and so on" * 20})'
-VERDICTS = [
+
+
+@pytest.mark.parametrize('how, triad, has_reference, word, said', [
     ({'low': 42, 'high': 43}, 42.5, True, 'PASS', '42.5 ±0.5'),
-    (
-        {'low': 34.9, 'high': 35.1},
-        35.0,
-        True,
-        'FAIL',
-        'triad 35 GB/s, at least 39.9 wanted (-17%)',
-    ),
+    ({'low': 34.9, 'high': 35.1}, 35.0, True, 'FAIL', 'triad 35 GB/s, at least 39.9 wanted (-17'),
     ({'low': 36, 'high': 42}, 39.0, True, 'UNDECIDED', '39.0 ±3.0'),
     ({'bound': True}, 41.0, True, 'PASS', '≥ 41.0'),
     ({'bound': True}, 37.2, True, 'UNDECIDED', '≥ 37.2'),  # a bound never fails a reference
     ({'bound': True}, 37.2, False, 'PASS', '≥ 37.2'),
-]
-
-
-@pytest.mark.parametrize('how, triad, has_reference, word, said', VERDICTS)
-def test_a_figure_is_held_to_its_reference_and_shown(
-    made, shown, how, triad, has_reference, word, said
-):
+])  # fmt: skip
+def test_a_figure_is_held_to_its_reference(made, shown, how, triad, has_reference, word, said):
     made.add(stream(triad, **how), references=REFERENCES if has_reference else {})
     text, status = shown(made)
     assert f'Verdict: {word}: 1 {word}' in text and said in text
@@ -85,18 +70,21 @@ def test_an_invalid_row_shows_no_figure_and_its_reason_in_at_most_80_characters(
 def test_a_failed_build_is_not_measured_by_name_and_keeps_the_rounds_of_other_rows(made, shown):
     made.build('gcc-o3', 'fail', 'compile error: gcc: broken').build('gcc-o2')
     for number in (1, 2):
-        made.failed_with('gcc-o3', round=number).add(stream(40.0 + number), round=number)
-    text, status = shown(made)
-    assert status == 2 and 'fail_deps' not in text
+        made.add(stream(40.0 + number), round=number).failed_with('gcc-o3', round=number)
+    made.event('expected').event('skip', phase='startup', why='dependencies failed')
+    text, status = shown(made.skip('no such tool', preset='icx', test='ladder'))
+    assert status == 2 and 'fail_deps' not in text and 'dependencies failed' not in text
     assert 'its build failed (stream gcc-o3): compile error: gcc: broken' in text
-    assert 'Verdict: MISSING: 1 PASS, 1 MISSING, 1 build failed' in text
-    assert '42.0' in text  # of round 2
+    assert 'Verdict: MISSING: 1 PASS, 1 MISSING, 1 skipped, 1 build failed' in text
+    assert '42.0' in text and 'no such tool: ladder (icx)' in text  # of round 2
 
 
 def test_a_run_without_a_figure_never_passes(made, shown):
     assert shown(made.add(result='pass'))[1] == 0  # a dry run, which was requested
     made.cases.clear()
     assert shown(made.add(result='skip', skip_reason='no tool'))[1] == 2
+    junit.write(read(str(made.path)))
+    assert 'errors="1"' in made.path.with_suffix('.xml').read_text()
     made.cases.clear()
     text, status = shown(made.add(stream(44.4), reasons=['not-validated (copy)']))
     assert status == 1 and 'PASS' not in text
@@ -124,13 +112,9 @@ def test_a_known_issue_is_shown_with_its_text(made, shown, value, word):
 @pytest.mark.parametrize('wrong', [1, 2, 3])
 def test_a_wrong_round_makes_the_row_invalid(made, wrong):
     for number in (1, 2, 3):
-        why = ['not-validated (copy)'] if number == wrong else []
-        made.add(stream(44.0), round=number, reasons=why)
+        made.add(stream(44), round=number, reasons=['not-validated (copy)'] * (number == wrong))
     (row,) = rows(made)
     assert row.word == 'INVALID' and row.reason == 'not-validated (copy)'
-
-
-# --- rounds --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize('second, best', [
@@ -139,9 +123,7 @@ def test_a_wrong_round_makes_the_row_invalid(made, wrong):
     ({'triad': 43.8, 'bound': True}, (44.0, 43.8, 44.5, '')),  # what is excluded is in no interval
     ({'triad': 44.2, 'bound': True}, (44.2, None, None, 'lower')),
 ])  # fmt: skip
-def test_a_row_is_the_best_of_its_rounds_with_an_interval_of_what_no_round_excludes(
-    made, second, best
-):
+def test_a_row_is_the_best_of_its_rounds_and_excludes_what_they_do(made, second, best):
     made.add(stream(44.0, low=43.5, high=44.5)).add(stream(**second), round=2)
     f = rows(made)[0].figures['triad']
     assert (f.value, f.low, f.high, f.bound) == best
@@ -150,9 +132,7 @@ def test_a_row_is_the_best_of_its_rounds_with_an_interval_of_what_no_round_exclu
 @pytest.mark.parametrize(
     'unit, better, worst', [('ns', 'lower', 'b +30%'), ('GB/s', 'higher', 'a -30%')]
 )
-def test_to_reference_names_the_metric_that_misses_its_reference_most(
-    made, shown, unit, better, worst
-):
+def test_the_metric_that_misses_most_is_named(made, shown, unit, better, worst):
     values = {'a': 70.0, 'b': 130.0, 'c': 100.0}
     figures = {n: metric(v, unit=unit, better=better) for n, v in values.items()}
     made.add(figures, references={name: [100.0, -0.5, 0.5] for name in values})
@@ -169,9 +149,6 @@ def test_a_metric_more_changes_no_headline(made, shown):
     assert 'GB/s by gcc-o3 (Copy 40.0)' in text and '0.2 GB/s' not in text
 
 
-# --- the tables ----------------------------------------------------------------------------------
-
-
 def test_there_is_one_row_per_preset_and_parameters_and_no_empty_column(made, shown):
     for number, pinning, affinity in itertools.product((1, 2), ('omp', 'none'), ('close', 'wide')):
         made.add(stream(40.0), pinning=pinning, round=number, parameters=f'%affinity={affinity}')
@@ -186,11 +163,8 @@ def test_there_is_one_row_per_preset_and_parameters_and_no_empty_column(made, sh
 
 def test_a_scan_has_a_row_per_number_of_threads_local_and_remote_as_columns(made, shown):
     points = {
-        f'triad_{where}_{n}': {
-            **metric(rate * n, low=rate * n - 1, high=rate * n + 1),
-            'series': f'triad_{where}',
-            'at': {'threads': n},
-        }
+        f'triad_{where}_{n}': metric(rate * n, low=rate * n - 1, high=rate * n + 1)
+        | {'series': f'triad_{where}', 'at': {'threads': n}}
         for where, rate in (('local', 10.0), ('remote', 5.0))
         for n in range(1, 6)
     }
@@ -201,25 +175,19 @@ def test_a_scan_has_a_row_per_number_of_threads_local_and_remote_as_columns(made
 
 
 def test_many_figures_without_numbers_have_a_line_each(made, shown):
-    levels = {
-        f'l{n}_{what}': metric(n * 10.0, unit='ns', better='lower')
-        for n in (1, 2, 3)
-        for what in ('size', 'latency', 'read')
-    }
+    names = [f'l{n}_{what}' for n in (1, 2, 3) for what in ('size', 'latency', 'read')]
+    levels = {name: metric(10.0 * int(name[1]), unit='ns', better='lower') for name in names}
     text, _ = shown(made.add(levels, test='ladder'))
     assert '\n  l2_latency   20.0  ns\n' in text
     assert max(map(len, text.splitlines()[:-2])) <= 100
 
-
-# --- the quick run -------------------------------------------------------------------------------
 
 SCREENS = ROOT / 'tests/data/screens.txt'
 ROME = {'vendor': 'AuthenticAMD', 'family': '23', 'model': '49', 'stepping': '0'}
 MODULES = [{'size_mib': 16384, 'rated_mts': 3200, 'configured_mts': 3200}] * 16
 SOCKETS = {
     'cpu_model': 'AMD EPYC 7H12 64-Core Processor', 'cpu_id': ROME, 'cores': 128, 'cpus': 256,
-    'sockets': 2, 'dimms_source': 'dmi',
-    'dimms': MODULES,
+    'sockets': 2, 'dimms_source': 'dmi', 'dimms': MODULES,
 }  # fmt: skip
 SLICE = {
     'cpu_model': 'AMD EPYC 7763', 'cores': 2, 'cpus': 2, 'sockets': 1,
@@ -230,8 +198,6 @@ LIMIT = {
     'one': {'gbs': 11.0, 'is_bound': False}, 'half_threads': 64,
 }  # fmt: skip
 COMPILER = {'name': 'python', 'cpu_s': 0.7}
-
-
 ORDINARY = {'triad': {'stores': 'ordinary', 'width_bits': 256}}
 
 
@@ -360,30 +326,19 @@ def test_a_quick_run_is_silent_on_rounds_that_its_time_did_not_allow(made, shown
         assert late not in made.path.with_suffix('.xml').read_text()
 
 
-@pytest.mark.parametrize('user, is_hinted', [(0, False), (1000, True)])
-def test_only_who_is_not_root_is_sent_to_root_for_the_peak(
-    made, shown, monkeypatch, user, is_hinted
-):
+@pytest.mark.parametrize('user, policy, no_colour', [(0, 'fifo', ''), (1000, 'other', '1')])
+def test_hints_and_colours(made, shown, monkeypatch, user, policy, no_colour):
+    """The hints are not for root, and not where they were followed; colours are of terminals."""
     monkeypatch.setattr(os, 'geteuid', lambda: user)
-    text, _ = shown(made.quick().add(stream(44.0)))
-    assert 'Peak unknown' in text and ('as root it is read' in text) is is_hinted
-
-
-@pytest.mark.parametrize('policy, is_hinted', [('other', True), ('fifo', False)])
-def test_real_time_priority_is_advised_only_where_it_was_not_used(made, shown, policy, is_hinted):
-    made.add(stream(37.2, bound=True), record={'scheduling': policy})
-    assert ('chrt --fifo 1' in shown(made)[0]) == is_hinted
-
-
-@pytest.mark.parametrize('no_colour', ['', '1'])
-def test_colour_is_of_terminals_only(made, shown, monkeypatch, no_colour):
     monkeypatch.setattr('sys.stdout.isatty', lambda: True, raising=False)
     monkeypatch.setenv('TERM', 'xterm')
     monkeypatch.setenv('NO_COLOR', no_colour)
-    assert ('\x1b[32mPASS' in shown(made.add(stream(40.0)))[0]) == (not no_colour)
-
-
-# --- JUnit ---------------------------------------------------------------------------------------
+    made.add(stream(37.2, bound=True), record={'scheduling': policy})
+    text = shown(made)[0]
+    assert ('chrt --fifo 1' in text) == (policy == 'other')
+    assert ('\x1b[32mPASS' in text) == (not no_colour)
+    text = shown(made.quick())[0]
+    assert 'Peak unknown' in text and ('as root it is read' in text) == (user > 0)
 
 
 def test_junit_has_the_rows_and_verdicts_of_the_terminal(made, shown):
@@ -398,32 +353,14 @@ def test_junit_has_the_rows_and_verdicts_of_the_terminal(made, shown):
     found = {c.get('name').split()[0]: [x for x in c if x.get('type')] for c in suite}
     words = {name: each[0].get('type') if each else 'PASS' for name, each in found.items()}
     assert status == 1 and words == {
-        'gcc-o3': 'MISSING',
-        'gcc-o2': 'PASS',
-        'icx': 'FAIL',
-        'clang': 'UNDECIDED',
-        'gcc-o1': 'INVALID',
-        'stream': 'MISSING',  # the build 'stream gcc-o3'
-    }
+        'gcc-o3': 'MISSING', 'gcc-o2': 'PASS', 'icx': 'FAIL', 'clang': 'UNDECIDED',
+        'gcc-o1': 'INVALID', 'stream': 'MISSING',  # the build 'stream gcc-o3'
+    }  # fmt: skip
     assert [suite.get(x) for x in ('tests', 'failures', 'errors')] == ['6', '3', '2']
     assert 'gcc: broken' in found['gcc-o3'][0].get('message')
     # GitLab shows the text alone
     assert found['icx'][0].text.startswith(found['icx'][0].get('message'))
     assert 'triad 30' in found['icx'][0].text
-
-
-def test_junit_of_a_run_without_a_figure_is_not_green(made):
-    made.add(result='skip', skip_reason='no tool').write()
-    junit.write(read(str(made.path)))
-    assert 'errors="1"' in made.path.with_suffix('.xml').read_text()
-
-
-def test_what_a_failed_build_prevented_is_not_skipped_too(made, shown):
-    made.build('icx', 'fail', 'broken').failed_with('icx')
-    made.event('expected').event('skip', phase='startup', why='dependencies failed')
-    made.skip('no such tool', preset='icx', test='ladder')
-    text, _ = shown(made)
-    assert 'dependencies failed' not in text and 'no such tool: ladder (icx)' in text
 
 
 def test_nodes_with_the_same_reason_are_one_line(tmp_path):

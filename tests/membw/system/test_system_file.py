@@ -1,6 +1,5 @@
 """What `membw system add` makes of the words of Slurm, of modules and of nodes."""
 
-import json
 import os
 import pathlib
 import tempfile
@@ -15,37 +14,28 @@ from membw.errors import MembwError
 from membw.site import systems, topology
 from membw.system import compiler_modules, file, node, slurm
 
-# as squeue(1) and sinfo(1) write limits
-LIMITS = {
-    'infinite': 0, 'n/a': 0, '45': 2700, '30:00': 1800, '2:00:00': 7200, '1-02:00:00': 93600,
-    '3-12': 302400, '1-02:30': 95400,
-}  # fmt: skip
+
+def test_a_limit_of_slurm_in_seconds():
+    """As squeue(1) and sinfo(1) write limits."""
+    texts = 'infinite n/a 45 30:00 2:00:00 1-02:00:00 3-12 1-02:30'.split()
+    seconds = [0, 0, 2700, 1800, 7200, 93600, 302400, 95400]
+    assert [*map(slurm.seconds, texts)] == seconds
 
 
-@pytest.mark.parametrize('text, seconds', LIMITS.items())
-def test_a_limit_of_slurm_in_seconds(text, seconds):
-    assert slurm.seconds(text) == seconds
-
-
-# of real sites: module, whether it is tried
-MODULES = {
-    'gcc/12.2.0': True, 'gcc/9.4.0': False, 'GCCcore/13.1': True, 'gcc-native/13.2': True,
-    'compiler/intel/2024.1': True, 'compiler/intel/2023.2': False, 'llvm': True,
-    'PrgEnv-cray/8.5.0': True, 'PrgEnv-gnu/8.5.0': True, 'PrgEnv-nvidia/8.5.0': True,
-    'PrgEnv-aocc/8.5.0': True, 'PrgEnv-intel/8.5.0': True, 'cce/17.0.1': True,
-    'nvhpc/24.5': True, 'NVHPC/24.9-CUDA-12.6.0': True, 'nvidia-hpc-sdk/24.1': True,
-    'acfl/24.04': True, 'arm22/22.1': True, 'arm/forge/23': True, 'AOCC/4.2.0': True,
-    'intel-oneapi-compilers/2024.1': True, 'tools/oneapi/2024': True,
-    'lang/tcsds-1.2.39': True, 'fujitsu/4.10': True, 'FJSVxtclanga/1.1': True,
-    'hdf5/1.14': False, 'python/3.11': False, 'cray-mpich/8.1.28': False, 'Erlang/26': False,
-}  # fmt: skip
+# of real sites
+TRIED = """gcc/12.2.0 GCCcore/13.1 gcc-native/13.2 compiler/intel/2024.1 llvm PrgEnv-cray/8.5.0
+PrgEnv-gnu/8.5.0 PrgEnv-nvidia/8.5.0 PrgEnv-aocc/8.5.0 PrgEnv-intel/8.5.0 cce/17.0.1 nvhpc/24.5
+NVHPC/24.9-CUDA-12.6.0 nvidia-hpc-sdk/24.1 acfl/24.04 arm22/22.1 arm/forge/23 AOCC/4.2.0
+intel-oneapi-compilers/2024.1 tools/oneapi/2024 lang/tcsds-1.2.39 fujitsu/4.10 FJSVxtclanga/1.1"""
+OLDER = ['gcc/9.4.0', 'compiler/intel/2023.2']
+NONE = ['hdf5/1.14', 'python/3.11', 'cray-mpich/8.1.28', 'Erlang/26']
 
 
 def test_of_each_module_that_may_hold_a_compiler_of_a_family_the_newest_is_tried():
-    names = compiler_modules.may_hold_compiler(MODULES, presets.load())
+    every = [*TRIED.split(), *OLDER, *NONE]
+    names = compiler_modules.may_hold_compiler(every, presets.load())
     found = compiler_modules.newest(names)
-    assert set(found) == {name for name, tried in MODULES.items() if tried}
-    assert {*names} - {*found} == {'gcc/9.4.0', 'compiler/intel/2023.2'}
+    assert set(found) == {*TRIED.split()} and {*names} - {*found} == {*OLDER}
 
 
 @pytest.mark.parametrize('said, name', [
@@ -70,28 +60,21 @@ def node_of(machine):
         return [hex(sum(1 << cpu for cpu in cpus)) for cpus in sets]
 
     processor = {
-        'num_cpus': len(machine.online),
-        'num_cpus_per_core': len(machine.cores[0]),
+        'num_cpus': len(machine.online), 'num_cpus_per_core': len(machine.cores[0]),
         'num_cpus_per_socket': len(machine.online) // len(machine.sockets),
         'num_sockets': len(machine.sockets),
-        'topology': {
-            'cores': masks(machine.cores),
-            'sockets': masks(machine.sockets),
-            'numa_nodes': masks(d['cpus'] for d in machine.domains.values()),
-        },
+        'topology': {'cores': masks(machine.cores), 'sockets': masks(machine.sockets),
+                     'numa_nodes': masks(d['cpus'] for d in machine.domains.values())},
+    }  # fmt: skip
+    toolchains = {
+        'gcc': {'cc': 'gcc', 'version': '12.2.0', 'modules': [], 'mpicc': 'mpicc'},
+        'icx24': {'family': 'icx', 'cc': 'icx', 'version': '24.1', 'modules': ['intel/24']},
     }
     return {
-        'host': 'c001',
-        'model': 'A CPU: of 2 GHz',
-        'features': ['avx2', 'x86_64'],
-        'processor': processor,
-        'numa': numa_of(machine),
-        'left_out': ['gcc/9.4', 'gcc/11.3'],
-        'toolchains': {
-            'gcc': {'cc': 'gcc', 'version': '12.2.0', 'modules': [], 'mpicc': 'mpicc'},
-            'icx24': {'family': 'icx', 'cc': 'icx', 'version': '24.1', 'modules': ['intel/24']},
-        },
-    }
+        'host': 'c001', 'model': 'A CPU: of 2 GHz', 'features': ['avx2', 'x86_64'],
+        'processor': processor, 'numa': numa_of(machine), 'left_out': ['gcc/9.4', 'gcc/11.3'],
+        'toolchains': toolchains,
+    }  # fmt: skip
 
 
 def numa_of(machine):
@@ -138,19 +121,17 @@ def test_one_that_counts_otherwise_has_its_masks_numbers_distances_and_memory(tm
         assert numa[2]['cpus'] == '' and numa[2]['memory_gib'] == 15
 
 
-def said_by(stdout, monkeypatch, stderr=''):
-    done = types.SimpleNamespace(stdout=stdout, stderr=stderr)
-    monkeypatch.setattr(slurm.subprocess, 'run', lambda *_, **__: done)
-    return slurm.node_facts('cpu', [])
-
-
 def test_what_a_prolog_prints_before_the_facts_is_passed_over(monkeypatch):
-    facts = {'host': 'n1'}
-    assert said_by(f'Loading stack 2024a...\n{json.dumps(facts)}\n', monkeypatch) == facts
+    def said(stdout, stderr=''):
+        done = types.SimpleNamespace(stdout=stdout, stderr=stderr)
+        monkeypatch.setattr(slurm.subprocess, 'run', lambda *_, **__: done)
+        return slurm.node_facts('cpu', [])
+
+    assert said('Loading stack 2024a...\n{"host": "n1"}\n') == {'host': 'n1'}
     with pytest.raises(MembwError, match='printed no facts: Loading stack 2024a'):
-        said_by('Loading stack 2024a...\n', monkeypatch)
+        said('Loading stack 2024a...\n')
     with pytest.raises(MembwError, match='printed no facts: srun: error: no account'):
-        said_by('Loading stack\n', monkeypatch, 'srun: error: no account')
+        said('Loading stack\n', 'srun: error: no account')
 
 
 def test_the_idle_nodes_of_a_partition_are_sinfos_own_count(monkeypatch):
@@ -190,9 +171,7 @@ NODES = {
 
 
 @pytest.mark.parametrize('online, domains, cpus, count, numbers', NODES.values(), ids=NODES)
-def test_a_node_that_is_unusual_has_a_file_that_loads(
-    tmp_path, online, domains, cpus, count, numbers
-):
+def test_an_unusual_node_has_a_file(tmp_path, online, domains, cpus, count, numbers):
     node = tree(tmp_path, online, domains)
     path = tmp_path / 'lyra.yaml'
     facts = ('64c512g.q', node, 0, 'slurm', file.options('-A me --qos=x -C a'.split()))

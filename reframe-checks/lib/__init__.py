@@ -43,7 +43,7 @@ def look_at_python() -> None:
 
 
 def warn_where_it_is_shown(message: str, from_version: str = '0.0.0') -> None:
-    """A third of a start: ReFrame unwinds the stack for each warning that it drops."""
+    """A quarter of a start: ReFrame unwinds the stack for each warning that it drops."""
     first = [(action, category) for action, _, category, *_ in warnings.filters[:1]]
     if first != [('ignore', ReframeDeprecationWarning)]:
         user_deprecation_warning(message, from_version)

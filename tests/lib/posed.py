@@ -9,10 +9,10 @@ HERE = {
 
 
 def write(root, *partitions, references=None, **more):
-    """systems/posed.yaml of that checkout, and its references, if any."""
+    """systems/posed.yaml of that checkout, in this order, and its references, if any."""
     facts = {'name': 'posed', 'descr': 'posed', 'hostnames': ['posed'], 'sources': ['a test']}
     facts |= {**more, 'partitions': [HERE | one for one in partitions or [{}]]}
     if references:
         facts['references'] = 'references/posed.yaml'
         (root / 'systems/references/posed.yaml').write_text(yaml.safe_dump(references))
-    (root / 'systems/posed.yaml').write_text(yaml.safe_dump(facts))
+    (root / 'systems/posed.yaml').write_text(yaml.safe_dump(facts, sort_keys=False))

@@ -2,8 +2,8 @@
 
 Every provider of a compiler or an MPI, and everything those may depend on, is part of the
 concretizer's problem, though none of it is ever built here: they come from the machine. Static
-analysis leaves out what is `buildable: false`; it suffices to say so of the frontier: compilers and
-MPIs, and what the MPIs and the compilers of our presets depend on directly.
+analysis leaves out what is `buildable: false`; it suffices to say so of the frontier: compilers
+and MPIs, and what the MPIs and the compilers of our presets depend on directly.
 """
 
 import pathlib

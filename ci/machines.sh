@@ -27,4 +27,5 @@ for part in kernel-amd64 kernel-arm64 kernel-ppc64el userland-amd64 userland-arm
 done
 # shellcheck source=setup-env.sh
 . ./setup-env.sh
-MACHINES=all exec python -m pytest -rs -s tests/machines tests/ci/test_bundle.py
+MACHINES=all exec python -m pytest -rs -s tests/machines tests/ci/test_bundle.py \
+	tests/spack/test_spack.py::test_the_concretizer_says_why_a_spec_cannot_be

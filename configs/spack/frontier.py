@@ -1,9 +1,9 @@
 """Writes packages.yaml next to it: `spack python configs/spack/frontier.py`, after a new Spack.
 
-Every provider of a compiler, and everything those may depend on, is part of the concretizer's
-problem, though none of it is ever built here: compilers come from the machine. Static analysis
-leaves out what is `buildable: false`; it suffices to say so of the frontier: the compilers, and
-what the compilers of our presets depend on directly.
+Every provider of a compiler or an MPI, and everything those may depend on, is part of the
+concretizer's problem, though none of it is ever built here: they come from the machine. Static
+analysis leaves out what is `buildable: false`; it suffices to say so of the frontier: compilers
+and MPIs, and what the MPIs and the compilers of our presets depend on directly.
 """
 
 import pathlib
@@ -29,28 +29,24 @@ def compilers():
     return {f['spack'].partition('=')[2].partition('@')[0] for f in families}
 
 
-def providers():
-    return {
-        spec.name
-        for virtual in ('c', 'cxx', 'fortran', 'mpi')
-        for spec in spack.repo.PATH.providers_for(virtual)
-    }
+def providers(*virtuals):
+    return {spec.name for virtual in virtuals for spec in spack.repo.PATH.providers_for(virtual)}
 
 
 def direct_dependencies(name):
     names = set()
     for dep in spack.repo.PATH.get_pkg_class(name).dependencies_by_name(when=False):
         if spack.repo.PATH.is_virtual(dep):
-            names |= {spec.name for spec in spack.repo.PATH.providers_for(dep)}
+            names |= providers(dep)
         else:
             names.add(dep)
     return names
 
 
 def frontier():
-    names = providers() | set().union(*map(direct_dependencies, compilers()))
-    libc = {spec.name for spec in spack.repo.PATH.providers_for('libc')}
-    return sorted(n for n in names - libc if not n.endswith(RUNTIME))
+    names = set().union(*map(direct_dependencies, compilers() | providers('mpi')))
+    names |= providers('c', 'cxx', 'fortran', 'mpi')
+    return sorted(n for n in names - providers('libc') if not n.endswith(RUNTIME))
 
 
 lines = [f'  {name}:\n    buildable: false\n' for name in frontier()]

@@ -134,6 +134,7 @@ def test_a_busy_a_drained_a_deadly_and_a_slow_node_and_a_stop_in_the_middle(plac
         assert status == 2, stderr
         if '; 1 queued: n5 (allocated, PENDING since' in lines[0] or time.monotonic() > until:
             break
+        time.sleep(2)
     since = r"n6 drained since 20\S+: 'DIMM A3'; not for this job: n7"
     text = r'3 of 6 nodes measured; no figure: n3; 1 queued: n5 \(.*\); '
     assert re.fullmatch(text + since, lines[0]), lines

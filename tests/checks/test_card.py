@@ -9,8 +9,8 @@ import pathlib
 import re
 import subprocess
 
+import posed
 import pytest
-import yaml
 from checkout_copy import copy_checkout
 from lib.stream_options import other_pages
 from places import ROOT
@@ -18,12 +18,6 @@ from standin import StandIn
 
 # the stand-in is gcc, whose OpenMP knows nothing of KMP_AFFINITY
 ALLOW = 'array-too-small,too-short,disturbed,unstable,wrong-pinning'
-POSED = {
-    'name': 'posed',
-    'descr': 'a card on this host',
-    'hostnames': ['posed'],
-    'sources': ['a test'],
-}
 
 
 @pytest.fixture(scope='module')
@@ -56,32 +50,20 @@ def write_system(root, card, micinfo):
     subprocess.run(line, check=True)
     icc.link(f'-O0 -Wl,--no-as-needed {library}')
     partition = {
-        'scheduler': 'ssh',
-        'launcher': 'local',
-        'hosts': ['mic0'],
-        'features': ['mic'],
-        'access': ['-F', f'{card}/ssh_config'],
-        'processor': {'num_cpus': 1},
+        'scheduler': 'ssh', 'launcher': 'local', 'hosts': ['mic0'], 'features': ['mic'],
+        'access': ['-F', f'{card}/ssh_config'], 'processor': {'num_cpus': 1},
         'toolchains': {'icc13': {'cc': str(icc.path)}},
-    }
-    parts = [
-        {
-            'name': name,
-            'descr': name,
-            **partition,
-            'extras': {
-                'threads': 1,
-                'libraries': [path],
-                'identify': {'command': micinfo, 'says': {'Board SKU': '5110P', 'ECC Mode': ecc}},
-            },
-        }
-        for name, ecc, path in (
-            ('on', 'Enabled', str(library)),
-            ('off', 'Disabled', str(library)),
-            ('bare', 'Enabled', '/nowhere/libiomp5.so'),
-        )
-    ]
-    (root / 'systems/posed.yaml').write_text(yaml.safe_dump({**POSED, 'partitions': parts}))
+    }  # fmt: skip
+    parts = []
+    for name, ecc, path in (
+        ('on', 'Enabled', str(library)),
+        ('off', 'Disabled', str(library)),
+        ('bare', 'Enabled', '/nowhere/libiomp5.so'),
+    ):
+        identify = {'command': micinfo, 'says': {'Board SKU': '5110P', 'ECC Mode': ecc}}
+        extras = {'threads': 1, 'libraries': [path], 'identify': identify}
+        parts.append({'name': name, **partition, 'extras': extras})
+    posed.write(root, *parts)
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ import shlex
 import shutil
 import signal
 import subprocess
-import time
 
 import cluster_stream
 import made_up_nodes
@@ -22,6 +21,7 @@ import pytest
 import record_schema
 import standin_gcc
 from lib import batch_job
+from measuring import until_measuring
 from places import ROOT
 
 from membw import cli
@@ -196,27 +196,6 @@ def test_of_the_battery_one_is_slow_for_a_reason_one_died_and_after_repair_all_p
     assert sorted(done.nodes) == NODES and done.status == 0
 
 
-def until_measuring(folder, nodes):
-    """{node: process} of the program's ranks, once all of them have used CPU time."""
-    for _ in range(3000):
-        found = {}
-        for entry in pathlib.Path('/proc').glob('[0-9]*'):
-            try:
-                if not os.readlink(entry / 'exe').startswith(f'{folder}/stage'):
-                    continue
-                lines = (entry / 'environ').read_text().split('\0')
-                variables = dict(line.split('=', 1) for line in lines if '=' in line)
-                ticks = int((entry / 'stat').read_text().rpartition(')')[2].split()[11])
-            except (OSError, ValueError):
-                continue
-            if ticks >= 20:
-                found[variables['SLURMD_NODENAME']] = int(entry.name)
-        if len(found) == nodes:
-            return found
-        time.sleep(0.1)
-    raise AssertionError(f'only {sorted(found)} run')
-
-
 @slurmed
 @pytest.mark.parametrize(
     'starter, of_node, why, measured',
@@ -295,7 +274,6 @@ def test_a_slow_node_and_a_slow_link_of_mpi_are_named(run, need):
     [
         ({}, False, 'srun --cpus-per-task=20 --no-kill --kill-on-bad-exit=0 --wait=300 '),
         ({'use_mpi': 1}, True, 'srun --cpus-per-task=20 --no-kill --kill-on-bad-exit=0 /'),
-        ({'starter': 'mpirun'}, True, 'mpirun -np 1 /'),
         ({'per': 'domain'}, True, 'srun --cpus-per-task=10 --no-kill --kill-on-bad-exit=0 /'),
     ],
 )

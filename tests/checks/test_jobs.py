@@ -5,56 +5,17 @@ import re
 import subprocess
 import types
 
+import posed
 import pytest
 from checkout_copy import copy_checkout
 from lib import batch_job
 
-SYSTEM = """name: many
-descr: a node by each scheduler
-hostnames: [many]
-sources: [a test]
-partitions:
-"""
-PARTITION = """- name: {name}
-  descr: two sockets of 32 cores
-  scheduler: {name}
-  launcher: local
-  access: {access}
-  time_limit: 1h
-  features: [x86_64]
-  processor: {{num_cpus: 64, num_cpus_per_core: 1, num_cpus_per_socket: 32, num_sockets: 2}}
-  toolchains: {{gcc: {{cc: gcc, presets: [gcc-o2]}}}}
-"""
-# scheduler: (the site's own words, the options of a job)
+OF_SLURM = '--ntasks=1|--ntasks-per-node=1|--cpus-per-task=64|--time=1:0:0|--exclusive'
+# scheduler: (the site's own words, how its lines begin, the options of a job)
 SCRIPTS = {
-    'slurm': (
-        ['-p cpu'],
-        """#SBATCH --ntasks=1
-           #SBATCH --ntasks-per-node=1
-           #SBATCH --cpus-per-task=64
-           #SBATCH --time=1:0:0
-           #SBATCH --exclusive
-           #SBATCH -p cpu
-           #SBATCH --mem=0
-           #SBATCH --no-requeue""",
-    ),
-    'squeue': (
-        ['--mem=10G', '-A me'],
-        """#SBATCH --ntasks=1
-           #SBATCH --ntasks-per-node=1
-           #SBATCH --cpus-per-task=64
-           #SBATCH --time=1:0:0
-           #SBATCH --exclusive
-           #SBATCH --mem=10G
-           #SBATCH -A me
-           #SBATCH --no-requeue""",
-    ),
-    'pbspro': (
-        ['-q cpu'],
-        """#PBS -l walltime=1:0:0
-           #PBS -l select=1:mpiprocs=1:ncpus=64
-           #PBS -q cpu""",
-    ),
+    'slurm': (['-p cpu'], '#SBATCH', f'{OF_SLURM}|-p cpu|--mem=0|--no-requeue'),
+    'squeue': (['--mem=10G', '-A me'], '#SBATCH', f'{OF_SLURM}|--mem=10G|-A me|--no-requeue'),
+    'pbspro': (['-q cpu'], '#PBS', '-l walltime=1:0:0|-l select=1:mpiprocs=1:ncpus=64|-q cpu'),
 }
 # files, names and folders of the job are ReFrame's
 ITS_OWN = re.compile(r'--job-name=|--output=|--error=|-[NnJ] "?rfm_|-[oeOE] rfm_|-wd |-J rfm')
@@ -64,14 +25,16 @@ ITS_OWN = re.compile(r'--job-name=|--output=|--error=|-[NnJ] "?rfm_|-[oeOE] rfm_
 def scripts(reframe, tmp_path_factory):
     """{scheduler: the script of `stream` on a whole node}, by one dry run."""
     copy = copy_checkout(tmp_path_factory.mktemp('many'))
-    parts = [PARTITION.format(name=name, access=words) for name, (words, _) in SCRIPTS.items()]
-    (copy / 'systems/many.yaml').write_text(SYSTEM + ''.join(parts))
-    words = ('--dry-run', '--system', 'many', '-n', 'stream%pinning=omp')
+    cpus = {'num_cpus': 64, 'num_cpus_per_core': 1, 'num_cpus_per_socket': 32, 'num_sockets': 2}
+    node = {'processor': cpus, 'time_limit': '1h'}
+    parts = {name: {'scheduler': name, 'access': words} for name, (words, *_) in SCRIPTS.items()}
+    posed.write(copy, *({**node, 'name': name, **part} for name, part in parts.items()))
+    words = ('--dry-run', '--system', 'posed', '-n', 'stream%pinning=omp')
     done = reframe('stream.py', *words, root=copy)
     assert done.code == 0, done.text
-    folder = done.folder / 'stage/many'
+    folder = done.folder / 'stage/posed'
     return {
-        name: next((folder / name).glob('gcc-o2/stream_[0-9a-f]*/rfm_job.sh')).read_text()
+        name: next((folder / name).glob('gcc-o3/stream_[0-9a-f]*/rfm_job.sh')).read_text()
         for name in SCRIPTS
     }
 
@@ -79,7 +42,8 @@ def scripts(reframe, tmp_path_factory):
 @pytest.mark.parametrize('name', SCRIPTS)
 def test_a_job_has_a_whole_node_once(scripts, name):
     lines = [line for line in scripts[name].splitlines() if re.match(r'#[A-Z$]+ ', line)]
-    wanted = [line.strip() for line in SCRIPTS[name][1].strip().splitlines()]
+    _, begin, options = SCRIPTS[name]
+    wanted = [f'{begin} {option}' for option in options.split('|')]
     assert [line for line in lines if not ITS_OWN.search(line)] == wanted
 
 
@@ -124,27 +88,9 @@ def test_variables_of_an_outer_job_do_not_reach_the_inner(
 
 # --- on a real Slurm -----------------------------------------------------------------------------
 
-EMULATED = """name: emu
-descr: virtual nodes
-hostnames: [emu]
-sources: [a test]
-partitions:
-- name: cpu
-  descr: a virtual node
-  scheduler: squeue
-  launcher: srun
-  access: ['-p regular1']
-  max_pending_time: 4s
-  features: []
-  processor: {num_cpus: 2, num_cpus_per_core: 1, num_cpus_per_socket: 2, num_sockets: 1}
-  toolchains:
-    gcc: {cc: gcc, mpicc: no-such-mpicc, presets: [gcc-o3]}
-    bad: {family: gcc, cc: CC, presets: [gcc-o3]}
-"""
-
 
 @pytest.fixture(scope='module')
-def emulated(slurm_emu, reframe, tmp_path_factory):
+def emulated(slurm_emu, reframe, tmp_path_factory, quick_gcc):
     """run(words): {test and environment: case} of a session on one virtual node, and its lines.
 
     `--system NAME:PARTITION`, where a toolchain has a name of its own, ended every session with
@@ -158,12 +104,19 @@ def emulated(slurm_emu, reframe, tmp_path_factory):
         "echo 'stream.c:7:2: error: planted' >&2\nexit 1\n"
     )
     compiler.chmod(0o755)
-    (copy / 'systems/emu.yaml').write_text(EMULATED.replace('CC', str(compiler)))
+    cpus = {'num_cpus': 2, 'num_cpus_per_core': 1, 'num_cpus_per_socket': 2, 'num_sockets': 1}
+    o3 = {'presets': ['gcc-o3']}
+    bad = {'family': 'gcc', 'cc': str(compiler), **o3}
+    gcc = {'cc': 'gcc', 'mpicc': 'no-such-mpicc', **o3}
+    how = {'scheduler': 'squeue', 'launcher': 'srun', 'access': ['-p regular1'], 'processor': cpus}
+    more = {'max_pending_time': '4s', 'toolchains': {'gcc': gcc, 'bad': bad}}
+    posed.write(copy, how | more)
     with slurm_emu(folder / 'slurm', 1, 1, 2) as place:
 
         def run(*words):
-            words = ('-r', '--system', 'emu:cpu', *words)
-            done = reframe('', *words, root=copy, given={'array_size': 100000}, **place)
+            words = ('-r', '--system', 'posed:here', *words)
+            given = {'array_size': 100000}
+            done = reframe('', *words, root=copy, given=given, PATH=quick_gcc, **place)
             return {(c['name'].split()[0], c['environ']): c for c in done.cases}, done.text
 
         yield run, place
@@ -176,7 +129,7 @@ def test_what_the_node_lacks_is_a_skip_and_a_failed_build_names_its_error(emulat
     run, _ = emulated
     cases, said = run('-n', '^pingpong|^stream%pinning=omp', '-p', '^(gcc|bad)-o3$')
     assert cases['pingpong_mpi_binary', 'gcc-o3']['result'] == 'skip', said
-    assert "'no-such-mpicc' not found on the node of emu:cpu" in said
+    assert "'no-such-mpicc' not found on the node of posed:here" in said
     failed = cases['stream_binary', 'bad-o3']
     assert failed['result'] == 'fail'
     reason = failed['fail_reason']

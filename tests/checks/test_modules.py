@@ -3,54 +3,37 @@
 import json
 
 import modules_systems
+import posed
 import pytest
 import standin_gcc
 from checkout_copy import copy_checkout, variables
 
 ALLOWED = 'array-too-small,too-short,disturbed,unstable,oversubscribed'
-SYSTEM = """name: modular
-descr: a machine whose compiler is found by a module alone
-hostnames: [modular]
-sources: [a test]
-modules_system: {name}
-partitions:
-- name: node
-  descr: this machine
-  scheduler: local
-  launcher: local
-  max_jobs: 1
-  features: []
-  toolchains:
-    gone: {{family: gcc, cc: gcc, modules: [compiler/9.9], presets: [gcc-o3]}}
-    gcc: {{cc: cc-of-the-module, modules: [compiler/7.1], presets: [gcc-o3]}}
-"""
 MODULE = """#%Module
 prepend-path PATH {folder}
 setenv KMP_BLOCKTIME 71
 """
 
 
-@pytest.fixture(params=['lmod', 'envmod'])
-def machine(request, tmp_path):
-    """(the checkout with the system, variables of a shell that has this modules system)."""
+@pytest.mark.parametrize('system, checks', [('lmod', ''), ('envmod', 'stream.py')])
+def test_a_row_with_a_module_is_built_and_run_with_it(
+    reframe, environment, tmp_path, system, checks
+):
+    """The row before it lacks its module: that is the first one, where ReFrame would run the
+    fixture of the session."""
     checkout = copy_checkout(tmp_path / 'checkout')
-    (checkout / 'systems/modular.yaml').write_text(SYSTEM.format(name=request.param))
+    presets = {'presets': ['gcc-o3']}
+    gone = {'family': 'gcc', 'cc': 'gcc', 'modules': ['compiler/9.9'], **presets}
+    there = {'cc': 'cc-of-the-module', 'modules': ['compiler/7.1'], **presets}
+    posed.write(checkout, {'toolchains': {'gone': gone, 'gcc': there}}, modules_system=system)
     compilers, files = tmp_path / 'compilers', tmp_path / 'modulefiles/compiler'
     for folder in (compilers, files):
         folder.mkdir(parents=True)
     standin_gcc.put_up(compilers, name='cc-of-the-module')
     (files / '7.1').write_text(MODULE.format(folder=compilers))
-    shell = modules_systems.shell(request.param, tmp_path, files.parent)
-    return checkout, {**shell, **variables(checkout)}
-
-
-@pytest.mark.parametrize('checks', ['', 'stream.py'])
-def test_a_row_with_a_module_is_built_and_run_with_it(machine, reframe, environment, checks):
-    """The row before it lacks its module: that is the first one, where ReFrame would run the
-    fixture of the session."""
-    checkout, shell = machine
+    shell = modules_systems.shell(system, tmp_path, files.parent) | variables(checkout)
     shell['PATH'] = f'{environment["PATH"]}:{shell["PATH"]}'
-    words = ('-r', '--system', 'modular', '-n', 'stream%pinning=none')
+    words = ('-r', '--system', 'posed', '-n', 'stream%pinning=none')
     given = {'array_size': 100000, 'ntimes': 3, 'allow': ALLOWED}
     done = reframe(checks, *words, root=checkout, given=given, **shell)
     ran, gone = sorted(done.ran, key=lambda case: case['environ'] == 'gone-o3')

@@ -27,16 +27,11 @@ def program(folder, text, name='stream'):
 def run(folder, entry, *words, **more):
     """(status, what it printed) of an entry on node n1, with the program in that folder."""
     env = {
-        **os.environ,
-        'MEMBW_STREAM': f'{folder}/stream',
-        'MEMBW_FLOORS': f'{folder}/floors',
-        'MEMBW_HEALTH': f'{ENTRIES}/membw-health',
-        'MEMBW_STATE': str(folder),
-        'SLURMD_NODENAME': 'n1',
-        'TMPDIR': str(folder),
-        'PATH': f'{folder}:{os.environ["PATH"]}',
+        **os.environ, 'MEMBW_STREAM': f'{folder}/stream', 'MEMBW_FLOORS': f'{folder}/floors',
+        'MEMBW_HEALTH': f'{ENTRIES}/membw-health', 'MEMBW_STATE': str(folder),
+        'SLURMD_NODENAME': 'n1', 'TMPDIR': str(folder), 'PATH': f'{folder}:{os.environ["PATH"]}',
         **more,
-    }
+    }  # fmt: skip
     line = [ENTRIES / entry, *words]
     if entry == 'membw.nhc':
         line = ['bash', '-c', NHC.replace('{entry}', str(ENTRIES / entry))]

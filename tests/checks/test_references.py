@@ -20,9 +20,8 @@ KERNELS = ('copy', 'scale', 'add', 'triad')
 # [cea] MPI_STREAM, CEA/DAM, 2022, average of four nodes, printed in MB/s
 PUBLISHED = {
     ('thin:thin', 'gcc-o2', 'none'): dict(copy=86.9721, scale=87.0952, add=99.2012, triad=98.6455),
-    ('thin:thin', 'gcc-o2', 'likwid'): dict(
-        copy=160.3644, scale=159.3132, add=166.6517, triad=166.6391
-    ),
+    ('thin:thin', 'gcc-o2', 'likwid'):
+        dict(copy=160.3644, scale=159.3132, add=166.6517, triad=166.6391),
     ('phi:knc-5110p', 'icc13-knc', 'kmp'): dict(triad=150),
     ('phi:knc-5110p', 'icc13-knc-huge', 'kmp'): dict(triad=159),
     ('phi:knc-5110p-ecc-off', 'icc13-knc', 'kmp'): dict(triad=168),
@@ -36,10 +35,9 @@ PUBLISHED = {
     ('phi:knc-7120p', 'icc13-knc', 'kmp'): dict(triad=177),
     ('phi:knc-7120p-ecc-off', 'icc13-knc', 'kmp'): dict(triad=192),
     ('cea:node', 'gcc-.*', 'none'): dict(triad=336.851901133),
-    ('cea:one-core', 'gcc-.*', 'none'): dict(
-        copy=42.2992351, scale=42.5124562, add=42.3768484, triad=42.4403442
-    ),
-}
+    ('cea:one-core', 'gcc-.*', 'none'):
+        dict(copy=42.2992351, scale=42.5124562, add=42.3768484, triad=42.4403442),
+}  # fmt: skip
 
 
 def entries():

@@ -2,11 +2,12 @@
 
 import json
 import os
+import pathlib
 import re
 import shutil
-import subprocess
 import sys
 
+import posed
 import pytest
 from checkout_copy import copy_checkout, variables
 from places import ROOT
@@ -17,23 +18,6 @@ CHASE = ROOT / 'tests/data/chase'
 NEW = {'chase.c': 'src/chase', 'chase.py': 'reframe-checks'}
 RECIPE = 'spack-repo/spack_repo/membw/packages/membw/package.py'
 LINE = '    "chase": (f"-m 1 {TINY}", ["latency:"]),\n'
-SLOWER_THAN_LIGHT = """
-chase:
-  $index: [$partition, $environ, pinning]
-  'posed:here':
-    gcc-o3:
-      none: {latency: [0.001, null, 0.05, ns]}
-"""
-POSED = """
-name: posed
-descr: this machine
-hostnames: [posed]
-sources: [a test]
-references: references/posed.yaml
-partitions:
-- {name: here, descr: all of it, scheduler: local, launcher: local, max_jobs: 1, features: [],
-   toolchains: {gcc: {cc: gcc, presets: [gcc-o3]}}}
-"""
 
 
 @pytest.fixture(scope='module')
@@ -47,19 +31,22 @@ def house(tmp_path_factory):
     (root / RECIPE).write_text(recipe.replace('    "dgemm": (', f'{LINE}    "dgemm": ('))
     user = root / '.spack/user'
     user.mkdir(parents=True)
-    (root / '.spack/packages').symlink_to(ROOT / '.spack/packages')
+    shutil.copy(ROOT / 'setup-env.sh', root)
+    for name in ('.venv', '.spack/packages'):
+        (root / name).symlink_to(ROOT / name)
     (user / 'include.yaml').write_text('include:\n- name: membw\n  path: ../../configs/spack\n')
     return root
 
 
 @pytest.fixture(scope='module')
-def session(house, reframe):
+def session(house, reframe, quick_gcc):
     """reframe over the copy's checks: (session, {pinning: case}) of a build."""
 
     def run(build, *words):
         given = {'chase.allow': 'disturbed,unstable'}
+        more = {'PATH': quick_gcc} if build == 'make' else {}
         done = reframe('chase.py', '-r', *words, root=house, given=given, MEMBW_BUILD=build,
-                       SPACK_USER_CONFIG_PATH=house / '.spack/user')  # fmt: skip
+                       SPACK_USER_CONFIG_PATH=house / '.spack/user', **more)  # fmt: skip
         return done, {c['pinning']: c for c in done.ran}
 
     return run
@@ -70,9 +57,9 @@ def by_make(session):
     return session('make', '-n', '^chase', '-p', '^gcc-o2$')
 
 
-def test_make_builds_it_and_records_the_line(house, tmp_path):
+def test_make_builds_it_and_records_the_line(house, call, tmp_path, quick_gcc):
     words = ['make', '-C', 'src', 'PROGRAM=chase', f'BUILD={tmp_path}', f'PYTHON={sys.executable}']
-    done = subprocess.run(words, cwd=house, capture_output=True, text=True, timeout=300)
+    done = call(*words, cwd=house, PATH=quick_gcc)
     assert done.returncode == 0, done.stderr
     record = presets.build_record(tmp_path / 'chase')
     assert record['compile_line'] == [
@@ -80,8 +67,7 @@ def test_make_builds_it_and_records_the_line(house, tmp_path):
     ]  # fmt: skip
     assert record['program'] == 'chase'
     assert record['source_sha256'] == presets.source_sha256(house / 'src/chase')
-    again = subprocess.run(words, cwd=house, capture_output=True, text=True, timeout=300)
-    assert 'Nothing to be done' in again.stdout
+    assert 'Nothing to be done' in call(*words, cwd=house, PATH=quick_gcc).stdout
 
 
 def test_reframe_runs_it_under_two_pinnings_and_takes_its_metric(by_make, house):
@@ -130,7 +116,10 @@ def test_it_stands_in_the_summary_and_the_report(by_make, house, call, tmp_path)
 
 
 @pytest.mark.spack
-def test_spack_builds_it_by_the_same_line(session, by_make):
+def test_spack_builds_it_by_the_same_line_and_again_to_the_bit(
+    session, by_make, house, call, tmp_path
+):
+    """In the store of the house, and again from the lock in a store of its own."""
     done, cases = session('spack', '-n', 'chase%pinning=omp', '-p', '^gcc-o2$')
     assert done.code == 0, done.text
     case, made = cases['omp'], by_make[1]['omp']
@@ -138,11 +127,24 @@ def test_spack_builds_it_by_the_same_line(session, by_make):
     lines = [c['compile_line'].split()[1:-1] for c in (case, made)]  # all but compiler and output
     assert lines[0] == lines[1]
     assert case['source_sha256'] == made['source_sha256']
+    # what was measured was run from the store, not from a view, which the next build changes
+    scripts = [path.read_text() for path in done.folder.glob('stage/**/rfm_job.sh')]
+    (program,) = re.findall(r'^(?:.* )?(/\S*/bin/chase) .*--json', '\n'.join(scripts), re.M)
+    assert program.startswith(f'{house}/.spack/store/') and not os.path.islink(program)
+    words = ('--results', done.folder, '--run', '--json', '--folder', tmp_path / 'again')
+    name = pathlib.Path(case['record']).name
+    done = call('membw', 'reproduce', name, *words, '--margin', '99', **variables(house))
+    assert done.stdout, done.stderr
+    assert 'binary: the same, bit for bit' in json.loads(done.stdout)['notes'], done.stdout
+    (again,) = (tmp_path / 'again/sources/.spack/store').glob('*/membw-*/bin/chase')
+    assert presets.sha256(again) == case['binary_sha256']
 
 
 def test_a_latency_above_its_reference_fails(session, house):
-    (house / 'systems/posed.yaml').write_text(POSED)
-    (house / 'systems/references/posed.yaml').write_text(SLOWER_THAN_LIGHT)
+    slower_than_light = {'latency': [0.001, None, 0.05, 'ns']}
+    index = {'$index': ['$partition', '$environ', 'pinning']}
+    rows = {'posed:here': {'gcc-o3': {'none': slower_than_light}}}
+    posed.write(house, references={'chase': index | rows})
     done, cases = session('make', '-n', 'chase%pinning=none', '--system', 'posed')
     assert done.code == 1 and cases['none']['verdict'] == 'VALID'
     assert 'performance error: ' in cases['none']['fail_reason']

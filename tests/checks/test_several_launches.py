@@ -21,15 +21,11 @@ def record(*reasons, allowed=False):
 
 # what each launch leaves, the last one again and again; how many are made of three that are asked
 LAUNCHES = [
-    ([record()], 3),
-    ([record(), record('too-short'), record()], 4),
-    ([record('too-short'), record()], 4),
-    ([record(), record('too-short')], 6),
-    ([record('too-short')], 2),
-    ([record('oversubscribed', allowed=True)], 3),
-    ([None], 1),
+    ([record()], 3), ([record(), record('too-short'), record()], 4),
+    ([record('too-short'), record()], 4), ([record(), record('too-short')], 6),
+    ([record('too-short')], 2), ([record('oversubscribed', allowed=True)], 3), ([None], 1),
     ([record(), record('not-validated'), record()], 4),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize('left, made', LAUNCHES)

@@ -33,13 +33,9 @@ def test_the_configuration_of_the_page_alone_runs_our_checks(call, environment, 
         *('reframe', '-C', site, '-c', ROOT / 'reframe-checks', '-r'),
         *('--system', 'daint', '-n', 'stream%pinning=none'),
         *('-S', 'array_size=100000', '-S', 'ntimes=3', '-S', f'allow={ALLOWED}'),
-        f'--report-file={tmp_path}/run.json',
-        cwd=tmp_path,
-        MEMBW_BUILD='make',
-        MEMBW_ROOT='',
-        RFM_CONFIG_PATH='',
-        PATH=f'{standin_gcc.put_up(tmp_path / "tools")}:{environment["PATH"]}',
-    )
+        f'--report-file={tmp_path}/run.json', cwd=tmp_path, MEMBW_BUILD='make', MEMBW_ROOT='',
+        RFM_CONFIG_PATH='', PATH=f'{standin_gcc.put_up(tmp_path / "tools")}:{environment["PATH"]}',
+    )  # fmt: skip
     report = json.loads((tmp_path / 'run.json').read_text())
     ran = {c['environ']: c for c in report['runs'][-1]['testcases'] if not c['fixture']}
     assert set(ran) == {'PrgEnv-gnu', 'PrgEnv-gnu-o2'}, done.stdout
@@ -65,15 +61,9 @@ def test_a_python_without_membw_is_one_line(call, tmp_path, site):
     (packages,) = (ROOT / '.venv/lib').glob('python3*/site-packages')
     # -S: what pip linked into this environment is not there, this checkout's library
     words = (
-        'python',
-        '-S',
-        ROOT / '.venv/bin/reframe',
-        '-C',
-        site,
-        '-c',
-        ROOT / 'reframe-checks',
+        'python', '-S', ROOT / '.venv/bin/reframe', '-C', site, '-c', ROOT / 'reframe-checks',
         '-l',
-    )
+    )  # fmt: skip
     done = call(*words, PYTHONPATH=packages, RFM_CONFIG_PATH='', MEMBW_ROOT='', cwd=tmp_path)
     assert done.returncode == 2 and 'WARNING' not in done.stdout + done.stderr, done.stdout
     said = done.stderr.splitlines()

@@ -52,15 +52,18 @@ def test_the_file_of_a_real_site_is_right_or_says_what_to_write(tmp_path, name):
 
 @pytest.mark.slow
 def test_each_site_gets_a_job_as_it_takes_them(reframe, tmp_path):
-    copy = copy_checkout(tmp_path)
+    """One system with a partition for each site, in one session."""
+    copy, every = copy_checkout(tmp_path), yaml.safe_load(system_file('all', SITES[RIGHT[0]]))
+    files = {name: yaml.safe_load(system_file(name, SITES[name])) for name in RIGHT}
+    every['partitions'] = [file['partitions'][0] | {'name': n} for n, file in files.items()]
+    (copy / 'systems/all.yaml').write_text(yaml.safe_dump(every))
+    words, number = ('-n', '^stream%pinning=omp', '-n', '^cluster_stream'), 1 + 4 * len(RIGHT)
+    done = reframe('', '--dry-run', '--system', 'all', *words, root=copy, MEMBW_BUILD='')
+    assert done.code == 0 and f'Ran {number}/{number}' in done.text, done.text
     for name in RIGHT:
-        (copy / f'systems/{name}.yaml').write_text(system_file(name, SITES[name]))
-    for name in RIGHT:
-        site, words = SITES[name], ('-n', '^stream%pinning=omp', '-n', '^cluster_stream')
-        done = reframe('', '--dry-run', '--system', name, *words, root=copy, MEMBW_BUILD='')
-        assert done.code == 0 and 'Ran 5/5' in done.text, (name, done.text)
+        site = SITES[name]
         for test in ('stream', 'cluster_stream'):
-            (script,) = (done.folder / f'stage/{name}').glob(f'*/*/{test}*/rfm_job.sh')
+            (script,) = (done.folder / f'stage/all/{name}').glob(f'*/{test}*/rfm_job.sh')
             text = script.read_text()
             in_submit = 'sched_access_in_submit' in site.get('sched_options', {})
             assert in_submit or all(f'#SBATCH {one}\n' in text for one in site['access']), name
@@ -136,7 +139,7 @@ ALLOW = 'array-too-small,too-short,disturbed,unstable,oversubscribed,wrong-pinni
 
 
 @pytest.fixture(scope='module')
-def emulated(slurm_emu, call, reframe, free_ports, tmp_path_factory):
+def emulated(slurm_emu, call, reframe, free_ports, tmp_path_factory, quick_gcc):
     """(run(partition, *words): {test: case} and the text; the variables of that Slurm)."""
     folder = tmp_path_factory.mktemp('sites')
     copy = copy_checkout(folder / 'checkout')
@@ -153,7 +156,8 @@ def emulated(slurm_emu, call, reframe, free_ports, tmp_path_factory):
         def run(part, *words, **more):
             words = ('-r', '--system', f'emu:{part}', *words)
             given = {'array_size': 100000, 'ntimes': 3, 'allow': ALLOW}
-            done = reframe('', *words, root=copy, given=given, **place, **more)
+            more = {'PATH': quick_gcc, **place, **more}
+            done = reframe('', *words, root=copy, given=given, **more)
             return {c['name'].split()[0]: c for c in done.cases}, done.text
 
         yield run, place
@@ -213,13 +217,13 @@ def test_in_a_maintenance_its_nodes_are_measured_and_a_held_job_of_the_user_ends
 @pytest.mark.slurm
 @pytest.mark.slow
 def test_a_full_cluster_and_a_controller_without_an_answer_are_missing_with_their_words(
-    emulated, call, tool, tmp_path
+    emulated, call, tool, tmp_path, quick_gcc
 ):
     run, place = emulated
     nodes = ('scontrol', 'update', 'nodename=n1,n2,n3')
     call(*nodes, 'state=drain', 'reason=test', **place)
     tool('scontrol', "echo 'slurm_load_node: Socket timed out' >&2; exit 1")
-    path = f'{tmp_path}:{call("printenv", "PATH").stdout.strip()}'
+    path = f'{tmp_path}:{quick_gcc}'
     try:
         # the build goes to the node that is left
         _, text = run('small', *CLUSTER, PATH=path)
@@ -228,22 +232,3 @@ def test_a_full_cluster_and_a_controller_without_an_answer_are_missing_with_thei
     finally:
         call(*nodes, 'state=resume', **place)
     assert 'Traceback' not in text
-
-
-@pytest.mark.slow
-def test_a_site_test_runs_beside_ours_without_a_controller(reframe, call, tool, tmp_path):
-    (tmp_path / 'own.py').write_text(
-        'import reframe as rfm\nimport reframe.utility.sanity as sn\n'
-        'from reframe.core.builtins import sanity_function\n\n\n@rfm.simple_test\n'
-        "class own(rfm.RunOnlyRegressionTest):\n    valid_systems = ['*']\n"
-        "    valid_prog_environs = ['*']\n    executable = 'true'\n    local = True\n\n"
-        '    @sanity_function\n    def is_right(self):\n        return sn.assert_true(1)\n'
-    )
-    for name in ('sinfo', 'sbatch', 'sacct'):
-        tool(name, "echo 'Unable to contact slurm' >&2; exit 1")
-    path = f'{tmp_path}:{call("printenv", "PATH").stdout.strip()}'
-    words = ('-r', '--system', 'ulysses', '-p', 'gcc-o2')
-    alone = reframe('stream.py', *words, PATH=path)
-    assert alone.code == 2 and 'nothing was measured' in alone.text
-    done = reframe('stream.py', *words, '-c', tmp_path / 'own.py', PATH=path)
-    assert {c['result'] for c in done.ran if c['name'] == 'own'} == {'pass'}, done.text

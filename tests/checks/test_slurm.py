@@ -10,8 +10,10 @@ import signal
 import threading
 import time
 
+import posed
 import pytest
 from checkout_copy import copy_checkout, variables
+from measuring import until_measuring
 from record_schema import check
 
 from membw.campaign.slurm_queue import Queue
@@ -35,13 +37,14 @@ def slurm(slurm_emu, tmp_path_factory):
 
 
 @pytest.fixture(scope='module')
-def session(slurm, reframe):
+def session(slurm, reframe, quick_gcc):
     """The test cases of a session on the posed Ulysses, by the plain reframe command."""
+    slurm = {**slurm, 'MEMBW_SLURM_BACKEND': 'squeue', 'PATH': quick_gcc}
 
-    def run(allow, *words, ntimes=3):
+    def run(allow, *words, ntimes=3, folder=None):
         words = ('-r', '--system', 'ulysses', '-p', 'gcc-o2', *words)
         given = {'array_size': 100000, 'ntimes': ntimes, 'allow': allow}
-        done = reframe('stream.py', *words, given=given, MEMBW_SLURM_BACKEND='squeue', **slurm)
+        done = reframe('stream.py', *words, given=given, folder=folder, **slurm)
         assert 'Ran 0/0' not in done.text, done.text
         return done.ran
 
@@ -69,11 +72,13 @@ def test_jobs_run_under_slurm_and_are_measured(measured):
     assert case['result'] == 'pass' or HONEST.search(case['fail_reason'])
 
 
-def test_a_job_of_slurm_is_made_again_under_slurm(measured, slurm, call, tmp_path, one_run):
+def test_a_job_of_slurm_is_made_again_under_slurm(
+    measured, slurm, call, tmp_path, one_run, quick_gcc
+):
     """`membw reproduce` submits the job script that ReFrame wrote, with the binary built anew."""
     record, again = pathlib.Path(measured['record']), tmp_path / 'again'
     words = (record.name, '--results', record.parent.parent, '--run', '--json', '--margin', '99')
-    done = call('membw', 'reproduce', *words, '--folder', again, **slurm)
+    done = call('membw', 'reproduce', *words, '--folder', again, PATH=quick_gcc, **slurm)
     assert done.stdout, done.stderr
     found = json.loads(done.stdout)
     assert 'binary: the same, bit for bit' in found['notes'], found
@@ -139,64 +144,42 @@ def test_slurm_itself_drains_the_node_that_is_below_its_floor(
     assert 'n1 idle none' in states
 
 
-POSED = """name: emu
-descr: nodes whose cores the file does not say
-hostnames: ['emu']
-sources: [a test]
-partitions:
-- {name: cpu, descr: a virtual node, scheduler: squeue, launcher: srun, features: [],
-   access: ['-p regular1'], toolchains: {gcc: {cc: gcc, presets: [gcc-o3]}}}
-"""
-
-
 def test_the_cores_of_a_node_are_found_by_a_job_of_reframe(root, call, slurm, tmp_path):
     """ReFrame's own detection, with the ReFrame of this checkout: nothing is fetched there."""
     copy_checkout(tmp_path)
     shutil.copy(root / 'setup-env.sh', tmp_path)
     (tmp_path / '.venv').symlink_to(root / '.venv')
-    (tmp_path / 'systems/emu.yaml').write_text(POSED)
-    words = ('reframe', '-c', 'reframe-checks/stream.py', '-l', '--system', 'emu')
+    how = {'scheduler': 'squeue', 'launcher': 'srun', 'access': ['-p regular1']}
+    posed.write(tmp_path, how)
+    words = ('reframe', '-c', 'reframe-checks/stream.py', '-l', '--system', 'posed')
     done = call(*words, cwd=tmp_path, **variables(tmp_path), **slurm)
     assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads((tmp_path / 'results/topology/emu-cpu/processor.json').read_text())
+    found = json.loads((tmp_path / 'results/topology/posed-here/processor.json').read_text())
     assert found['num_cpus'] == os.cpu_count() and 'topology' in found
     assert 'stream %pinning=omp' in done.stdout
 
 
-ENDS = [
-    (('scancel', '{job}'), r'^ended by SIGTERM \(signal 15\), cancelled on n[12]'),
-    (('scontrol', 'update', 'NodeName={node}', 'State=DOWN', 'Reason=test'), r'node failed'),
-]
-
-
-@pytest.mark.parametrize('words, why', ENDS, ids=['cancelled', 'node failed'])
-def test_a_job_that_is_ended_is_died_with_its_node(slurm, call, session, words, why):
-    """It was PASS with a bound, or measured on another node without a word."""
+def test_jobs_that_are_ended_are_died_with_their_nodes(slurm, call, session, tmp_path):
+    """One is cancelled, the node of the other fails. It was PASS with a bound, or measured on
+    another node without a word."""
+    programs = {}
 
     def end():
-        while True:  # not the build's job
-            running = call('squeue', '-h', '-t', 'R', '-o', '%i %N %j', **slurm).stdout
-            if running.strip() and 'binary' not in running:
-                break
-            time.sleep(0.3)
-        job, node, name = running.split()[:3]
-        time.sleep(3)  # the program has set its handlers, and measures
-        ended.append((name, node))
-        call(*(word.format(job=job, node=node) for word in words), **slurm)
+        programs.update(until_measuring(tmp_path, 2))
+        job = call('squeue', '-h', '-w', 'n1', '-o', '%i', **slurm).stdout.strip()
+        call('scancel', job, **slurm)
+        call('scontrol', 'update', 'NodeName=n2', 'State=DOWN', 'Reason=test', **slurm)
 
-    ended: list = []
     other = threading.Thread(target=end)
     other.start()
-    try:
-        (case,) = session(f'{SMALL},{CROWDED}', '-n', 'stream%pinning=omp', ntimes=900000)
-    finally:
-        other.join(60)
-        resume = ('scontrol', 'update', f'NodeName={ended[0][1]}', 'State=RESUME')
-        call(*resume, **slurm)
-    for entry in pathlib.Path('/proc').glob('[0-9]*'):  # what goes on there, and its node waits
-        with contextlib.suppress(OSError):
-            if os.readlink(entry / 'cwd') == case['stagedir']:
-                os.kill(int(entry.name), signal.SIGKILL)
-    assert case['result'] == 'fail' and case['word'] == 'DIED', case
-    assert re.search(why, case['reasons']) and ended[0][1] in case['reasons'], case['reasons']
-    assert case['node'] == ended[0][1]
+    words = ('-n', 'stream%pinning=(omp|none)')
+    cases = session(f'{SMALL},{CROWDED}', *words, ntimes=900000, folder=tmp_path)
+    other.join()
+    for process in programs.values():  # what goes on there, and its node waits
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+    call('scontrol', 'update', 'NodeName=n2', 'State=RESUME', **slurm)
+    reasons = {case['node']: case['reasons'] for case in cases}
+    assert [case['word'] for case in cases] == ['DIED'] * 2, reasons
+    assert re.search(r'^ended by SIGTERM \(signal 15\), cancelled on n1', reasons['n1']), reasons
+    assert 'node failed' in reasons['n2'] and 'n2' in reasons['n2']

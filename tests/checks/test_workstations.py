@@ -4,26 +4,12 @@ import json
 import os
 import re
 
+import posed
 import pytest
 from checkout_copy import copy_checkout
 from places import ROOT
 
 ALLOWED = 'array-too-small,too-short,disturbed,unstable,oversubscribed'
-SYSTEM = """name: lab
-descr: workstations
-hostnames: [lab]
-sources: [a test]
-partitions:
-- name: ws
-  descr: workstations of one kind
-  scheduler: ssh
-  launcher: local
-  hosts: [ws1, ws2, ws3]
-  access: ['-F', '{config}']
-  features: [x86_64]
-  processor: {{num_cpus: 1}}
-  toolchains: {{gcc: {{cc: gcc, presets: [gcc-o3, gcc-native]}}}}
-"""
 
 
 @pytest.fixture
@@ -46,7 +32,12 @@ def lab(tmp_path, call, need, free_ports):
             assert started.returncode == 0, started.stderr
         config = ''.join((p['CARD_EMU_DIR'] / 'ssh_config').read_text() for p in places)
         (tmp_path / 'config').write_text(f'{config}Host ws3\nHostName 127.0.0.1\nPort 1\n')
-        (copy / 'systems/lab.yaml').write_text(SYSTEM.format(config=tmp_path / 'config'))
+        posed.write(copy, {
+            'scheduler': 'ssh', 'max_jobs': 8, 'hosts': ['ws1', 'ws2', 'ws3'],
+            'access': ['-F', str(tmp_path / 'config')], 'processor': {'num_cpus': 1},
+            'toolchains': {'gcc': {'cc': 'gcc', 'presets': ['gcc-o3', 'gcc-native']}},
+            'features': ['x86_64'],
+        })  # fmt: skip
         yield copy
     finally:
         for place in places:
@@ -55,7 +46,7 @@ def lab(tmp_path, call, need, free_ports):
 
 @pytest.mark.slow
 def test_every_host_is_measured_and_ranked_and_a_dead_one_is_named(lab, call, reframe, quick_gcc):
-    words = ('-r', '--system', 'lab', '-n', '^stream%.*pinning=omp', '--distribute=all')
+    words = ('-r', '--system', 'posed', '-n', '^stream%.*pinning=omp', '--distribute=all')
     given = {'array_size': 100000, 'ntimes': 3, 'allow': ALLOWED}
     done = reframe('stream.py', *words, root=lab, given=given, PATH=quick_gcc)
     results = {

@@ -13,6 +13,7 @@ import xml.etree.ElementTree as ET
 
 import made_up_records as made
 import pytest
+import standin_gcc
 import tiny_check
 import yaml
 from checkout_copy import copy_checkout
@@ -158,7 +159,9 @@ def test_easybuilds_file_builds_what_it_installs(tmp_path, need):
     exec(file.read_text(), config)
     copy_checkout(tmp_path, ('src', 'configs'))
     # its Python has no other package
-    assert sh(tmp_path, f"make {config['buildopts']} PYTHON='{sys.executable} -S'") == 0
+    path = f'{standin_gcc.put_up(tmp_path / "tools")}:/usr/bin:/bin'
+    line = f"make {config['buildopts']} PYTHON='{sys.executable} -S'"
+    assert sh(tmp_path, line, PATH=path) == 0
     files = [tmp_path / name for names, _ in config['files_to_copy'] for name in names]
     assert all(file.is_file() for file in files)
     record = json.loads((tmp_path / 'out/stream.json').read_text())

@@ -80,14 +80,9 @@ def problem(block, folder, environment):
     if lacks := [t for t in block.option('needs', '').split(',') if t and not shutil.which(t)]:
         pytest.skip(f"line {block.line} needs '{lacks[0]}', which is not on the PATH")
     done = subprocess.run(
-        ['sh', '-euc', block.text],
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_S,
-    )
+        ['sh', '-euc', block.text], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=LIMIT_S,
+    )  # fmt: skip
     output = done.stdout + done.stderr
     if done.returncode != int(block.option('exit', '0')):
         return f'line {block.line}: exit status {done.returncode}:\n{block.text}\n{output}'

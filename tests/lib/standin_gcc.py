@@ -1,19 +1,42 @@
-"""TEST DOUBLE of gcc on the PATH: the real one, which optimizes nothing and takes a third of the
-time. For tests that build by a preset's line and judge neither figure nor code: the recorded line
-is the preset's, what it makes is not.
+"""TEST DOUBLE of gcc on the PATH: the real one, which optimizes nothing, and makes a program of
+the same sources by the same line once per checkout. For tests that build by a preset's line and
+judge neither figure nor code: the recorded line is the preset's, what it makes is not.
 """
 
 import shlex
 import shutil
 
+from places import ROOT
+from program_build import BUILDS
+
+SCRIPT = """#!/bin/sh
+for word in "$@"; do
+	case $word in
+	*/*.c) program= ;; # not of this folder
+	*.c) program=yes ;;
+	esac
+	[ "$last" = -o ] && out=$word || line="$line $word"
+	last=$word
+done
+[ "$program" ] && [ "$out" ] && [ -d ../harness ] || exec {real} "$@" -O0
+key=$({{ echo {real} "$line ${{PWD##*/}}"
+	cat *.f90 *.[ch] ../*/*.[ch] ../*/*/*.[ch] {tests}/*/*.h; }} 2>&1 | sha256sum | cut -c1-16)
+kept={builds}/$key
+mkdir -p "$kept" && : >"$kept/lock" # as those of program_build.py: removed a day later
+cp "$kept/program" "$out" 2>/dev/null && exit
+{real} "$@" -O0 || exit
+cp "$out" "$kept/$$" && mv "$kept/$$" "$kept/program"
+exit 0
+"""
+
 
 def put_up(folder, *planted, name='gcc'):
     """`folder`/gcc, with flags that plant a fault before the line; `folder`, for the PATH."""
     folder.mkdir(parents=True, exist_ok=True)
-    real = shutil.which('gcc')
-    assert real, "'gcc' is not on the PATH"
-    script = f'#!/bin/sh\nexec {shlex.join([real, *planted])} "$@" -O0\n'
+    real = shutil.which('gfortran' if name == 'gfortran' else 'gcc')
+    assert real, 'its compiler is not on the PATH'
+    real = shlex.join([real, *planted])
     (folder / name).unlink(missing_ok=True)  # never through a link
-    (folder / name).write_text(script)
+    (folder / name).write_text(SCRIPT.format(real=real, tests=ROOT / 'tests', builds=BUILDS))
     (folder / name).chmod(0o755)
     return folder

@@ -8,7 +8,7 @@ from reframe.core.builtins import parameter
 
 @rfm.simple_test
 class chase(pinned_run):
-    """Time of a load that must wait for the one before it, through 64 MiB."""
+    """Time of a load that must wait for the one before it, through 16 MiB."""
 
     descr = 'latency of memory'
     binary = built('chase')
@@ -18,4 +18,4 @@ class chase(pinned_run):
         return super().cpus_to_use()[:1]
 
     def program_options(self, record):
-        return ['-m', '64', *super().program_options(record)]
+        return ['-m', '16', *super().program_options(record)]

@@ -1,21 +1,11 @@
 """Which rows Spack is asked for: those that a check runs, and none again that it has built."""
 
+import posed
 import pytest
 import yaml
 from checkout_copy import copy_checkout, variables
 
 from membw.presets import spack_rows
-
-POSED = """
-name: posed
-descr: this machine
-hostnames: [posed]
-sources: [a test]
-partitions:
-- {name: here, descr: all of it, scheduler: local, launcher: local, max_jobs: 1,
-   features: [x86_64], extras: {build: spack},
-   toolchains: {gcc: {cc: gcc, presets: [gcc-o3, gcc-native, gcc-freestanding]}}}
-"""
 
 
 def rows(*presets):
@@ -59,7 +49,9 @@ def test_reframe_asks_for_the_rows_that_its_checks_run(tmp_path, call):
     """By a Spack that builds nothing: `nbody` is measured by one row of each compiler, `stream`
     by all of them, and by what `-p` leaves."""
     house = copy_checkout(tmp_path / 'house')
-    (house / 'systems/posed.yaml').write_text(POSED)
+    gcc = {'gcc': {'cc': 'gcc', 'presets': ['gcc-o3', 'gcc-native', 'gcc-freestanding']}}
+    partition = {'features': ['x86_64'], 'extras': {'build': 'spack'}, 'toolchains': gcc}
+    posed.write(house, partition)
     spack = tmp_path / 'bin/spack'
     spack.parent.mkdir()
     spack.write_text('#!/bin/sh\n[ "$1" != --version ] || echo 1.1.0\n')

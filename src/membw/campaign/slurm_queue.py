@@ -40,7 +40,7 @@ class Queue:
 
     @property
     def cluster(self) -> str:
-        return slurm.option(self.options, '-M', '--clusters')
+        return slurm.cluster_of(self.options)
 
     def ask(self, *words: str) -> list[str]:
         return slurm.query(*words, cluster=self.cluster).splitlines()

@@ -163,6 +163,9 @@ def reframe_partition(system: Facts, partition: Facts, table: Table) -> tuple[Fa
     features = [taken(feature, system['name']) for feature in features]
     if partition['scheduler'] in slurm.SCHEDULERS:
         features.append('flexible')  # ReFrame can ask which nodes are idle
+        if cluster := slurm.cluster_of(partition.get('access', [])):  # sacct asks this host's
+            multi = {'slurm_multi_cluster_mode': [cluster], **partition.get('sched_options', {})}
+            partition = {**partition, 'sched_options': multi}
     extras = {**peak.completed(partition.get('extras', {})), 'left_out': left_out}
     for facts, key in ((partition, 'max_pending_time'), (system, 'maintainers')):
         extras |= {key: facts[key]} if key in facts else {}

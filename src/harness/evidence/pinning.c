@@ -36,19 +36,19 @@ static int pinning_by_kmp(void)
 }
 
 /* OpenMP 5.2, 21.1, and what libomp takes besides. */
-#define NUMBER " *[0-9]+ *"
-#define COUNT "(:" NUMBER "(: *[-+]?" NUMBER ")?)?" /* and stride */
-#define LIST(one) one "(," one ")*"
-#define RESOURCES " *!?" NUMBER COUNT
-#define PLACE " *!? *(" NUMBER "|\\{" LIST(RESOURCES) "\\} *)" COUNT
-#define NAMES "(threads|cores|sockets|tiles|modules|numa_domains|(ll|l[0-9])_caches)"
-#define POLICY " *(true|false|primary|master|close|spread|disabled|[01]) *"
-#define LEVEL                                                                               \
+#define PIN_NUMBER " *[0-9]+ *"
+#define PIN_COUNT "(:" PIN_NUMBER "(: *[-+]?" PIN_NUMBER ")?)?" /* and stride */
+#define PIN_LIST(one) one "(," one ")*"
+#define PIN_RESOURCES " *!?" PIN_NUMBER PIN_COUNT
+#define PIN_PLACE " *!? *(" PIN_NUMBER "|\\{" PIN_LIST(PIN_RESOURCES) "\\} *)" PIN_COUNT
+#define PIN_NAMES "(threads|cores|sockets|tiles|modules|numa_domains|(ll|l[0-9])_caches)"
+#define PIN_POLICY " *(true|false|primary|master|close|spread|disabled|[01]) *"
+#define PIN_LEVEL                                                                           \
 	"(fine|thread|core|tile|module|node|numa|die|socket|package|group|core_(type|eff)|" \
 	"(ll|l[0-9])_cache)"
-#define WORD                                                                          \
-	" *(compact|scatter|balanced|explicit|logical|physical|none|disabled|[0-9]+|" \
-	"(no)?(respect|verbose|warnings|duplicates|reset)|gran(ularity)?=" LEVEL "|"  \
+#define PIN_WORD                                                                         \
+	" *(compact|scatter|balanced|explicit|logical|physical|none|disabled|[0-9]+|"    \
+	"(no)?(respect|verbose|warnings|duplicates|reset)|gran(ularity)?=" PIN_LEVEL "|" \
 	"proclist=\\[[-0-9,{}: ]*\\]) *"
 
 static const struct values {
@@ -56,10 +56,11 @@ static const struct values {
 	int of_libomp;
 } pinning_values[] = {
 	{ "OMP_PLACES",
-	  "^(" LIST(PLACE) "| *" NAMES " *(\\( *0*[1-9][0-9]* *\\) *)?| *cores:[a-z0-9_]+ *)$",
+	  "^(" PIN_LIST(PIN_PLACE) "| *" PIN_NAMES
+				   " *(\\( *0*[1-9][0-9]* *\\) *)?| *cores:[a-z0-9_]+ *)$",
 	  0 },
-	{ "OMP_PROC_BIND", "^" LIST(POLICY) "$", 0 },
-	{ "KMP_AFFINITY", "^" LIST(WORD) "$", 1 },
+	{ "OMP_PROC_BIND", "^" PIN_LIST(PIN_POLICY) "$", 0 },
+	{ "KMP_AFFINITY", "^" PIN_LIST(PIN_WORD) "$", 1 },
 };
 
 /* Of others libgomp pins nothing, unless OMP_PROC_BIND is set, and libomp to cores. */

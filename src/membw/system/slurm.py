@@ -13,6 +13,7 @@ from membw.presets.table import Facts
 from membw.site import slurm
 
 JOB_MINUTES = 10
+OF_SBATCH = '--export', '--get-user-env', '--requeue', '--no-requeue'  # not for srun
 # of sinfo: partition, nodes allocated/idle/other/all, time limit
 ROW = re.compile(r'([^|]+)\|(\d+/\d+/\d+/\d+)\|([^|]+)', re.ASCII)
 
@@ -64,7 +65,8 @@ def node_facts(name: str, access: list[str]) -> Facts:
     """What membw.system.node says on one node of that partition."""
     # bash: another shell would not pass on the function `module`
     script = f'. {shlex.quote(os.path.join(root(), "setup-env.sh"))} && exec python -m {{}}'
-    access = [word for word in access if not word.startswith('--export')]  # bash is on our PATH
+    # bash is on our PATH
+    access = [word for word in access if not word.startswith(OF_SBATCH)]
     cluster = slurm.cluster_of(access)
     access += [f'--clusters={cluster}'] if cluster else []
     words = ['srun', '-p', name, *access, '--exclusive', '-N1', '-n1', f'--time={JOB_MINUTES}']

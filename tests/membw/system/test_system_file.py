@@ -139,7 +139,7 @@ def test_one_that_counts_otherwise_has_its_masks_numbers_distances_and_memory(tm
 
 
 def said_by(stdout, monkeypatch, stderr=''):
-    done = types.SimpleNamespace(stdout=stdout, stderr=stderr)
+    done = types.SimpleNamespace(stdout=stdout, stderr=stderr, returncode=0)
     monkeypatch.setattr(slurm.subprocess, 'run', lambda *_, **__: done)
     return slurm.node_facts('cpu', [])
 

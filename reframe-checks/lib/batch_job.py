@@ -116,7 +116,7 @@ def kind(job: Job) -> str:
 
 def cluster(job: Job) -> str:
     """'doduo' of a job with `-M doduo`."""
-    return slurm.option([*job.sched_access, *job.options, *job.cli_options], '-M', '--clusters')
+    return slurm.cluster_of([*job.sched_access, *job.options, *job.cli_options])
 
 
 def started_once(job: Job, *options: str) -> list[str]:
@@ -144,6 +144,10 @@ def forget_outer_job(system: System) -> None:
         for name in [*os.environ]:
             if name.startswith('SLURM') and name not in KEPT:
                 del os.environ[name]
+    parts = [p for p in system.partitions if p.scheduler.registered_name in slurm.SCHEDULERS]
+    clusters = {slurm.cluster_of(part.access) for part in parts}
+    if len(clusters) == 1 and (cluster := clusters.pop()):  # for ReFrame's scancel and scontrol
+        os.environ['SLURM_CLUSTERS'] = cluster
 
 
 # --- what became of it ---------------------------------------------------------------------------

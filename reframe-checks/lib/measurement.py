@@ -90,7 +90,7 @@ class expectations:
             return ledger.End(', '.join(filter(None, [f'ended by {stopped}', of_job])), True)
         if known.ended and record is None:
             return ledger.End('not begun', False)
-        return ledger.judge(None, word, printed, job.state)
+        return ledger.judge(None, word, printed, job.state, file in known.started)
 
     def is_of_another_cpu(self, cpu: str) -> bool:
         """Whether the code is for a CPU (-march=native) and that is not the one of the node."""

@@ -19,6 +19,7 @@ from membw.printable import print_in_locale, printable
 # argparse's words, of Python 3.10 and of 3.12
 CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")
 
+OF_OPTIONS = '--access', '--checks'  # whose value is options of others
 # its module, and what `membw --help` says of it. The module has a docstring, "`membw NAME`: what
 # it does", add_arguments(parser), run(args), which gives the exit status, and perhaps an EPILOG
 COMMANDS = {
@@ -108,10 +109,21 @@ def as_meant(argv: list[str]) -> list[str]:
     raise MembwError(f"unknown {what} '{word}'", did_you_mean(word, known))
 
 
+def joined(argv: list[str]) -> list[str]:
+    """--access --export=NONE as --access=--export=NONE: argparse takes no option for a value."""
+    words: list[str] = []
+    for word in argv:
+        if words and words[-1] in OF_OPTIONS and word.startswith('-'):
+            words[-1] += f'={word}'
+        else:
+            words.append(word)
+    return words
+
+
 def dispatch(argv: list[str] | None) -> int:
     """Options that a subcommand does not know are an error, unless it hands them on."""
     argv = sys.argv[1:] if argv is None else argv
-    argv = as_meant(argv)
+    argv = joined(as_meant(argv))
     parser = build_parser(*argv[:1])
     args, rest = parser.parse_known_args(argv)
     if rest and not getattr(args, 'takes_rest', False):

@@ -81,6 +81,7 @@ def test_variables_of_an_outer_job_do_not_reach_the_inner(
     part = types.SimpleNamespace(
         scheduler=types.SimpleNamespace(registered_name=scheduler),
         launcher_type=types.SimpleNamespace(registered_name=launcher),
+        access=[],
     )
     batch_job.forget_outer_job(types.SimpleNamespace(partitions=[part]))
     assert batch_job.os.environ == left

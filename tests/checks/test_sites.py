@@ -2,17 +2,18 @@
 whose nodes have other names than the host."""
 
 import json
+import os
 import re
 import types
 
 import pytest
 import yaml
 from checkout_copy import copy_checkout
-from lib import slurm_nodes
+from lib import batch_job, slurm_nodes
 from places import ROOT
 
 from membw import presets
-from membw.site import slurm, systems
+from membw.site import binder, slurm, systems
 
 SITES = yaml.safe_load((ROOT / 'tests/data/sites.yaml').read_text())
 RIGHT = [name for name, site in SITES.items() if 'refused' not in site]
@@ -116,6 +117,35 @@ def test_the_cluster_of_a_job_is_asked(tool):
     tool('squeue', '[ "$SLURM_CLUSTERS" = doduo ] && echo "7 RUNNING"')
     assert slurm_nodes.under_way(job_of('-p x', '-M doduo'), ['7']) == ['7']
     assert slurm_nodes.under_way(job_of('--clusters=doduo'), ['7']) == ['7']
+
+
+@pytest.mark.parametrize('access, shell, cluster', [
+    ([], {}, 'shinx'),  # else Slurm starts the job on any cluster of the federation
+    (['-M doduo'], {}, 'doduo'),
+    ([], {'SLURM_CLUSTERS': 'joltik'}, 'joltik'),  # Ghent's `module swap cluster/joltik`
+    ([], {'SLURM_CLUSTERS': 'joltik', 'SLURM_JOB_ID': '7'}, 'shinx'),  # of an outer job
+])  # fmt: skip
+def test_jobs_of_a_federation_stay_on_their_cluster(tool, monkeypatch, access, shell, cluster):
+    """The jobs, what is asked of them, and ReFrame's sacct, which knows no variable for it."""
+    tool('scontrol', 'echo "Federation: fed"; echo "Self:       shinx:127.0.0.1:6817 ID:1"')
+    tool('squeue', f'[ "$SLURM_CLUSTERS" = {cluster} ] && echo "7 RUNNING"')
+    for name in ('SLURM_CLUSTERS', 'SLURM_JOB_ID'):
+        monkeypatch.setenv(name, shell.get(name, ''))
+        if name not in shell:
+            monkeypatch.delenv(name)
+    slurm.of_federation.cache_clear()
+    try:
+        assert slurm_nodes.under_way(job_of(*access), ['7']) == ['7']
+        part = yaml.safe_load(system_file('x', {'cores': [2, 1], 'access': access}))
+        bound, _ = binder.reframe_partition(part, part['partitions'][0], presets.load())
+        assert bound['sched_options'] == {'slurm_multi_cluster_mode': [cluster]}
+        scheduler = types.SimpleNamespace(registered_name='slurm')
+        of_srun = types.SimpleNamespace(registered_name='srun')
+        one = types.SimpleNamespace(scheduler=scheduler, launcher_type=of_srun, access=access)
+        batch_job.forget_outer_job(types.SimpleNamespace(partitions=[one]))
+        assert os.environ['SLURM_CLUSTERS'] == cluster
+    finally:
+        slurm.of_federation.cache_clear()
 
 
 # --- on a real Slurm: nodes n1 to n3 of two cores and s1 of one ----------------------------------

@@ -38,11 +38,15 @@ def test_one_command_describes_a_cluster_and_its_checks_are_listed(cluster, call
     assert done.returncode == 2
     assert done.stderr == "membw: Slurm has no partition 'cpu'\nhint: known here: regular1\n"
     words = ('membw', 'system', 'add', 'lyra', '--partition', 'regular1')
+    words += ('--access', '--get-user-env=60L')  # which srun does not take
     done = call(*words, cwd=checkout, **shell)
     assert done.returncode == 0, done.stderr
     written = yaml.safe_load((checkout / 'systems/lyra.yaml').read_text())
     (partition,) = written['partitions']
-    assert partition['scheduler'] == 'squeue' and partition['access'] == ['-p regular1']
+    assert partition['scheduler'] == 'squeue' and partition['access'] == [
+        '-p regular1',
+        '--get-user-env=60L',
+    ]
     assert partition['toolchains']['gcc']['cc'] == 'gcc'
     (of_module,) = [c for c in partition['toolchains'].values() if c.get('modules')]
     assert of_module['modules'] == ['site-gcc/12.2']  # the newest

@@ -15,6 +15,6 @@ def test_readers_survive_mutated_texts(build_program, capsys):
     done = subprocess.run([program, '3', seed], capture_output=True, text=True)
     assert done.returncode == 0, f'seed {seed}: {done.stdout}{done.stderr}'
     cases = list(map(int, re.findall(r': (\d+) cases', done.stdout)))
-    assert len(cases) == 11 and min(cases) > 5, done.stdout
+    assert len(cases) == 12 and min(cases) > 5, done.stdout
     with capsys.disabled():
         print(f' {sum(cases)} cases in 3 s, seed {seed}', end=' ')

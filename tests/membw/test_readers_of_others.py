@@ -3,13 +3,18 @@ refuses them by its own error; tests/harness/test_fuzz.py is the same for the pr
 
 import io
 import json
+import os
 import pathlib
 import random
+import re
+import subprocess
 import types
 
 import pytest
 from lib import imb_table, slurm_nodes
+from places import ROOT
 
+from membw import presets
 from membw.campaign.slurm_queue import Queue
 from membw.errors import MembwError
 from membw.node import counters
@@ -101,6 +106,7 @@ READERS = [
     ('scontrol', lambda text: slurm_nodes.state(text, job()), 'n CPUTot=2 State=IDLE+DRAIN '),
     ('sbatch --test-only', lambda text: slurm_nodes.starts(job(), 2),
      'sbatch: Job 7 to start at 2026-11-27T10:00:00 using 2 processors'),
+    ('a federation', lambda text: slurm.of_federation.__wrapped__(), 'Self:  a:127.0.0.1 ID:1\n'),
     ('topology', lambda text: units.units(['n1', 'n2', 'n4']), TOPOLOGY),
     ('job states', lambda text: ledger.how_job(text, text), 'NODE_FAIL,TIMEOUT+' + PRINTED),
     ('stderr', ledger.last_words, PRINTED),
@@ -146,3 +152,35 @@ def test_a_list_of_more_nodes_than_any_machine_has_is_refused_and_a_long_one_is_
             expected_nodes(text)
     assert len(expected_nodes(','.join(f'n{i}' for i in range(1, 999, 2)))) == 499
     assert len(expected_nodes('n-1-99999999,n[1-3,7],r[1-2]n[01-10]')) == 25
+
+
+BANNERS = [
+    'gcc (Debian 12.2.0-14) 12.2.0\nCopyright\n',
+    'clang version 19.1.7 (++2025)\nTarget: x86_64\n',
+    '\nnvc 24.5-1 64-bit target on x86-64 Linux -tp zen3\n',
+    "icc: remark #10441: deprecated\nicc (ICC) 2021.9.0 20230302\n$(touch x)`touch x`'\\n%s*\n",
+]
+
+
+def test_compilers_may_print_what_they_like(tmp_path):
+    """Many at once, as gcc-1, gcc-2: none is of a family whose line it does not print."""
+    chance, said = random.Random(1), {}
+    for number in range(1, 21):
+        name = f'gcc-{number}'
+        said[name] = text = mutated(chance, chance.choice(BANNERS)).replace('\0', '')
+        (tmp_path / f'{name}.txt').write_text(text)
+        (tmp_path / name).write_text(f'#!/bin/sh\ncat {tmp_path}/{name}.txt\n')
+        (tmp_path / name).chmod(0o755)
+    path = f'{tmp_path}:{os.environ["PATH"]}'
+    words = ['sh', ROOT / 'src/build.sh', 'compilers']
+    done = subprocess.run(
+        words, cwd=tmp_path, env={**os.environ, 'PATH': path}, capture_output=True, timeout=60
+    )
+    rows = [line.split('\t') for line in done.stdout.decode().splitlines()]
+    of = {cc: (family, version) for family, cc, version in rows if cc in said}
+    lines = {name: row['version'] for name, row in presets.load()['families'].items()}
+    assert done.returncode == 0 and not done.stderr and not (tmp_path / 'x').exists()
+    for cc, (family, version) in of.items():
+        assert re.search(lines[family], said[cc], re.M), said[cc]
+        assert re.fullmatch(r'[\d.]*', version, re.ASCII), said[cc]
+    assert of

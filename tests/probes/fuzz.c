@@ -21,6 +21,7 @@ static const char *const seeds[] = {
 	"0-3,8-11,16\n",
 	"00000000,0000ffff,00000001\n",
 	"{0,1},{4:2:8}:4:16,!{3}\n",
+	"granularity=fine,proclist=[0,{1,2}],explicit",
 	"9:cpu,cpuacct:/job_1/step\n4:memory:/job_1\n0::/system.slice/job\n",
 	"max 100000\n",
 	"180000 100000\n",
@@ -253,11 +254,27 @@ static void read_count(void)
 		abort();
 }
 
+static void read_pinning(void)
+{
+	size_t i;
+
+	if (input_length == 0)
+		return;
+	setenv("OMP_PLACES", input, 1);
+	setenv("KMP_AFFINITY", input, 1);
+	for (i = 0; i < sizeof(pinning_values) / sizeof(*pinning_values); i++)
+		pinning_is_valid(&pinning_values[i], input);
+	pinning_places_are_wide();
+	if (pinning_lost_cpu(input) < -1)
+		abort();
+}
+
 static const struct reader {
 	const char *name;
 	void (*read)(void);
 } readers[] = {
 	{ "lists of CPUs", read_list },
+	{ "values of pinning", read_pinning },
 	{ "DMI", read_dmi },
 	{ "EDAC", read_edac },
 	{ "cgroups", read_cgroup },

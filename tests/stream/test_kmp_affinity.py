@@ -1,4 +1,5 @@
-"""The pinning `kmp` with Intel's own OpenMP runtime (PyPI's intel-openmp) under clang."""
+"""Pinning by Intel's own OpenMP runtime (PyPI's intel-openmp) under clang, or by clang's libomp,
+which is the same."""
 
 import os
 import subprocess
@@ -15,12 +16,14 @@ RUNTIME = ROOT / '.venv/.setup/intel-openmp/lib'  # ci/test.sh
 @pytest.fixture
 def program(build_program):
     clang, _ = compilers().get('clang', [('', '')])[0]
-    if not clang or not (RUNTIME / 'libiomp5.so').exists():
-        pytest.skip("no clang, or no libiomp5 of PyPI's intel-openmp")
-    line = ('-fopenmp=libiomp5', f'-L{RUNTIME}', f'-Wl,-rpath,{RUNTIME}')
+    if not clang:
+        pytest.skip('no clang')
+    line, runtime = ['-fopenmp=libomp'], 'libomp'
+    if (RUNTIME / 'libiomp5.so').exists():
+        line, runtime = ['-fopenmp=libiomp5', f'-L{RUNTIME}', f'-Wl,-rpath,{RUNTIME}'], RUNTIME
     path = build_program('stream', *line, cc=clang, usual=('-O1',))
     needed = subprocess.run(['ldd', path], capture_output=True, text=True).stdout
-    assert f'{RUNTIME}/libiomp5.so' in needed
+    assert str(runtime) in needed
     return path
 
 
@@ -53,3 +56,30 @@ def test_the_record_says_where_intels_runtime_put_the_threads(places):
     assert [thread['affinity'] for thread in back] == [str(cpus[1]), str(cpus[0])]
     free = pinnings.problems('kmp', places('disabled', cpus), cpus)
     assert 'both may run on cpu' in free[0]
+
+
+# of each the runtime takes another one in its place, with a warning
+WRONG = [
+    {'OMP_PLACES': 'nonsense'},
+    {'OMP_PLACES': '{0:', 'OMP_PROC_BIND': 'close'},
+    {'OMP_PLACES': 'cores(0)'},
+    {'OMP_PLACES': '{7777}', 'OMP_PROC_BIND': 'close'},
+    {'OMP_PLACES': 'cores', 'OMP_PROC_BIND': 'closest'},
+    {'KMP_AFFINITY': 'nonsense'},
+    {'KMP_AFFINITY': 'granularity=fin,compact'},
+]
+RIGHT = [
+    {'OMP_PLACES': 'l2_caches'},
+    {'OMP_PLACES': ' { 0 } : 1 : -1', 'OMP_PROC_BIND': 'close, spread'},
+    {'KMP_AFFINITY': 'norespect,gran=fine,proclist=[{0},0-0],explicit'},
+    {'KMP_AFFINITY': 'noverbose,compact,1,0'},
+]
+
+
+@pytest.mark.parametrize('given', [*WRONG, *RIGHT], ids=str)
+def test_a_value_that_the_runtime_refuses_is_named_as_others_are(program, run_program, given):
+    words = '-n', '100003', '-t', '2'
+    _, _, record = run_program(program, *words, OMP_NUM_THREADS=1, **given)
+    said = [r['detail'] for r in record['reasons'] if r['reason'] == 'wrong-pinning']
+    named = [text for text in said if any(f"{name}='{given[name]}'" in text for name in given)]
+    assert bool(named) == (given in WRONG), record['reasons']

@@ -291,7 +291,7 @@ PLACES = (
     '{7777} {0},{7777} {0}:2:5000 {0},!{7777} '
     '{cores} '  # a parser of ours looked for the number, for ever
     '{a {} {0: '  # the last looks like places of several cores
-    'numa_domains(0)'
+    'numa_domains(0) socket'
 ).split()
 REFUSED = [('OMP_PLACES', value) for value in PLACES]
 REFUSED += [('OMP_PROC_BIND', 'nonsense'), ('GOMP_CPU_AFFINITY', '5000-5003:2')]
@@ -305,7 +305,8 @@ SETTINGS = [
        [f"{name}='{value}'{words}" for words in NOTHING])
       for name, value in REFUSED),
     *(({'OMP_NUM_THREADS': 1, 'OMP_PLACES': places}, '', [''])
-      for places in ('cores', 'threads(1)', '{0}', '{0}:1:9', 'sockets', '{0:2}')),
+      for places in ('cores', 'threads(1)', ' { 0 }:1:9', '0:1', 'sockets', '{0:2}',
+                     'Cores ( 1 )', '{0:1:+1}')),
 ]  # fmt: skip
 
 
@@ -316,6 +317,7 @@ def test_threads_and_places_that_the_runtime_refuses_are_named(stream, run):
         assert not finding or 'wrong-pinning' in getattr(done, finding), variables
         assert any(text in done.said for text in texts), (variables, done.said)
         assert finding == 'reasons' or 'pinned nothing' not in done.said, variables
+        assert finding or 'OMP_PLACES=' not in done.said, variables
         assert finding != 'warnings' or f'{texts[0]}{done.record["threads"]} ran' in done.said
 
 

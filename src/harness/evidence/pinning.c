@@ -7,6 +7,8 @@
 #include "../verdict.h"
 #include "threads.h"
 
+#include <regex.h>
+
 #ifdef _OPENMP
 
 static int pinning_is_set(const char *variable, const char *no, const char *also_no)
@@ -33,6 +35,47 @@ static int pinning_by_kmp(void)
 	return 0;
 }
 
+/* OpenMP 5.2, 21.1, and what libomp takes besides. */
+#define PIN_NUMBER " *[0-9]+ *"
+#define PIN_COUNT "(:" PIN_NUMBER "(: *[-+]?" PIN_NUMBER ")?)?" /* and stride */
+#define PIN_LIST(one) one "(," one ")*"
+#define PIN_RESOURCES " *!?" PIN_NUMBER PIN_COUNT
+#define PIN_PLACE " *!? *(" PIN_NUMBER "|\\{" PIN_LIST(PIN_RESOURCES) "\\} *)" PIN_COUNT
+#define PIN_NAMES "(threads|cores|sockets|tiles|modules|numa_domains|(ll|l[0-9])_caches)"
+#define PIN_POLICY " *(true|false|primary|master|close|spread|disabled|[01]) *"
+#define PIN_LEVEL                                                                           \
+	"(fine|thread|core|tile|module|node|numa|die|socket|package|group|core_(type|eff)|" \
+	"(ll|l[0-9])_cache)"
+#define PIN_WORD                                                                         \
+	" *(compact|scatter|balanced|explicit|logical|physical|none|disabled|[0-9]+|"    \
+	"(no)?(respect|verbose|warnings|duplicates|reset)|gran(ularity)?=" PIN_LEVEL "|" \
+	"proclist=\\[[-0-9,{}: ]*\\]) *"
+
+static const struct values {
+	const char *variable, *right;
+	int of_libomp;
+} pinning_values[] = {
+	{ "OMP_PLACES",
+	  "^(" PIN_LIST(PIN_PLACE) "| *" PIN_NAMES
+				   " *(\\( *0*[1-9][0-9]* *\\) *)?| *cores:[a-z0-9_]+ *)$",
+	  0 },
+	{ "OMP_PROC_BIND", "^" PIN_LIST(PIN_POLICY) "$", 0 },
+	{ "KMP_AFFINITY", "^" PIN_LIST(PIN_WORD) "$", 1 },
+};
+
+/* Of others libgomp pins nothing, unless OMP_PROC_BIND is set, and libomp to cores. */
+static int pinning_is_valid(const struct values *of, const char *value)
+{
+	regex_t pattern;
+	int is_valid;
+
+	if (regcomp(&pattern, of->right, REG_EXTENDED | REG_ICASE | REG_NOSUB) != 0)
+		return 1;
+	is_valid = regexec(&pattern, value, 0, NULL, 0) != REG_NOMATCH;
+	regfree(&pattern);
+	return is_valid;
+}
+
 #endif
 
 /* The variable by which the OpenMP runtime was asked to bind its threads; NULL: none. */
@@ -50,6 +93,28 @@ static const char *pinning_by_openmp(void)
 		return "OMP_PROC_BIND";
 #endif
 	return NULL;
+}
+
+/* Whether a variable has a value that no runtime takes. */
+static int pinning_judge_values(void)
+{
+	int wrong = 0;
+#ifdef _OPENMP
+	size_t i;
+
+	for (i = 0; i < sizeof(pinning_values) / sizeof(*pinning_values); i++) {
+		const struct values *of = &pinning_values[i];
+		const char *value = getenv(of->variable);
+
+		if (!value || !*value || (of->of_libomp && !kmp_get_blocktime) ||
+		    pinning_is_valid(of, value))
+			continue;
+		verdict_invalid(WRONG_PINNING, "%s='%.64s' is no valid value", of->variable,
+				value);
+		wrong = 1;
+	}
+#endif
+	return wrong;
 }
 
 /* Whether the places have several cores by what they are: sockets, domains, lists of CPUs. */
@@ -158,31 +223,78 @@ static void pinning_judge_count(void)
 #endif
 }
 
+#if defined(_OPENMP) && _OPENMP >= 201511
+
 /* The runtime took no value of a variable for places. */
 static int pinning_has_no_places(void)
 {
-#if defined(_OPENMP) && _OPENMP >= 201511
 	return omp_get_num_places() == 0;
-#else
-	return 0;
-#endif
 }
 
-/* A runtime that cannot read a value, or finds none of its CPUs, goes on without. */
+static int pinning_has_place_of(int cpu)
+{
+	static int cpus[CPUS_MAX];
+	int place, i;
+
+	for (place = 0; place < omp_get_num_places(); place++) {
+		omp_get_place_proc_ids(place, cpus);
+		for (i = 0; i < omp_get_place_num_procs(place); i++)
+			if (cpus[i] == cpu)
+				return 1;
+	}
+	return 0;
+}
+
+/* The first CPU of a place of OMP_PLACES that is in no place of the runtime; -1: none. */
+static int pinning_lost_cpu(const char *places)
+{
+	if (strchr(places, '!') || pinning_has_no_places())
+		return -1;
+	while ((places = strchr(places, '{'))) {
+		const int cpu = (int)strtol(++places, NULL, 10);
+
+		if (!pinning_has_place_of(cpu))
+			return cpu;
+	}
+	return -1;
+}
+
+#else
+
+static int pinning_has_no_places(void)
+{
+	return 0;
+}
+
+static int pinning_lost_cpu(const char *places)
+{
+	(void)places;
+	return -1;
+}
+
+#endif
+
+/* A runtime that finds none of its CPUs goes on without, or with places of its own. */
 static void pinning_judge_refused(void)
 {
-	const char *variable = pinning_by_openmp();
+	const char *variable = pinning_by_openmp(), *value = variable ? getenv(variable) : "";
 	char list[CPU_LIST_MAX];
-	int t;
+	int t, cpu;
 
-	if (!variable || (pinning_places_are_wide() && !pinning_has_no_places()))
+	if (pinning_judge_values() || !variable)
+		return;
+	cpu = strcmp(variable, "OMP_PLACES") == 0 ? pinning_lost_cpu(value) : -1;
+	if (cpu >= 0)
+		verdict_invalid(WRONG_PINNING, "%s='%.64s': the runtime has no place with CPU %d",
+				variable, value, cpu);
+	if (cpu >= 0 || (pinning_places_are_wide() && !pinning_has_no_places()))
 		return;
 	for (t = 0; t < threads_count(); t++)
 		if (topology_cores(&threads_seen(t)->affinity) < 2 ||
 		    memcmp(&threads_seen(t)->affinity, threads_cpus(), sizeof(struct cpuset)) != 0)
 			return;
 	verdict_invalid(WRONG_PINNING, "%s='%.64s' pinned nothing: each thread may run on CPUs %s",
-			variable, getenv(variable), cpuset_format(threads_cpus(), list));
+			variable, value, cpuset_format(threads_cpus(), list));
 }
 
 void pinning_judge_quota(int threads)

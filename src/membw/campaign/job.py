@@ -39,6 +39,8 @@ def first(home: Path, words: list[str]) -> Path:
         script = script.replace(program, str(own / Path(program).name))
     write_whole(folder / job['script'], script)
     record = json.loads((results / 'records' / job['record']).read_text().splitlines()[0])
+    if 'case' not in record:  # mpirun itself was refused
+        raise MembwError('the first job measured nothing', 'it says why, above')
     job['case'] = record['case']
     # code that was built there may be for its CPU alone
     job['cpu'] = next(iter(ledger.read(made[0]).cpus.values()), '')

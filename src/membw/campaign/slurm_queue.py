@@ -40,7 +40,7 @@ class Queue:
 
     @property
     def cluster(self) -> str:
-        return slurm.option(self.options, '-M', '--clusters')
+        return slurm.cluster_of(self.options)
 
     def ask(self, *words: str) -> list[str]:
         return slurm.query(*words, cluster=self.cluster).splitlines()
@@ -57,6 +57,8 @@ class Queue:
         if booked := slurm.option(self.options, '--reservation'):
             said = '\n'.join(self.ask('scontrol', '-o', 'show', 'reservation', booked))
             named = said.partition(' Nodes=')[2].partition(' ')[0]
+        elif '/' in named:  # a file, which sinfo does not take
+            named = ','.join(expected_nodes(named))
         words = ['sinfo', '-h', '-N', *where, *(['-n', named] if named else [])]
         without = slurm.option(self.options, '-x', '--exclude')
         left_out = {*expected_nodes(without)} if without else set()

@@ -28,7 +28,7 @@ STATES = {
     **dict.fromkeys(('TIMEOUT', 'DEADLINE'), 'time limit reached'),
     **dict.fromkeys(('NODE_FAIL', 'BOOT_FAIL'), 'node failed'),
     'OUT_OF_MEMORY': 'memory limit reached',
-    **dict.fromkeys(('PREEMPTED', 'CANCELLED'), 'cancelled'),
+    **dict.fromkeys(('PREEMPTED', 'CANCELLED', 'REVOKED'), 'cancelled'),
 }
 PRINTED = (
     (re.compile(r'DUE TO TIME LIMIT'), 'time limit reached'),
@@ -172,14 +172,17 @@ def judge(
         other_cpu: it was built for the CPU of another node.
     """
     of_job, said = how_job(state, printed), last_words(printed)
+    is_early = of_job == 'cancelled' and not started and verdict is None
     after = '' if verdict is None else ' after its record'
     if status is None:
-        return End(f'{of_job or said or "the job ended"}{after}', True)
+        return End(f'{of_job or said or "the job ended"}{after}', not is_early)
     if verdict is not None and status in ((0,) if verdict == 'VALID' else (0, 1)):
         return None
     if verdict is None and status == 0:
         return End(of_job or f'no record: {said or "it printed nothing"}', bool(of_job))
     is_signal = how(status).startswith('ended by')
+    if is_signal and verdict is None and status - BY_SIGNAL == signal.SIGSYS:
+        return End(f'{how(status)}: a filter refused a system call', False)
     if is_signal and other_cpu and status - BY_SIGNAL == signal.SIGILL:
         return End(f'{how(status)}: it was built for another CPU than this node has', False)
     why = ', '.join(filter(None, [how(status), of_job]))
@@ -187,4 +190,4 @@ def judge(
         return End(f'{why}{after}', True)
     is_refusal = status == USAGE and said.startswith('membw:')
     died = is_signal or of_job not in ('', 'cancelled') or (started and not is_refusal)
-    return End(': '.join(filter(None, [why, said])), died)
+    return End(': '.join(filter(None, [why, said])), died and not is_early)

@@ -146,13 +146,15 @@ def scheduler(partition: Facts) -> str:
     return backend or ('squeue' if slurm.lacks_accounting() else 'slurm')
 
 
-def taken(feature: str, system: str) -> str:
-    """A site's own feature by a name that ReFrame takes: 16_nodes as _16_nodes."""
-    name = re.sub('^(?![a-zA-Z_])', '_', re.sub('[^a-zA-Z0-9_-]', '_', feature))
-    if name != feature:
-        line = f"membw: systems/{system}.yaml: feature '{feature}' is '{name}' for ReFrame"
-        print(line, file=sys.stderr)
-    return name
+def taken(features: list[str], system: str) -> list[str]:
+    """A site's own features by names that ReFrame takes: 16_nodes as _16_nodes."""
+    words = (re.sub('[^a-zA-Z0-9_-]', '_', feature) for feature in features)
+    names = [re.sub('^(?![a-zA-Z_])', '_', word) for word in words]
+    pairs = zip(features, names, strict=True)
+    if other := [f"'{one}' is '{name}'" for one, name in pairs if one != name]:
+        text = f'membw: systems/{system}.yaml: features for ReFrame: {", ".join(other)}'
+        print(text, file=sys.stderr)
+    return names
 
 
 def reframe_partition(system: Facts, partition: Facts, table: Table) -> tuple[Facts, list[Facts]]:
@@ -160,9 +162,12 @@ def reframe_partition(system: Facts, partition: Facts, table: Table) -> tuple[Fa
     features = partition['features']
     # of a CPU's hundred flags only those that a preset asks for
     features = machine.features(table) if features == 'auto' else features
-    features = [taken(feature, system['name']) for feature in features]
+    features = taken(features, system['name'])
     if partition['scheduler'] in slurm.SCHEDULERS:
         features.append('flexible')  # ReFrame can ask which nodes are idle
+        if cluster := slurm.cluster_of(partition.get('access', [])):  # sacct asks this host's
+            multi = {'slurm_multi_cluster_mode': [cluster], **partition.get('sched_options', {})}
+            partition = {**partition, 'sched_options': multi}
     extras = {**peak.completed(partition.get('extras', {})), 'left_out': left_out}
     for facts, key in ((partition, 'max_pending_time'), (system, 'maintainers')):
         extras |= {key: facts[key]} if key in facts else {}

@@ -1,6 +1,7 @@
 """Slurm as ReFrame knows it."""
 
 import argparse
+import contextlib
 import functools
 import os
 import re
@@ -14,6 +15,7 @@ from collections.abc import Iterable
 SCHEDULERS = ('slurm', 'squeue')
 ANSWER_S = 60
 SOON_S = 300  # a job that Slurm would start so soon starts now: clocks may differ as much
+OF_FEDERATION = 'scontrol', 'show', 'federation'
 # variables of a person's shell by which a command asks, or shows, something else
 OF_USER = re.compile(r'S(BATCH|QUEUE|INFO|ACCT|CONTROL|CANCEL)_')
 
@@ -24,11 +26,12 @@ class NoAnswer(Exception):
 
 def query(*words: str, cluster: str = '', text: str | None = None, stream: str = 'stdout') -> str:
     """What one of Slurm's commands prints, asked of a cluster; `text`: its input."""
-    clean = {k: v for k, v in os.environ.items() if not OF_USER.match(k)}
-    clean |= {'SLURM_TIME_FORMAT': 'standard'} | ({'SLURM_CLUSTERS': cluster} if cluster else {})
+    cluster = cluster or ('' if words == OF_FEDERATION else own_cluster())
+    env = {k: v for k, v in os.environ.items() if not OF_USER.match(k)}
+    env |= {'SLURM_TIME_FORMAT': 'standard'} | ({'SLURM_CLUSTERS': cluster} if cluster else {})
     try:
         done = subprocess.run(
-            words, input=text or '', capture_output=True, text=True, timeout=ANSWER_S, env=clean
+            words, input=text or '', capture_output=True, text=True, timeout=ANSWER_S, env=env
         )
     except (OSError, subprocess.TimeoutExpired) as err:
         raise NoAnswer(str(err)) from err
@@ -36,6 +39,21 @@ def query(*words: str, cluster: str = '', text: str | None = None, stream: str =
         said = ' '.join(f'{done.stderr} {done.stdout}'.split())
         raise NoAnswer(f"'{words[0]}': {said or f'exit status {done.returncode}'}")
     return getattr(done, stream)
+
+
+def own_cluster() -> str:
+    """That of this shell; of a federation that of this host, as a job would start on any."""
+    of_shell = os.environ.get('SLURM_CLUSTERS', '')
+    return of_shell if of_shell and 'SLURM_JOB_ID' not in os.environ else of_federation()
+
+
+@functools.cache
+def of_federation() -> str:
+    """'': there is none, or nobody to ask."""
+    with contextlib.suppress(NoAnswer):
+        found = re.search(r'^Self:\s*([^:\s]+)', query(*OF_FEDERATION), re.M)
+        return found[1] if found else ''
+    return ''
 
 
 def starts_now(*words: str, text: str | None = None, what: str = '') -> tuple[bool, str]:
@@ -64,6 +82,11 @@ def lacks_accounting() -> bool:
     except NoAnswer as err:
         return 'disabled' in str(err)
     return False
+
+
+def cluster_of(access: Iterable[str]) -> str:
+    """'doduo' of '-M doduo'; else that of this shell or federation, if any."""
+    return option(access, '-M', '--clusters') or own_cluster()
 
 
 def option(options: Iterable[str], *names: str) -> str:

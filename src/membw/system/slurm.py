@@ -13,6 +13,7 @@ from membw.presets.table import Facts
 from membw.site import slurm
 
 JOB_MINUTES = 10
+OF_SBATCH = '--export', '--get-user-env', '--requeue', '--no-requeue'  # not for srun
 # of sinfo: partition, nodes allocated/idle/other/all, time limit
 ROW = re.compile(r'([^|]+)\|(\d+/\d+/\d+/\d+)\|([^|]+)', re.ASCII)
 
@@ -20,7 +21,7 @@ ROW = re.compile(r'([^|]+)\|(\d+/\d+/\d+/\d+)\|([^|]+)', re.ASCII)
 def query(access: list[str], *words: str) -> str:
     """The output of one of Slurm's commands, asked of the cluster of the jobs."""
     try:
-        return slurm.query(*words, cluster=slurm.option(access, '-M', '--clusters'))
+        return slurm.query(*words, cluster=slurm.cluster_of(access))
     except slurm.NoAnswer as err:
         if not shutil.which(words[0]):
             raise MembwError(
@@ -64,7 +65,10 @@ def node_facts(name: str, access: list[str]) -> Facts:
     """What membw.system.node says on one node of that partition."""
     # bash: another shell would not pass on the function `module`
     script = f'. {shlex.quote(os.path.join(root(), "setup-env.sh"))} && exec python -m {{}}'
-    access = [word for word in access if not word.startswith('--export')]  # bash is on our PATH
+    # bash is on our PATH
+    access = [word for word in access if not word.startswith(OF_SBATCH)]
+    cluster = slurm.cluster_of(access)
+    access += [f'--clusters={cluster}'] if cluster else []
     words = ['srun', '-p', name, *access, '--exclusive', '-N1', '-n1', f'--time={JOB_MINUTES}']
     words += ['--job-name=membw', 'bash', '-c', script.format('membw.system.node')]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)

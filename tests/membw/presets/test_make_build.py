@@ -80,7 +80,8 @@ def test_the_line_that_reaches_icc_is_the_founding_one(make, tmp_path, preset):
     icc = StandIn(tmp_path / 'intel', preset.partition('-')[0], 'icc')
     icc.link('-O0')
     words = [f'{name.upper()}={value}' for name, value in asked.items()]
-    done = make(f'PRESET={preset}', *words, PATH=f'{icc.path.parent}:{make.tools}:{os.environ["PATH"]}')
+    path = f'{icc.path.parent}:{make.tools}:{os.environ["PATH"]}'
+    done = make(f'PRESET={preset}', *words, PATH=path)
     assert done.returncode == 0, done.stderr
     expected = [*line.split(), *sources(ROOT), '-o', str(make.build / 'stream')]
     assert icc.lines() == [expected]

@@ -43,11 +43,11 @@ def test_what_never_began_is_missing_with_the_words_of_who_refused(status, said)
 
 
 @pytest.mark.parametrize('number', [*range(1, 32), 35])
-def test_a_signal_is_a_death_but_of_code_for_another_cpu(number):
+def test_a_signal_is_a_death_but_of_code_for_another_cpu_and_of_a_filter(number):
     why, died = ledger.judge(128 + number)
-    assert died and f'signal {number}' in why
+    assert died == (number != signal.SIGSYS) and f'signal {number}' in why
     of_other = ledger.judge(128 + number, other_cpu=True)
-    assert of_other.died == (number != signal.SIGILL)
+    assert of_other.died == (number not in (signal.SIGILL, signal.SIGSYS))
     assert ledger.judge(128 + number, 'VALID').why.endswith('after its record')
 
 
@@ -70,7 +70,10 @@ ENDS = [
     (None, None, '', 'TIMEOUT', ('time limit reached', True)),
     (None, None, LIMIT, 'COMPLETED', ('time limit reached', True)),
     (None, None, OOM, 'COMPLETED', ('memory limit reached', True)),
-    (None, None, '', 'CANCELLED by 0', ('cancelled', True)),
+    (None, None, '', 'CANCELLED by 0', ('cancelled', False)),  # before it began to measure
+    (143, None, '', 'PREEMPTED', ('ended by SIGTERM (signal 15), cancelled', False)),
+    (None, None, '', 'REVOKED', ('cancelled', False)),  # of a federation
+    (None, 'VALID', '', 'CANCELLED', ('cancelled after its record', True)),
     (None, None, '', 'COMPLETED', ('the job ended', True)),
     (None, 'VALID', '', 'NODE_FAIL', ('node failed after its record', True)),
 ]  # fmt: skip
@@ -81,6 +84,7 @@ def test_how_a_launch_ended(status, verdict, printed, state, expected):
     end = ledger.judge(status, verdict, printed, state)
     assert (end is None) == (expected is None)
     assert not end or (end.why.startswith(expected[0]) and end.died is expected[1]), end
+    assert not end or state == '' or ledger.judge(status, verdict, printed, state, True).died
 
 
 @pytest.mark.parametrize('stderr, shown', [

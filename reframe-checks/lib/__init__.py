@@ -9,12 +9,9 @@ import os
 import pathlib
 import re
 import sys
-import warnings
 from typing import NoReturn
 
 import reframe
-from reframe.core import fields, variables
-from reframe.core.warnings import ReframeDeprecationWarning, user_deprecation_warning
 
 CHECKOUT = pathlib.Path(__file__).resolve().parents[2]
 OLDEST, NEWEST = (4, 10), (4, 11)  # that were tried; `$ref` of references is 4.10's
@@ -42,15 +39,7 @@ def look_at_python() -> None:
         end(fact, f"'{sys.executable}' -m pip install '{CHECKOUT}'")
 
 
-def warn_where_it_is_shown(message: str, from_version: str = '0.0.0') -> None:
-    """A quarter of a start: ReFrame unwinds the stack for each warning that it drops."""
-    first = [(action, category) for action, _, category, *_ in warnings.filters[:1]]
-    if first != [('ignore', ReframeDeprecationWarning)]:
-        user_deprecation_warning(message, from_version)
-
-
 # the folder that `-c` names: an installed membw would unpack a second one
 os.environ['MEMBW_ROOT'] = os.environ.get('MEMBW_ROOT') or str(CHECKOUT)
 look_at_reframe()
 look_at_python()
-fields.user_deprecation_warning = variables.user_deprecation_warning = warn_where_it_is_shown

@@ -17,8 +17,6 @@ from checkout_copy import copy_checkout
 from lib import pinnings
 from places import ROOT
 from record_schema import check
-from reframe.core import fields, variables
-from reframe.core.warnings import suppress_deprecations
 
 import stream
 from membw.errors import MembwError
@@ -477,16 +475,6 @@ def test_runs_are_compared_with_their_references(reframe, tmp_path, need, quick_
     assert (known['result'], passed['fail_phase']) == ('xfail', 'performance')
     for case in (known, passed):
         assert json.loads(case['known_issues']) == {'triad': 'ticket 123'}
-
-
-def test_a_deprecation_is_said_where_reframe_shows_it(monkeypatch):
-    said = []
-    monkeypatch.setattr('lib.user_deprecation_warning', lambda *words: said.append(words))
-    with suppress_deprecations():
-        fields.user_deprecation_warning('dropped')
-    fields.user_deprecation_warning('shown', '1.0')
-    assert said == [('shown', '1.0')]
-    assert variables.user_deprecation_warning is fields.user_deprecation_warning
 
 
 def test_nothing_deprecated_is_read_for_each_line_of_the_log():

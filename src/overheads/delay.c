@@ -58,15 +58,20 @@ static double seconds_of(long steps)
 	return least;
 }
 
+/* Measured however short a step is: clang multiplies by the eighth power of the factor; by eight
+ * times the steps, since a formula takes no more than a tick of the clock or two.  Again where it
+ * seems to be one: others may have disturbed each of the short ones. */
 void delay_calibrate(double seconds)
 {
 	const long steps = 200000; /* some tenths of a millisecond */
-	const double once = seconds_of(steps);
+	int again = 5;
 
-	step_seconds = once / (double)steps;
-	/* measured however short a step is: clang multiplies by the eighth power of the factor; by
-	 * eight times the steps, since a formula takes no more than a tick of the clock or two */
-	seconds_doubled = once > 0 ? 2 * seconds_of(8 * steps) / (8 * once) : 0;
+	do {
+		const double once = seconds_of(steps);
+
+		step_seconds = once / (double)steps;
+		seconds_doubled = once > 0 ? 2 * seconds_of(8 * steps) / (8 * once) : 0;
+	} while (seconds_doubled < DELAY_DOUBLED && --again);
 	steps_of_delay = step_seconds > 0 ? (long)(seconds / step_seconds + 0.5) : 1;
 	if (steps_of_delay < 1)
 		steps_of_delay = 1;

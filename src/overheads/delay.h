@@ -23,6 +23,8 @@ word delays(word count);
 long delay_steps(void);
 double delay_seconds(void);
 
+#define DELAY_DOUBLED 1.5 /* less is a formula's */
+
 /* What twice the steps take, in parts of what they take once: 2, unless a compiler found a
  * formula. */
 double delay_doubled(void);

@@ -156,7 +156,7 @@ static void measure_team(struct overhead *overheads, int count)
 /* One that a compiler has a formula for takes no longer for twice the steps. */
 static void judge_delay(void)
 {
-	if (delay_doubled() < 1.5)
+	if (delay_doubled() < DELAY_DOUBLED)
 		verdict_invalid(DELAY_OPTIMIZED_AWAY,
 				"the delay takes %.2f times as long for twice the steps, not 2 "
 				"times: the compiler replaced it by a formula",

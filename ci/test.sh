@@ -7,7 +7,7 @@ unset CDPATH
 cd "$(dirname "$0")/.." || exit 2
 PATH=$PATH:/usr/sbin:/sbin
 
-echo 'test: 13 to 15 minutes on two cores, some 4 of them set-up: Python packages into .venv, Spack into .spack'
+echo 'test: 11 to 13 minutes on two cores, some 2 of them set-up: Python packages into .venv, Spack into .spack'
 [ "$(id -u)" != 0 ] || [ -n "${NO_APT:-}" ] ||
 	echo 'test: as root, Debian packages that tests need are installed by apt-get (NO_APT=1: none)'
 # some images set this: each of a thousand processes would compile the library, ReFrame and Spack

@@ -63,6 +63,14 @@ LOOKS = [
 ]
 
 
+def is_close(said, expected):
+    """The same words, and numbers within a sixth: the clocks are read one after the other."""
+    pairs = [*zip(said.split(), expected.split(), strict=False)]
+    return len(said.split()) == len(expected.split()) and all(
+        a == b or b[:1].isdigit() and abs(float(a) / float(b) - 1) < 1 / 6 for a, b in pairs
+    )
+
+
 def test_neighbours_are_counted_in_cpus(build_program, run_program):
     """5 % of 256 CPUs are 12 processes that read memory: a figure beside them was an estimate."""
     end = '\n}\n\nstatic long interference_major_faults'
@@ -81,4 +89,4 @@ def test_neighbours_are_counted_in_cpus(build_program, run_program):
         node = dict(zip(('CPUS', 'OTHERS', 'INTERRUPTS', 'STOLEN'), values, strict=True))
         said = run_program(*words, OMP_NUM_THREADS=1, **node)[1]
         (line,) = [row for row in said.splitlines() if row.startswith('triad ')]
-        assert line.endswith(text) if text else (';' not in line), (node, line)
+        assert is_close(line.partition(';')[2], (text or '')[1:]), (node, line)

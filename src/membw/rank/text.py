@@ -24,12 +24,9 @@ def as_blocks(ranking: Ranking, limit: int) -> list[str | Table]:
     """Tables, and the lines between them; `limit`: rows per group, 0: all."""
     blocks: list[str | Table] = [ranking.counts()]
     blocks += [f'note: {note}' for note in ranking.notes]
-    alike = grouped(((v.verdict, v.reason), v.node) for v in ranking.verdicts if v.reason)
-    for node in ranking.nodes:
-        names = alike.setdefault(node[1:3], [])
-        if node.verdict in (DIED, MISSING) and node.name not in names:
-            names.append(node.name)
-    alike = {key: names for key, names in alike.items() if names}
+    said = [((v.verdict, v.reason), v.node) for v in ranking.verdicts if v.reason]
+    gone = (n for n in ranking.nodes if n.verdict in (DIED, MISSING))
+    alike = grouped([*said, *(((n.verdict, n.reason), n.name) for n in gone)])
     order = sorted(alike, key=lambda key: WORST_FIRST.index(key[0]))
     blocks += [f'{fold(alike[key])} {key[0]} ({key[1]})' for key in order]
     blocks += [f'measure again: {again(ranking, setting)}' for setting in ranking.low]

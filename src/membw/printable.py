@@ -76,5 +76,5 @@ def in_bytes(size: float) -> str:
     """'4 MiB'."""
     for name, unit in (('GiB', 1 << 30), ('MiB', 1 << 20), ('KiB', 1 << 10)):
         if size >= unit:
-            return f'{size / unit:.4g} {name}'
+            return f'{amount(size / unit)} {name}'
     return f'{size:g} B'

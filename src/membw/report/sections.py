@@ -14,7 +14,7 @@ from membw.results.record import HIGHER
 from membw.results.rows import Row
 from membw.results.table import Table as Records
 from membw.results.verdict import FAIL, WORST_FIRST, limits
-from membw.summary.full_table import figures_of, series_of, table_of, text_of
+from membw.summary.full_table import figures_of, place, series_of, table_of, text_of
 from membw.tables import Table
 
 FEWEST = 3  # points of a curve
@@ -76,10 +76,9 @@ def _conditions(records: Sequence[dict]) -> str:
 
 def title_of(figure: Figure) -> str:
     """'Memory triad all' of memory_triad_all, 'Triad, cpu domain 0, memory domain 1'."""
-    at = (figure.at or {}).items()
-    place = [f'{name} {x:g}' if isinstance(x, float) else f'{name} {x}' for name, x in at]
-    name = figure.series.removesuffix('_gbs') if place else figure.metric
-    return ', '.join([name.capitalize(), *place]).replace('_', ' ')
+    where = [f'{name} {place({name: x})}' for name, x in (figure.at or {}).items()]
+    name = figure.series.removesuffix('_gbs') if where else figure.metric
+    return ', '.join([name.capitalize(), *where]).replace('_', ' ')
 
 
 def bar_picture(metric: str, rows: Sequence[Row], peak: float | None = None) -> Picture:

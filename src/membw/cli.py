@@ -1,13 +1,13 @@
 """The command `membw`: one subcommand, one package."""
 
 import argparse
+import contextlib
 import importlib
 import os
 import re
 import sys
 import traceback
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -147,7 +147,8 @@ def main(argv: list[str] | None = None) -> int:
     print_in_locale()
     with heeded() as heeds:
         try:
-            return written(partial(dispatch, argv))
+            with written():
+                return dispatch(argv)
         except SystemExit:
             raise
         except MembwError as err:
@@ -165,11 +166,12 @@ def main(argv: list[str] | None = None) -> int:
             return fault(*map(printable, explained(err)))
 
 
-def written(command: Callable[[], int]) -> int:
-    """Its exit status, when what it printed is out: a closed pipe or a full disk is known now, and
-    not said by Python when it ends."""
+@contextlib.contextmanager
+def written() -> Iterator[None]:
+    """What is printed in it is out at its end: a closed pipe or a full disk is known then, and not
+    said by Python when it ends."""
     try:
-        return command()
+        yield
     finally:
         try:
             sys.stdout.flush()

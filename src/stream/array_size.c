@@ -67,7 +67,8 @@ static void choose_by_rule(struct options *options, size_t llc_bytes, size_t sha
 }
 
 static void note_size(const struct options *o, const struct residency_found *residency,
-		      size_t rule, size_t most, enum llc_from from, char note[256])
+		      const struct residency_request *request, size_t rule, enum llc_from from,
+		      char note[256])
 {
 	int length = 0;
 
@@ -78,9 +79,10 @@ static void note_size(const struct options *o, const struct residency_found *res
 		return;
 	snprintf(note + length, 256 - (size_t)length,
 		 "%zu elements%s; %d times the caches%s are %zu", o->size,
-		 residency->largest         ? " as measured"
-		 : bytes_of(o->size) < most ? ", as many as there was time to measure"
-					    : ", as many as fit into the memory available",
+		 residency->largest ? " as measured"
+		 : triads_lacked_memory(residency, request)
+			 ? ", as many as fit into the memory available"
+			 : ", as many as there was time to measure",
 		 CACHES_PER_ARRAY, from == LLC_UNKNOWN ? ", if of 1 GiB," : "", rule);
 }
 
@@ -118,7 +120,7 @@ void size_choose(struct options *options, struct residency_found *residency, siz
 	request.most = is_timed ? bytes_of(largest_that_fits(available)) : 0;
 	triads_find(residency, &request);
 	options->size = request.given ? options->size : residency->bytes / bytes_of(1);
-	note_size(options, residency, rule, bytes_of(largest_that_fits(share)), from, note);
+	note_size(options, residency, &request, rule, from, note);
 	judge_size(residency, &request, options->size);
 }
 

@@ -402,11 +402,22 @@ void triads_find(struct residency_found *found, const struct residency_request *
 	found->seconds = clock_now() - began;
 }
 
+/* Bytes of the three arrays up to which it is known. */
+static size_t triads_proven(const struct residency_found *found)
+{
+	return found->largest ? found->largest : found->bytes;
+}
+
+int triads_lacked_memory(const struct residency_found *found, const struct residency_request *r)
+{
+	return triads_proven(found) > r->most / 2;
+}
+
 void triads_judge(const struct residency_found *found, const struct residency_request *r,
 		  const char *what)
 {
 	const double largest = (double)found->largest / MIB;
-	const double proven = (double)(found->largest ? found->largest : found->bytes) / MIB;
+	const double proven = (double)triads_proven(found) / MIB;
 	/* whoever allows arrays in caches has nothing timed */
 	const int unknown = verdict_allows(ARRAY_TOO_SMALL) ? ARRAY_TOO_SMALL : NOT_PROVEN;
 
@@ -419,8 +430,7 @@ void triads_judge(const struct residency_found *found, const struct residency_re
 		verdict_invalid(NOT_PROVEN,
 				"%s are not proven to lie in memory beyond %.0f MiB, where %s "
 				"ended: a larger cache may hold them",
-				what, proven,
-				2 * proven * MIB > (double)r->most ? "memory" : "time");
+				what, proven, triads_lacked_memory(found, r) ? "memory" : "time");
 	else if (found->known == RESIDENCY_UNKNOWN && !r->declared)
 		verdict_invalid(unknown,
 				"%s are not proven to lie in memory, and the size of the "
@@ -445,8 +455,7 @@ const char *triads_text(const struct residency_found *found)
 	snprintf(text, sizeof(text), "%s", residency_word(found->known));
 	if (found->known == RESIDENCY_NOT_PROVEN)
 		snprintf(text, sizeof(text), "%s beyond %.0f MiB: a larger cache may hold them",
-			 residency_word(found->known),
-			 (double)(found->largest ? found->largest : found->bytes) / MIB);
+			 residency_word(found->known), (double)triads_proven(found) / MIB);
 	return text;
 }
 

@@ -38,6 +38,10 @@ struct residency_found {
 
 LOCAL void triads_find(struct residency_found *found, const struct residency_request *request);
 
+/* Whether memory ended the search, as twice the size does not fit; else time did. */
+LOCAL int triads_lacked_memory(const struct residency_found *found,
+			       const struct residency_request *request);
+
 /* Finds array-too-small or not-proven; WHAT: "arrays of 128.0 MiB". */
 LOCAL void triads_judge(const struct residency_found *found,
 			const struct residency_request *request, const char *what);

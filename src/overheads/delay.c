@@ -60,7 +60,7 @@ static double seconds_of(long steps)
 
 /* Measured however short a step is: clang multiplies by the eighth power of the factor; by eight
  * times the steps, since a formula takes no more than a tick of the clock or two.  Again where it
- * seems to be one: others may have disturbed each of the short ones. */
+ * seems to be one: other processes may have disturbed each of the short ones. */
 void delay_calibrate(double seconds)
 {
 	const long steps = 200000; /* some tenths of a millisecond */

@@ -63,7 +63,7 @@ static const struct values {
 	{ "KMP_AFFINITY", "^" PIN_LIST(PIN_WORD) "$", 1 },
 };
 
-/* Of others libgomp pins nothing, unless OMP_PROC_BIND is set, and libomp to cores. */
+/* Of other values libgomp pins nothing, unless OMP_PROC_BIND is set, and libomp to cores. */
 static int pinning_is_valid(const struct values *of, const char *value)
 {
 	regex_t pattern;

@@ -13,7 +13,8 @@ WORDS = {
     'modules': 'memory modules', 'numa_nodes': 'NUMA domains', 'thp': 'transparent huge pages',
     'huge_share': 'share in huge pages', 'freq_max_khz': 'highest clock, kHz', 'smt': 'SMT',
     'memory_policy': 'memory policy', 'pages_elsewhere': 'share of the pages elsewhere',
-    'other_share': 'share of the CPUs that others had', 'stolen_share': 'share of the CPUs stolen',
+    'other_share': 'share of the CPUs that other processes used',
+    'stolen_share': 'share of the CPUs stolen',
     'quota_throttles': 'times that a quota stopped it', 'cpus_allowed': 'CPUs that it may use',
     'pages_migrated': 'pages migrated',
 }  # fmt: skip

@@ -163,7 +163,7 @@ class Process(Struct, frozen=True):
 
 
 class Busy(Struct, frozen=True):
-    """Shares of the node's CPUs that others had meanwhile."""
+    """Shares of the node's CPUs that other processes used meanwhile."""
 
     other_share: float | None = None
     stolen_share: float | None = None

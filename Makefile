@@ -21,8 +21,8 @@ run: .always ## set up what is missing, measure this node, print the table and t
 test: .always ## set up what is missing, lint, run all tests
 	@bash ci/test.sh $(ARGS)
 
-machines: .always ## what takes longer: all emulated machines of tests/machines, and the bundle
-	@sh ci/machines.sh
+machines: .always ## the tests marked `night`: emulated machines, the bundle, Spack at length
+	@sh ci/machines.sh $(ARGS)
 
 mutants: .always ## which of the faults of ci/mutants.yaml the tests miss: for a night
 	@sh ci/setup.sh --no-spack && sh ci/test-packages.sh

@@ -1,6 +1,8 @@
 #!/bin/sh
-# What `make machines` runs, with what it needs: all machines of tests/machines in qemu, README's first
-# line in the file trees of two architectures, and the bundle.
+# What `make machines` runs, with what it needs: the tests marked `night`, among them the machines of
+# tests/machines in qemu, README's first line in the file trees of two architectures, the bundle, Spack.
+#
+# usage: ci/machines.sh [PYTEST ARGUMENT ...]
 set -eu
 unset CDPATH
 cd "$(dirname "$0")/.."
@@ -27,5 +29,4 @@ for part in kernel-amd64 kernel-arm64 kernel-ppc64el userland-amd64 userland-arm
 done
 # shellcheck source=setup-env.sh
 . ./setup-env.sh
-MACHINES=all exec python -m pytest -rs -s tests/machines tests/ci/test_bundle.py \
-	tests/spack/test_spack.py::test_the_concretizer_says_why_a_spec_cannot_be
+exec python -m pytest -rs -s -m night "$@"

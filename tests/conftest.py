@@ -27,11 +27,15 @@ OF_A_SHELL = re.compile('OMP_|GOMP_|KMP_|BLIS_NUM|OPENBLAS_NUM|LD_')
 DURATIONS = ROOT / 'tests/durations.json'  # written by ci/count.py --durations
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """The file that takes longest comes first, so that none is left over at the end; before all
-    those of which it is not known."""
+    those of which it is not known. What is for the night runs only where it is asked for."""
     seconds = json.loads(DURATIONS.read_text())
     items.sort(key=lambda item: -seconds.get(item.location[0], math.inf))
+    if 'night' not in config.getoption('-m'):
+        for item in items:
+            if item.get_closest_marker('night'):
+                item.add_marker(pytest.mark.skip(reason='for the night: make machines'))
 
 
 @pytest.fixture(scope='session')

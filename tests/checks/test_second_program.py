@@ -116,6 +116,7 @@ def test_it_stands_in_the_summary_and_the_report(by_make, house, call, tmp_path)
 
 
 @pytest.mark.spack
+@pytest.mark.night
 def test_spack_builds_it_by_the_same_line_and_again_to_the_bit(
     session, by_make, house, call, tmp_path
 ):

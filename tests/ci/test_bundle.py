@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.night]
 
 TINY = '-S array_size=100000 -S ntimes=3'
 ALLOWED = 'array-too-small,too-short,disturbed,unstable,oversubscribed,wrong-pinning'
@@ -17,8 +17,6 @@ ALLOWED = 'array-too-small,too-short,disturbed,unstable,oversubscribed,wrong-pin
 @pytest.fixture(scope='module')
 def archive(root, call, tmp_path_factory):
     """The bundle of the last commit; needs the package index and a Spack that was cloned."""
-    if os.environ.get('MACHINES') != 'all':
-        pytest.skip('make machines: some minutes')
     if not (root / '.spack' / 'packages' / '.git').exists():
         pytest.skip('Spack is not available here: nothing to pack')
     folder = tmp_path_factory.mktemp('bundle')

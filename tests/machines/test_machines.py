@@ -1,11 +1,7 @@
-"""Programs on machines that nobody has here: verdicts, placements and words, never rates.
-
-`make test` boots the machines that say `in_make_test`, `make machines` all of them.
-"""
+"""Programs on machines that nobody has here: verdicts, placements and words, never rates."""
 
 import copy
 import functools
-import os
 import subprocess
 
 import emulated_machine as machines
@@ -15,8 +11,7 @@ from places import ROOT
 
 from membw.node.assembled import assembled
 
-ALL = os.environ.get('MACHINES') == 'all'
-NAMES = [n for n in machines.names() if ALL or machines.load(n).get('in_make_test')]
+pytestmark = pytest.mark.night
 PROGRAMS = ('stream', 'tiers', 'pingpong')
 LOOKS, DONE = 'stream/looks/looks.c', 'done[omp_get_thread_num()] = clock_now();'
 LATE = 'for (double until = clock_now() + 3 * (omp_get_thread_num() == 3); clock_now() < until;);'
@@ -45,8 +40,7 @@ def programs(build_program, tmp_path_factory):
     return build
 
 
-@pytest.mark.shared
-@pytest.mark.parametrize('name', NAMES)
+@pytest.mark.parametrize('name', machines.names())
 def test_each_run_says_what_it_must(name, programs, tmp_path, need):
     machine = machines.Machine(name, tmp_path)
     if machine.why_not():

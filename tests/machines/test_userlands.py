@@ -4,7 +4,6 @@ A tree is real, its processor emulated: gcc, make, sh and awk are Debian's for i
 """
 
 import json
-import os
 import shutil
 import subprocess
 
@@ -12,9 +11,7 @@ import pytest
 from checkout_copy import copy_checkout
 from places import ROOT
 
-pytestmark = pytest.mark.skipif(
-    os.environ.get('MACHINES') != 'all', reason='make machines: some minutes'
-)
+pytestmark = pytest.mark.night
 TREES = {'amd64': 'x86_64', 'arm64': 'aarch64'}
 
 

@@ -141,9 +141,7 @@ def test_rows_that_are_built_need_no_spack_at_all(rows, checkout):
     assert checkout.write_rows(rows['folder'], rows['table'])[1] == []
 
 
-@pytest.mark.skipif(
-    os.environ.get('MACHINES') != 'all', reason='make machines: it takes as long as a build'
-)
+@pytest.mark.night
 def test_the_concretizer_says_why_a_spec_cannot_be(checkout):
     told = checkout.spack('spec', 'membw@develop', 'preset=icc-nt', '%c=gcc', expect=1)
     assert 'preset=icc-nt is a line of %c=intel-oneapi-compilers-classic' in ' '.join(told.split())
@@ -177,6 +175,7 @@ def test_a_spec_that_cannot_be_names_the_way_out(checkout):
         assert [line for line in lines if all(word in line for word in words)], words
 
 
+@pytest.mark.night
 def test_the_stand_alone_tests_of_the_packages_pass(installed, checkout):
     """Of the variants, and of what a node runs besides; in one go."""
     spec = f'membw/{checkout.installed("stream", "%c=gcc")["dag_hash"]}'

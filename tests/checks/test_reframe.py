@@ -17,6 +17,8 @@ from checkout_copy import copy_checkout
 from lib import pinnings
 from places import ROOT
 from record_schema import check
+from reframe.core import fields
+from reframe.core.warnings import suppress_deprecations
 
 import stream
 from membw.errors import MembwError
@@ -475,6 +477,14 @@ def test_runs_are_compared_with_their_references(reframe, tmp_path, need, quick_
     assert (known['result'], passed['fail_phase']) == ('xfail', 'performance')
     for case in (known, passed):
         assert json.loads(case['known_issues']) == {'triad': 'ticket 123'}
+
+
+def test_a_deprecation_is_said_where_reframe_shows_it(monkeypatch):
+    with suppress_deprecations(), monkeypatch.context() as without:
+        without.setattr('inspect.stack', lambda: pytest.fail('unwound'))
+        fields.user_deprecation_warning('dropped')
+    with pytest.warns(match='shown'):
+        fields.user_deprecation_warning('shown')
 
 
 def test_nothing_deprecated_is_read_for_each_line_of_the_log():

@@ -48,7 +48,7 @@ def where_it_is_shown(warn: Callable) -> Callable:
     suppressed: a third of the CPU time of a start. docs/upstream has its patch."""
 
     @functools.wraps(warn)
-    def look_first(*args, **kwargs):
+    def look_first(*args: object, **kwargs: object) -> None:
         action, _, category, *_ = warnings.filters[0]
         if (action, category.__name__) != ('ignore', 'ReframeDeprecationWarning'):
             warn(*args, **kwargs)

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.night]
+pytestmark = pytest.mark.slow
 
 TINY = '-S array_size=100000 -S ntimes=3'
 ALLOWED = 'array-too-small,too-short,disturbed,unstable,oversubscribed,wrong-pinning'
@@ -46,6 +46,7 @@ def without_network(folder, *words):
     )
 
 
+@pytest.mark.night
 def test_the_archive_has_a_checksum_file(archive):
     done = subprocess.run(
         ['sha256sum', '--check', f'{archive.name}.sha256'], cwd=archive.parent, capture_output=True
@@ -53,6 +54,7 @@ def test_the_archive_has_a_checksum_file(archive):
     assert done.returncode == 0
 
 
+@pytest.mark.night
 def test_the_bundle_is_this_commit_and_clean(root, unpacked):
     def git(folder, *words):
         return subprocess.check_output(['git', '-C', folder, *words], text=True)
@@ -61,6 +63,7 @@ def test_the_bundle_is_this_commit_and_clean(root, unpacked):
     assert git(unpacked, 'status', '--porcelain') == ''
 
 
+@pytest.mark.night
 def test_the_namespace_has_no_network(unpacked):
     """Else the next test proves nothing."""
     done = without_network(unpacked, 'sh', '-c', 'cat /proc/net/route; git ls-remote $0', URL)
@@ -71,6 +74,7 @@ def test_the_namespace_has_no_network(unpacked):
 URL = 'https://github.com/spack/spack.git'
 
 
+@pytest.mark.night
 def test_make_run_works_without_network(unpacked):
     args = f"-n 'stream.*pinning=omp' -p gcc-o2 {TINY} -S allow={ALLOWED}"
     done = without_network(unpacked, 'make', 'run', f'ARGS={args}')
@@ -123,6 +127,7 @@ membw summary | tail -n 1
 """
 
 
+@pytest.mark.night
 def test_the_wheel_alone_measures_from_any_folder(root, tmp_path):
     """An environment without index and checkout; what the wheel depends on is that of .venv. The
     wheel is built from the source archive, so that has all of it as well."""
@@ -146,6 +151,7 @@ def test_the_wheel_alone_measures_from_any_folder(root, tmp_path):
     assert done.stdout.splitlines()[-1].startswith('Verdict: UNDECIDED: 1 UNDECIDED')
 
 
+@pytest.mark.night
 def test_a_damaged_bundle_is_refused(unpacked, tmp_path):
     """In a copy without what the set-up has made already."""
     copy = tmp_path / 'copy'

@@ -29,7 +29,6 @@ from lib import batch_job, end, prerequisites
 from membw import presets
 from membw.checkout import root
 from membw.presets import spack_rows
-from membw.presets.code_checksum import code_sha256
 from membw.results import archive, ledger
 from membw.site import machine
 
@@ -362,7 +361,7 @@ class program_binary(batch_job.batch_job, rfm.CompileOnlyRegressionTest):
         if self.is_dry_run():
             return
         build = {**self.facts(), 'binary_sha256': presets.sha256(self.path)}
-        build['code_sha256'] = code_sha256(self.path)
+        build['code_sha256'] = presets.code_sha256(self.path)
         build['modules'] = [m['name'] for m in self.current_environ.modules_detailed]
         build['make'] = self.make_words() if self.how == 'make' else None
         lock = self.rows.folder if self.how == 'spack' else None

@@ -2,7 +2,7 @@
 
 import subprocess
 
-from membw.presets.code_checksum import code_sha256
+from membw.presets import code_sha256
 
 SOURCE = '#include <stdio.h>\nint main(void) { puts("%s"); return %d; }\n'
 

@@ -3,6 +3,7 @@
 import pathlib
 import re
 import shlex
+from collections.abc import Iterator
 from typing import Any
 
 import reframe as rfm
@@ -12,7 +13,7 @@ from lib.batch_job import refuse
 from lib.imb_table import INTER, class_of_pair
 from lib.measurement import measurement
 from reframe.core.backends import getlauncher
-from reframe.core.builtins import parameter, run_after, run_before, sanity_function, variable
+from reframe.core.builtins import parameter, run_after, run_before, variable
 from reframe.core.systems import SystemPartition
 
 from membw.results import archive, ledger
@@ -144,10 +145,7 @@ class imb_pingpong(measurement):
 
     # --- after the run -------------------------------------------------------------------
 
-    @run_before('sanity')
-    def read_table(self) -> None:
-        if self.is_dry_run():
-            return
+    def read_run(self) -> None:
         path = pathlib.Path(self.stagedir, OUTPUT)
         self.text = path.read_text(errors='replace') if path.is_file() else ''
         self.table = imb_table.rows(self.text)
@@ -171,20 +169,19 @@ class imb_pingpong(measurement):
         empty = archive.empty_record('IMB-MPI1', self.node_of())
         return {**empty, 'metrics': rows, 'verdict': 'VALID'}
 
-    @sanity_function
-    def is_valid(self) -> bool:
-        """A whole table, and two ranks that were each bound to a core of its own."""
+    def problems(self) -> Iterator[str]:
+        """No whole table, ranks that were not each bound to a core of its own."""
         if not self.text:
-            return self.conclude([])
-        reasons = [f'not-validated ({text})' for text in imb_table.problems(self.text)]
-        reasons += [f'unstable ({text})' for text in imb_table.restless(self.table)]
+            return
+        yield from (f'not-validated ({text})' for text in imb_table.problems(self.text))
+        yield from (f'unstable ({text})' for text in imb_table.restless(self.table))
         per_core = self.current_partition.processor.num_cpus_per_core or 1
         # CPUs that each rank could run on
         paths = sorted(pathlib.Path(self.stagedir).glob('rank.*'))
         masks = [path.read_text().strip() for path in paths]
         places = misplaced(masks, per_core)
         places += shared(masks) if self.on_one_host() else []
-        return self.conclude(reasons + [f'wrong-pinning ({text})' for text in places])
+        yield from (f'wrong-pinning ({text})' for text in places)
 
 
 def misplaced(masks: list[str], per_core: int) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import reframe as rfm
 import reframe.core.runtime as runtime
-from reframe.core.builtins import fixture, parameter, run_after, run_before, variable
+from reframe.core.builtins import fixture, parameter, run_after, variable
 from reframe.core.environments import Environment
 from reframe.core.systems import SystemPartition
 
@@ -182,11 +182,10 @@ class of_a_blas(rfm.RegressionTestPlugin):
                 0, LEAVE_OUT.format(program=self.binary.path, ledger=ledger.NAME)
             )
 
-    @run_before('sanity')
-    def say_what_was_left_out(self) -> None:
-        if not self.is_dry_run():
-            left_out = self.ledger.notes
-            self.note = f'left out: {", ".join(left_out)}' if left_out else ''
+    def note_build(self) -> None:
+        super().note_build()
+        left_out = self.ledger.notes
+        self.note = f'left out: {", ".join(left_out)}' if left_out else ''
 
     def program_options(self, record: str) -> list[str]:
         row, stated = ROWS[self.blas], self.current_partition.extras.get('peak_gflops')

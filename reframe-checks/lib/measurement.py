@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import reframe as rfm
 import reframe.core.runtime as runtime
 import reframe.utility.sanity as sn
-from reframe.core.builtins import run_after, run_before, variable
+from reframe.core.builtins import run_after, run_before, sanity_function, variable
 from reframe.core.exceptions import SanityError
 from reframe.core.logging import getlogger
 
@@ -23,14 +23,14 @@ from lib.binaries import results
 from membw.errors import did_you_mean
 from membw.files import write_whole
 from membw.moments import utc
-from membw.presets import sha256
-from membw.presets.code_checksum import code_sha256
+from membw.presets import code_sha256, sha256
 from membw.presets.sources import commit
 from membw.printable import at_most
 from membw.results import archive, ledger
 from membw.results.ledger import Missing
 from membw.results.table import read_table
 from membw.results.verdict import DIED, INVALID, MISSING, PASS, UNDECIDED, missed, of_figure
+from membw.site.topology import is_local
 
 # of the build, in log lines, reports and the `case` of a record
 BUILD = (
@@ -222,12 +222,10 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
 
     def need_tool(self, tool: str | None) -> None:
         """Here the tool is looked for at once; on a node the job looks, and says so."""
-        if not tool:
-            return
-        if not self.is_dry_run():
-            reason = prerequisites.no_tool(self.current_partition, tool)
-            self.skip_if(reason, reason)
-        self.prerun_cmds += [ledger.lacks(tool)]
+        if tool:
+            is_here = is_local(self.current_partition) and not self.is_dry_run()
+            self.skip_if(is_here and not shutil.which(tool), f"'{tool}' not found on this host")
+            self.prerun_cmds += [ledger.lacks(tool)]
 
     def program_options(self, record: str) -> list[str]:
         """Command-line options of one run of the program."""
@@ -265,13 +263,17 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
     # --- the record ----------------------------------------------------------------------
 
     @run_before('sanity')
-    def read_ledger(self) -> None:
+    def read_results(self) -> None:
         if self.is_dry_run():
             return
         self.gather()
         if self.ledger.lacks:
             where = f'not found on the node of {self.current_partition.fullname}'
             self.skip(f"'{self.ledger.lacks}' {where}")
+        self.read_run()
+
+    def read_run(self) -> None:
+        """A check keeps here what arrived."""
 
     def keep(self, record: dict | None, label: str = '') -> None:
         """Keeps a record, its figures and its provenance; None: nothing arrived, which has a
@@ -413,10 +415,14 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
 
     # --- the verdict ---------------------------------------------------------------------
 
-    def conclude(self, problems: Iterable[str]) -> bool:
-        """True, or a failure of the sanity check: not all that was expected arrived, it is wrong,
-        or it cannot be compared."""
-        problems = list(problems)
+    def problems(self) -> Iterable[str]:
+        """What is wrong of what arrived, as 'reason (detail)'."""
+        return ()
+
+    @sanity_function
+    def is_valid(self) -> bool:
+        """All that was expected arrived, it is right, and can be compared."""
+        problems = list(self.problems())
         self.verdict = 'INVALID' if problems else 'VALID'
         self.note_verdict(problems)
         self.word, self.reasons = self.word_and_why(problems)

@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 
+import cluster_pairs
 import cluster_stream
 import made_up_nodes
 import made_up_records
@@ -324,3 +325,15 @@ def test_no_launcher_binds_a_rank_unless_the_site_says_so():
     expected = ['I_MPI_PIN=off', f'{of_4}=none', f'{of_5}=none']
     assert printed(script).decode().split() == expected
     assert f'{of_5}=package' in printed(script, **{of_5: 'package'}).decode().split()
+
+
+def test_the_slowest_links_are_named():
+    def link(node, us):
+        return {'node': node, 'reason': None, 'messages': [{'bytes': 4 << 20, 'median_us': us}]}
+
+    records = [
+        {'host': 'n1', 'links': [link('n2', 100.0), link('n3', 200.0)]},
+        {'host': 'n2', 'links': [link('n1', 100.0), link('n3', 100.0)]},
+    ]
+    slowest = 'n1 - n3: 4 MiB in 200 us, 2.00 times the median of 3 links'
+    assert cluster_pairs.slowest_links(records, 1) == [slowest]

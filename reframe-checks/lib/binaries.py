@@ -236,17 +236,14 @@ class program_binary(batch_job.batch_job, rfm.CompileOnlyRegressionTest):
     def need_compiler(self) -> None:
         if self.is_dry_run():
             return
-        self.refuse_row(lack(self.current_partition, self.current_environ))
+        reason = lack(self.current_partition, self.current_environ) or ''
+        if reason.startswith(prerequisites.NOT_NOW):  # after a skip it ends with PASSED and 0
+            raise SanityError(reason)
+        self.skip_if(reason, reason)
         source = os.path.join(self.sources, f'{self.program}.f90')
         is_fortran = 'fortran' in self.current_environ.features
         lacks = is_fortran and not os.path.exists(source)
         self.skip_if(lacks, f'src/{self.program} has no version in Fortran')
-
-    def refuse_row(self, reason: str | None) -> None:
-        """A failure where the row is MISSING: of a skip ReFrame ends with PASSED and status 0."""
-        if (reason or '').startswith(prerequisites.NOT_NOW):
-            raise SanityError(reason)
-        self.skip_if(reason, reason)
 
     @property
     def sources(self) -> str:

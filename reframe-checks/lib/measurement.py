@@ -364,8 +364,8 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
 
     def note_provenance(self, record: dict) -> None:
         self.run_environment = archive.environment(self.stagedir)
-        self.threads = record['threads']
-        self.threads_on = ' '.join(t['affinity'] for t in record['threads_on'])
+        self.threads = record.get('threads') or 0
+        self.threads_on = ' '.join(t['affinity'] for t in record.get('threads_on', ()))
 
     def job_facts(self) -> dict[str, str]:
         """What `membw reproduce` needs to run the job again."""

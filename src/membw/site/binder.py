@@ -77,8 +77,6 @@ def environment(targets: list[str], name: str, chain: Facts, preset: str, table:
             'preset': preset,
             'pages': table['presets'][preset].get('pages'),
             'family': chain['family'],
-            'cc': chain.get('cc', family['cc']),
-            'spack': chain.get('spack', family['spack']),
             'mpicc': chain.get('mpicc'),
         },
     }

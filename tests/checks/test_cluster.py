@@ -10,7 +10,6 @@ import os
 import pathlib
 import re
 import shlex
-import shutil
 import signal
 import subprocess
 
@@ -28,12 +27,6 @@ from places import ROOT
 from membw import cli
 
 NODES = [f'n{i}' for i in range(1, 7)]
-DOUBLE = ROOT / 'tests/data/battery_program.c'
-GCC = """#!/bin/sh
-case " $* " in *.c\\ *) ;; *) exec {real} "$@" ;; esac
-while [ $# != 0 ] && [ "$1" != -o ]; do shift; done
-exec {real} {double} -o "$2"
-"""
 PLANTED = ('-include', str(ROOT / 'tests/data/slow.h'))
 DEFECTS = 'array-too-small,too-short,wrong-pinning,oversubscribed,disturbed,unstable'
 MPI = {
@@ -114,13 +107,7 @@ def run(own_checkout, environment, slurm, tmp_path):
 @pytest.fixture
 def made_up(tmp_path):
     """made_up(name, record): what the double of a program leaves, and gcc builds doubles."""
-    folder, real = tmp_path / 'made-up', shutil.which('gcc')
-    folder.mkdir()
-    double = shlex.join([str(DOUBLE), f'-DMADE_UP="{folder}"'])
-    (tmp_path / 'gcc').write_text(GCC.format(real=real, double=double))
-    (tmp_path / 'gcc').chmod(0o755)
-    subprocess.run([real, *shlex.split(double), '-o', tmp_path / 'dgemm'], check=True)  # a site's
-    return lambda name, record: (folder / f'{name}.json').write_text(json.dumps(record))
+    return standin_gcc.of_doubles(tmp_path)
 
 
 def put_stream(made_up, first, always):
@@ -169,9 +156,7 @@ def test_of_the_battery_one_is_slow_for_a_reason_one_died_and_after_repair_all_p
         for node in (made_up_nodes.node(host, **planted.get(host, {})) for host in NODES):
             for part in node['parts']:
                 name = 'stream' if part['name'] == 'late' else part['name']
-                made_up(f'{node["host"]}-{name}', part['record'])
-                if part['died']:
-                    (tmp_path / f'made-up/{node["host"]}-{name}.json').unlink()
+                made_up(f'{node["host"]}-{name}', None if part['died'] else part['record'])
 
     given = {'battery_seconds': 45, 'battery_dgemm': tmp_path / 'dgemm'}
     channel, _ = made_up_nodes.PLANTED['memory-channel']

@@ -1,13 +1,12 @@
 """Messages of MPI between all idle nodes, every pair of them: slow nodes, the slowest links."""
 
-import pathlib
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable
 
 import reframe as rfm
 from lib.binaries import built
-from lib.whole_cluster import RECORDS, read_lines, whole_cluster
+from lib.whole_cluster import RECORDS, whole_cluster
 from reframe.core.builtins import run_before, variable
 
 from membw.printable import in_bytes
@@ -40,15 +39,14 @@ class cluster_pairs(whole_cluster):
 
     def rank(self) -> None:
         super().rank()
-        records = read_lines([pathlib.Path(self.record)])
-        lines = slowest_links(records)
+        lines = slowest_links(self.records)
         self.links = '; '.join(lines)
         for line in lines:
             self.say(line)
         # a message that did not arrive as it was sent discredits the network, not its time
         self.wrong = [
             f'{record["host"]} - {link["node"]} INVALID not-validated'
-            for record in records
+            for record in self.records
             for link in record.get('links', [])
             if link.get('reason') == 'not-validated'
         ]

@@ -80,10 +80,10 @@ def results() -> pathlib.Path:
 
 def lack(partition: SystemPartition, environ: Environment) -> str | None:
     """Why this row cannot be built here, or None."""
-    reason = prerequisites.no_scheduler(partition) or prerequisites.no_modules(environ)
-    reason = reason or prerequisites.no_compiler(environ)
-    if reason:
+    if reason := prerequisites.no_scheduler(partition) or prerequisites.no_modules(environ):
         return reason
+    if not environ.modules and not shutil.which(environ.cc):  # with modules the job finds out
+        return f"compiler '{environ.cc}' of {environ.name} not found"
     if prerequisites.is_card(partition) and 'native' in environ.features:
         return f'{environ.name}: built here, it would be for the CPU of this host'
     path = partition.extras.get('libhugetlbfs', '')

@@ -294,28 +294,29 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         if path.exists():  # tiny runs, repeated, may end in the same second
             path = path.with_name(f'{path.stem}-{self.short_name}.json')
         self.record = str(path)
-        self.rewrite(records)
+        self.store(records)
         if hasattr(self, 'binary'):  # what is not ours to build cannot be made again
             archive.keep_job(results(), path.stem, self.stagedir, self.job_facts())
 
-    def rewrite(self, records: Iterable[dict]) -> None:
+    def store(self, records: Iterable[dict]) -> None:
         missing = [one._asdict() for one in self.missing]
         more = {**self.further, **({'missing': missing} if missing else {})}
-        write_whole(self.record, ''.join(json.dumps({**one, **more}) + '\n' for one in records))
+        self.records = [{**one, **more} for one in records]
+        write_whole(self.record, ''.join(json.dumps(one) + '\n' for one in self.records))
 
     def note_cases(self, of_record: Callable[[dict], tuple[str, list[str]]]) -> None:
-        """Writes `case` into each record of the file; `of_record` gives a record's (verdict,
-        reasons) as the check found them."""
+        """Writes `case` into each record; `of_record` gives a record's (verdict, reasons) as the
+        check found them."""
         if not self.record:
             return
-        records, taken = [json.loads(line) for line in open(self.record)], utc(time.time())
-        for record in records:
+        taken = utc(time.time())
+        for record in self.records:
             verdict, reasons = of_record(record)
             order = record.get('case') or self.order()
             order = {name: order[name] for name in ('measurement', 'submitted')}
             order['taken'] = taken
             record['case'] = {**self.case_facts(), **order, 'verdict': verdict, 'reasons': reasons}
-        self.rewrite(records)
+        self.store(self.records)
 
     def order(self, measurement: int | None = None) -> dict:
         """Which measurement of its session a record is of, the first is 0, and when it was

@@ -218,7 +218,7 @@ class whole_cluster(measurement):
 
     def keep_records(self, records: list[dict]) -> None:
         if self.record:
-            self.rewrite(records)
+            self.store(records)
         else:
             self.keep_all(records)
         self.note_cases(lambda record: (record['verdict'], invalid_reasons(record)))

@@ -197,15 +197,13 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
     @run_after('setup')
     def need_node(self) -> None:
         # a dry run, too, needs to know how many cores it would request
-        reason = prerequisites.no_topology(self.current_partition)
-        if self.is_dry_run():
-            self.skip_if(reason, reason)
-            return
-        reason = reason or prerequisites.no_scheduler(self.current_partition)
-        if reason and reason.startswith(prerequisites.NOT_NOW):
-            self.not_now(reason)
-        library = prerequisites.lacking_library(self.current_partition, self.current_environ)
-        self.skip_if(reason or library, reason or library)
+        part, reason = self.current_partition, prerequisites.no_topology(self.current_partition)
+        if not self.is_dry_run():
+            reason = reason or prerequisites.no_scheduler(part)
+            reason = reason or prerequisites.lacking_library(part, self.current_environ)
+            if reason and reason.startswith(prerequisites.NOT_NOW):
+                self.not_now(reason)
+        self.skip_if(reason, reason)
 
     @run_after('setup')
     def take_reference(self) -> None:

@@ -19,7 +19,5 @@ class cluster_dgemm(of_a_blas, whole_cluster):
     @run_before('run')
     def spread(self) -> None:
         self.take_nodes()
-        pinned = pinnings.request(self.method, self.cores())[1]
-        self.env_vars = {**pinned, **self.blas_variables()}
-        self.let_the_library_choose_its_kernels()
+        self.env_vars |= pinnings.VARIABLES[self.method]
         self.run_on_nodes(self.binary.path, *self.program_options(RECORDS))

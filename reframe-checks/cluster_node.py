@@ -12,7 +12,7 @@ from reframe.core.builtins import run_after, run_before, variable
 
 from membw.checkout import root
 from membw.node import battery
-from membw.results import archive, ledger
+from membw.results import ledger
 
 NODES = 'nodes'  # a folder of records, one of each node
 PROGRAMS = 'programs'
@@ -63,10 +63,6 @@ class cluster_node(whole_cluster):
 
     def program_name(self) -> str:
         return 'node'
-
-    def note_provenance(self, record: dict) -> None:
-        self.run_environment = archive.environment(self.stagedir)
-        self.threads = record['threads']
 
     def gathered(self, stage: pathlib.Path) -> list[dict]:
         return read_lines(sorted((stage / NODES).glob('*.json')))

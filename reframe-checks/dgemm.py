@@ -3,7 +3,6 @@
 import reframe as rfm
 from lib.blas_binary import of_a_blas
 from lib.pinned_run import pinned_run
-from reframe.core.builtins import run_before
 
 
 @rfm.simple_test
@@ -12,8 +11,3 @@ class dgemm(of_a_blas, pinned_run):
     can do at that moment; a run that one core of the node did alone is INVALID."""
 
     descr = 'DGEMM of one node, validated, compared with its own ceiling'
-
-    @run_before('run')
-    def let_the_library_take_all(self) -> None:
-        self.env_vars.update(self.blas_variables())
-        self.let_the_library_choose_its_kernels()

@@ -3,6 +3,7 @@
 import pathlib
 import re
 import shlex
+from collections.abc import Iterator
 from typing import Any
 
 import reframe as rfm
@@ -12,7 +13,7 @@ from lib.batch_job import refuse
 from lib.imb_table import INTER, class_of_pair
 from lib.measurement import measurement
 from reframe.core.backends import getlauncher
-from reframe.core.builtins import parameter, run_after, run_before, sanity_function, variable
+from reframe.core.builtins import parameter, run_after, run_before, variable
 from reframe.core.systems import SystemPartition
 
 from membw.results import archive, ledger
@@ -69,6 +70,7 @@ class imb_pingpong(measurement):
         if self.iterations < 1:
             refuse(self, f'iterations={self.iterations}: 1 or more')
         self.between_nodes = self.pair.startswith(INTER)
+        self.ends = self.pair.removeprefix(INTER).split('-')
         if self.between_nodes:
             self.tags = self.tags - {'1_node'}
 
@@ -112,10 +114,9 @@ class imb_pingpong(measurement):
         """What follows mpirun: the source's own line, or each rank with its place."""
         test = ['PingPong', '-iter', str(self.iterations)]
         if self.binding == 'source':
-            one, other = self.pair.split('-')
-            cores = [f'core:{one}', f'core:{other}']
+            cores = [f'core:{end}' for end in self.ends]
             return ['-np', '2', 'hwloc-bind', *cores, 'sh', RANK, '"$imb"', *test]
-        one, other = self.pair.removeprefix(INTER).split('-')
+        one, other = self.ends
         # two ranks of one socket or card: its first core and its second
         second = int(one == other and not self.between_nodes)
         first = self.rank(one, '$here', 0, test)
@@ -138,16 +139,9 @@ class imb_pingpong(measurement):
         program = place.get('program', '"$imb"')
         return ['-n', '1', *where, *bind, *pin, 'sh', RANK, program, *test]
 
-    def on_one_host(self) -> bool:
-        one, other = self.pair.removeprefix(INTER).split('-')
-        return not self.between_nodes and (one == other or not self.endpoints())
-
     # --- after the run -------------------------------------------------------------------
 
-    @run_before('sanity')
-    def read_table(self) -> None:
-        if self.is_dry_run():
-            return
+    def read_run(self) -> None:
         path = pathlib.Path(self.stagedir, OUTPUT)
         self.text = path.read_text(errors='replace') if path.is_file() else ''
         self.table = imb_table.rows(self.text)
@@ -156,9 +150,6 @@ class imb_pingpong(measurement):
             self.missing = [one for one in self.missing if one.died]
         self.keep(self.record_of_table() if is_whole else None, self.pair)
 
-    def note_provenance(self, record: dict) -> None:
-        self.run_environment = archive.environment(self.stagedir)
-
     def record_of_table(self) -> dict[str, Any]:
         """As our own programs write it, of IMB's table."""
         rows = {
@@ -166,25 +157,25 @@ class imb_pingpong(measurement):
                                'series': 't', 'at': {'bytes': row.bytes}}
             for row in self.table
         }  # fmt: skip
-        rate = imb_table.bandwidth(self.table)
+        rate = max(row.bytes / row.time_us for row in self.table)
         rows['bandwidth'] = {'value': rate, 'unit': 'MB/s', 'better': 'higher'}
         empty = archive.empty_record('IMB-MPI1', self.node_of())
         return {**empty, 'metrics': rows, 'verdict': 'VALID'}
 
-    @sanity_function
-    def is_valid(self) -> bool:
-        """A whole table, and two ranks that were each bound to a core of its own."""
+    def problems(self) -> Iterator[str]:
+        """No whole table, ranks that were not each bound to a core of its own."""
         if not self.text:
-            return self.conclude([])
-        reasons = [f'not-validated ({text})' for text in imb_table.problems(self.text)]
-        reasons += [f'unstable ({text})' for text in imb_table.restless(self.table)]
+            return
+        yield from (f'not-validated ({text})' for text in imb_table.problems(self.text))
+        yield from (f'unstable ({text})' for text in imb_table.restless(self.table))
         per_core = self.current_partition.processor.num_cpus_per_core or 1
         # CPUs that each rank could run on
         paths = sorted(pathlib.Path(self.stagedir).glob('rank.*'))
         masks = [path.read_text().strip() for path in paths]
         places = misplaced(masks, per_core)
-        places += shared(masks) if self.on_one_host() else []
-        return self.conclude(reasons + [f'wrong-pinning ({text})' for text in places])
+        if not self.between_nodes and (len({*self.ends}) == 1 or not self.endpoints()):
+            places += shared(masks)  # of one host
+        yield from (f'wrong-pinning ({text})' for text in places)
 
 
 def misplaced(masks: list[str], per_core: int) -> list[str]:

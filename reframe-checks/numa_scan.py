@@ -10,7 +10,7 @@ from lib import pinnings
 from lib.binaries import built
 from lib.measurement import invalid_reasons, measurement
 from lib.stream_options import stream_options
-from reframe.core.builtins import run_before, sanity_function
+from reframe.core.builtins import run_before
 
 from membw.printable import plural
 from membw.results import ledger
@@ -63,10 +63,7 @@ class numa_scan(stream_options, measurement):
         line = f'OMP_NUM_THREADS={count} numactl {where} {command} 2>{name}.err'
         return f'{line}\n{ledger.ended(name)}; cat {name}.err >&2'
 
-    @run_before('sanity')
-    def read_scan(self) -> None:
-        if self.is_dry_run():
-            return
+    def read_run(self) -> None:
         records = ((point, self.arrived.get(file(*point))) for point in self.points)
         self.measured = {point: record for point, record in records if record}
         self.keep(self.one_record() if self.measured else None)
@@ -88,17 +85,14 @@ class numa_scan(stream_options, measurement):
             record |= {key: bad[0][key] for key in ('verdict', 'reasons')}
         return record
 
-    @sanity_function
-    def is_valid(self) -> bool:
-        """Every point measured, valid, on the CPUs of the domain, and below the peak."""
-        # the reason stays in front, by which a case of mere noise is known
-        return self.conclude(
-            text.replace('(', f'({what(*point)}: ', 1)
-            for point, record in self.measured.items()
-            for text in self.problems(point[1], record)
-        )
+    def problems(self) -> Iterator[str]:
+        """Of each point, the reason in front, by which a case of mere noise is known."""
+        for point, record in self.measured.items():
+            for text in self.problems_of(point[1], record):
+                yield text.replace('(', f'({what(*point)}: ', 1)
 
-    def problems(self, count: int, record: dict) -> Iterator[str]:
+    def problems_of(self, count: int, record: dict) -> Iterator[str]:
+        """Not valid, above the peak, threads not on the CPUs of the domain."""
         yield from invalid_reasons(record)
         threads = record['threads_on']
         if len(threads) != count:
@@ -114,19 +108,20 @@ class numa_scan(stream_options, measurement):
         """The fewest threads of each memory that reach 95 % of the best; not known where points
         are missing, or bounds."""
         for memory in self.memories:
-            counts = [count for name, count in self.points if name == memory]
-            records = (self.measured.get((memory, count), {}) for count in counts)
-            points = [record.get('metrics', {}).get('triad') for record in records]
-            if not all(point and not point.get('bound') for point in points):
+            points = {
+                count: self.measured.get((memory, count), {}).get('metrics', {}).get('triad')
+                for name, count in self.points
+                if name == memory
+            }
+            if not all(point and not point.get('bound') for point in points.values()):
                 continue
-            enough = SATURATED * max(point['value'] for point in points)
-            threads, gbs = next(
-                (count, point['value'])
-                for count, point in zip(counts, points, strict=True)
-                if point['value'] >= enough
-            )
+            rates = {count: point['value'] for count, point in points.items()}
+            enough = SATURATED * max(rates.values())
+            threads = next(count for count, gbs in rates.items() if gbs >= enough)
             self.note_figure(f'saturation_{memory}', threads, 'threads')
-            self.say(f'memory {memory} saturates at {threads} thread(s), {gbs:.3f} GB/s')
+            self.say(
+                f'memory {memory} saturates at {threads} thread(s), {rates[threads]:.3f} GB/s'
+            )
 
 
 def file(memory: str, count: int) -> str:

@@ -21,6 +21,7 @@ class stream(stream_options, pinned_run):
     descr = 'STREAM memory bandwidth of one node'
     tags = {'production', 'nightly', 'maintenance', 'acceptance', '1_node'}
     binary = built('stream')
+    valid_systems = ['-mic']
     # `-S stream.threads=12`: on so many cores of the node, without a reference
     takes = ('threads',)
     # rounds in turn, by `membw run`: sorted by name, each is over before the next begins; a single
@@ -28,11 +29,6 @@ class stream(stream_options, pinned_run):
     if ROUNDS:
         round = parameter(range(1, ROUNDS + 1), loggable=True)
     pinning = parameter(list(pinnings.VARIABLES), loggable=True)
-
-    @run_after('init')
-    def choose_partitions(self) -> None:
-        """KMP_AFFINITY is what the cards were measured with; they have no other tool."""
-        self.valid_systems = ['+mic'] if self.pinning == 'kmp' else ['-mic']
 
     def cpus_to_use(self) -> list[int]:
         cores = super().cpus_to_use()

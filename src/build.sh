@@ -325,7 +325,7 @@ of_sources() { # PROGRAM
 		LC_ALL=C sort | tr '\n' '\0' | xargs -0 sha256sum 2>/dev/null | checksum)
 }
 
-of_code() { # BINARY: as membw.presets.code_checksum has it; null where no objcopy reads it
+of_code() { # BINARY: as membw.presets.provenance has it; null where no objcopy reads it
 	objcopy=$($cc -print-prog-name=objcopy 2>/dev/null) || objcopy=objcopy
 	for section in .text .rodata; do
 		"$objcopy" -O binary -j $section "$1" "$1$section" 2>/dev/null || true

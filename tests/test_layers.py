@@ -174,7 +174,7 @@ def test_the_packages_of_the_library_make_no_circle():
     assert circle(graph) is None
 
 
-NAMES_OF_BUILDS = '__init__', 'table', 'build', 'generate', 'code_checksum', 'provenance'
+NAMES_OF_BUILDS = '__init__', 'table', 'build', 'generate', 'provenance'
 
 
 @pytest.mark.parametrize('name', NAMES_OF_BUILDS)

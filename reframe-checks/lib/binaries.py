@@ -29,7 +29,6 @@ from lib import batch_job, end, prerequisites
 from membw import presets
 from membw.checkout import root
 from membw.presets import spack_rows
-from membw.presets.code_checksum import code_sha256
 from membw.results import archive, ledger
 from membw.site import machine
 
@@ -81,10 +80,10 @@ def results() -> pathlib.Path:
 
 def lack(partition: SystemPartition, environ: Environment) -> str | None:
     """Why this row cannot be built here, or None."""
-    reason = prerequisites.no_scheduler(partition) or prerequisites.no_modules(environ)
-    reason = reason or prerequisites.no_compiler(environ)
-    if reason:
+    if reason := prerequisites.no_scheduler(partition) or prerequisites.no_modules(environ):
         return reason
+    if not environ.modules and not shutil.which(environ.cc):  # with modules the job finds out
+        return f"compiler '{environ.cc}' of {environ.name} not found"
     if prerequisites.is_card(partition) and 'native' in environ.features:
         return f'{environ.name}: built here, it would be for the CPU of this host'
     path = partition.extras.get('libhugetlbfs', '')
@@ -237,17 +236,14 @@ class program_binary(batch_job.batch_job, rfm.CompileOnlyRegressionTest):
     def need_compiler(self) -> None:
         if self.is_dry_run():
             return
-        self.refuse_row(lack(self.current_partition, self.current_environ))
+        reason = lack(self.current_partition, self.current_environ) or ''
+        if reason.startswith(prerequisites.NOT_NOW):  # after a skip it ends with PASSED and 0
+            raise SanityError(reason)
+        self.skip_if(reason, reason)
         source = os.path.join(self.sources, f'{self.program}.f90')
         is_fortran = 'fortran' in self.current_environ.features
         lacks = is_fortran and not os.path.exists(source)
         self.skip_if(lacks, f'src/{self.program} has no version in Fortran')
-
-    def refuse_row(self, reason: str | None) -> None:
-        """A failure where the row is MISSING: of a skip ReFrame ends with PASSED and status 0."""
-        if (reason or '').startswith(prerequisites.NOT_NOW):
-            raise SanityError(reason)
-        self.skip_if(reason, reason)
 
     @property
     def sources(self) -> str:
@@ -362,7 +358,7 @@ class program_binary(batch_job.batch_job, rfm.CompileOnlyRegressionTest):
         if self.is_dry_run():
             return
         build = {**self.facts(), 'binary_sha256': presets.sha256(self.path)}
-        build['code_sha256'] = code_sha256(self.path)
+        build['code_sha256'] = presets.code_sha256(self.path)
         build['modules'] = [m['name'] for m in self.current_environ.modules_detailed]
         build['make'] = self.make_words() if self.how == 'make' else None
         lock = self.rows.folder if self.how == 'spack' else None

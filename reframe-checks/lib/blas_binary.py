@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-from typing import Any
 
 import reframe as rfm
 import reframe.core.runtime as runtime
@@ -165,28 +164,22 @@ class of_a_blas(rfm.RegressionTestPlugin):
     def cores(self) -> list[int]:
         return topology.cores(self.current_partition)
 
-    def blas_variables(self) -> dict[str, Any]:
+    @run_before('run')
+    def let_the_library_take_all(self) -> None:
         """All that says how many threads, and that one that waits sleeps: so it differs from one
-        that works."""
-        return {
-            'OMP_NUM_THREADS': len(self.cores()),
-            ROWS[self.blas]['variable']: len(self.cores()),
-            'OMP_WAIT_POLICY': 'PASSIVE',
-        }
-
-    def let_the_library_choose_its_kernels(self) -> None:
-        """What a login shell says of them is no fact of the node. Before all else of the job, so
-        that the environment that is noted is the run's."""
+        that works. What a login shell says of its kernels is no fact of the node: left out before
+        all else of the job, so that the environment that is noted is the run's."""
+        names = 'OMP_NUM_THREADS', ROWS[self.blas]['variable']
+        threads = dict.fromkeys(names, len(self.cores()))
+        self.env_vars = {**self.env_vars, **threads, 'OMP_WAIT_POLICY': 'PASSIVE'}
         if 'forced-kernels' not in self.allow.split(','):
-            self.prerun_cmds.insert(
-                0, LEAVE_OUT.format(program=self.binary.path, ledger=ledger.NAME)
-            )
+            line = LEAVE_OUT.format(program=self.binary.path, ledger=ledger.NAME)
+            self.prerun_cmds.insert(0, line)
 
-    @run_before('sanity')
-    def say_what_was_left_out(self) -> None:
-        if not self.is_dry_run():
-            left_out = self.ledger.notes
-            self.note = f'left out: {", ".join(left_out)}' if left_out else ''
+    def note_build(self) -> None:
+        super().note_build()
+        left_out = self.ledger.notes
+        self.note = f'left out: {", ".join(left_out)}' if left_out else ''
 
     def program_options(self, record: str) -> list[str]:
         row, stated = ROWS[self.blas], self.current_partition.extras.get('peak_gflops')

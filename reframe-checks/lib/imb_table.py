@@ -1,10 +1,10 @@
-"""The table of IMB-MPI1 PingPong: its times, the unit of its Mbytes, and whether it is whole."""
+"""The table of IMB-MPI1 PingPong: its times, and whether it is whole."""
 
 import itertools
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 INTER = 'inter:'  # of a pair of two nodes
 BEGIN = re.compile(r'^# Benchmarking PingPong\s*$', re.M)
@@ -12,15 +12,11 @@ HEAD = re.compile(r'^ *#bytes +#repetitions +t\[usec\] +Mbytes/sec *$', re.M)
 END = '# All processes entering MPI_Finalize'
 # IMB's own sizes, -msglog 0:22
 SIZES = [0, *(2**i for i in range(23))]
-# bytes of an Mbyte: IMB of today; IMB before 2018
-UNITS = (10**6, 2**20)
-
 # the largest such ratio in a table of the sources is 0.19 / 0.18
 RESTLESS = 1.5
 
 
-@dataclass
-class Row:
+class Row(NamedTuple):
     """One size; the time one way, as IMB prints it."""
 
     bytes: int
@@ -43,34 +39,19 @@ def rows(text: str) -> list[Row]:
     return table
 
 
-def agrees(row: Row, unit: float) -> bool:
-    """Whether the rate follows from the time, which is printed to 0.01 us."""
-    rates = [row.bytes / (row.time_us + d) / (unit / 1e6) for d in (0.0051, -0.0051)]
-    return rates[0] - 0.0051 <= row.mbytes_s <= rates[1] + 0.0051
-
-
-def unit(table: Sequence[Row]) -> int | None:
-    """Bytes of this table's Mbyte, None where its rates do not follow from its times."""
-    with_time = [row for row in table if row.bytes and row.time_us > 0.0051]
-    fits = [u for u in UNITS if with_time and all(agrees(row, u) for row in with_time)]
-    return fits[0] if len(fits) == 1 else None
-
-
-def problems(text: str, sizes: Sequence[int] = SIZES) -> list[str]:
+def problems(text: str) -> list[str]:
     """Why the table is not valid, as text."""
     table = rows(text)
     if not table:
         return ['no PingPong table in the output']
-    lacking = [size for size in sizes if size not in [row.bytes for row in table]]
+    lacking = [size for size in SIZES if size not in [row.bytes for row in table]]
     facts = []
     if lacking:
-        facts.append(f'the table lacks {len(lacking)} of {len(sizes)} sizes, first {lacking[0]}')
+        facts.append(f'the table lacks {len(lacking)} of {len(SIZES)} sizes, first {lacking[0]}')
     elif END not in text:
         facts.append('IMB did not finish')
     if not all(math.isfinite(row.time_us) and row.time_us > 0 for row in table):
         facts.append('a time that is not above 0')
-    elif unit(table) is None:
-        facts.append('its Mbytes/sec follow from its times neither with 10^6 nor with 2^20 bytes')
     return facts
 
 
@@ -84,11 +65,6 @@ def restless(table: Sequence[Row]) -> list[str]:
         for small, large in itertools.combinations(table, 2)
         if small.time_us > RESTLESS * large.time_us
     ][:1]
-
-
-def bandwidth(table: Sequence[Row]) -> float:
-    """MB/s of 10^6 bytes of the best size, from the time."""
-    return max(row.bytes / row.time_us for row in table)
 
 
 def class_of_pair(pair: str, endpoints: dict[str, dict]) -> str:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import reframe as rfm
 import reframe.core.runtime as runtime
 import reframe.utility.sanity as sn
-from reframe.core.builtins import run_after, run_before, variable
+from reframe.core.builtins import run_after, run_before, sanity_function, variable
 from reframe.core.exceptions import SanityError
 from reframe.core.logging import getlogger
 
@@ -23,14 +23,14 @@ from lib.binaries import results
 from membw.errors import did_you_mean
 from membw.files import write_whole
 from membw.moments import utc
-from membw.presets import sha256
-from membw.presets.code_checksum import code_sha256
+from membw.presets import code_sha256, sha256
 from membw.presets.sources import commit
 from membw.printable import at_most
 from membw.results import archive, ledger
 from membw.results.ledger import Missing
 from membw.results.table import read_table
 from membw.results.verdict import DIED, INVALID, MISSING, PASS, UNDECIDED, missed, of_figure
+from membw.site.topology import is_local
 
 # of the build, in log lines, reports and the `case` of a record
 BUILD = (
@@ -197,15 +197,13 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
     @run_after('setup')
     def need_node(self) -> None:
         # a dry run, too, needs to know how many cores it would request
-        reason = prerequisites.no_topology(self.current_partition)
-        if self.is_dry_run():
-            self.skip_if(reason, reason)
-            return
-        reason = reason or prerequisites.no_scheduler(self.current_partition)
-        if reason and reason.startswith(prerequisites.NOT_NOW):
-            self.not_now(reason)
-        library = prerequisites.lacking_library(self.current_partition, self.current_environ)
-        self.skip_if(reason or library, reason or library)
+        part, reason = self.current_partition, prerequisites.no_topology(self.current_partition)
+        if not self.is_dry_run():
+            reason = reason or prerequisites.no_scheduler(part)
+            reason = reason or prerequisites.lacking_library(part, self.current_environ)
+            if reason and reason.startswith(prerequisites.NOT_NOW):
+                self.not_now(reason)
+        self.skip_if(reason, reason)
 
     @run_after('setup')
     def take_reference(self) -> None:
@@ -222,12 +220,10 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
 
     def need_tool(self, tool: str | None) -> None:
         """Here the tool is looked for at once; on a node the job looks, and says so."""
-        if not tool:
-            return
-        if not self.is_dry_run():
-            reason = prerequisites.no_tool(self.current_partition, tool)
-            self.skip_if(reason, reason)
-        self.prerun_cmds += [ledger.lacks(tool)]
+        if tool:
+            is_here = is_local(self.current_partition) and not self.is_dry_run()
+            self.skip_if(is_here and not shutil.which(tool), f"'{tool}' not found on this host")
+            self.prerun_cmds += [ledger.lacks(tool)]
 
     def program_options(self, record: str) -> list[str]:
         """Command-line options of one run of the program."""
@@ -265,13 +261,17 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
     # --- the record ----------------------------------------------------------------------
 
     @run_before('sanity')
-    def read_ledger(self) -> None:
+    def read_results(self) -> None:
         if self.is_dry_run():
             return
         self.gather()
         if self.ledger.lacks:
             where = f'not found on the node of {self.current_partition.fullname}'
             self.skip(f"'{self.ledger.lacks}' {where}")
+        self.read_run()
+
+    def read_run(self) -> None:
+        """A check keeps here what arrived."""
 
     def keep(self, record: dict | None, label: str = '') -> None:
         """Keeps a record, its figures and its provenance; None: nothing arrived, which has a
@@ -292,28 +292,29 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         if path.exists():  # tiny runs, repeated, may end in the same second
             path = path.with_name(f'{path.stem}-{self.short_name}.json')
         self.record = str(path)
-        self.rewrite(records)
+        self.store(records)
         if hasattr(self, 'binary'):  # what is not ours to build cannot be made again
             archive.keep_job(results(), path.stem, self.stagedir, self.job_facts())
 
-    def rewrite(self, records: Iterable[dict]) -> None:
+    def store(self, records: Iterable[dict]) -> None:
         missing = [one._asdict() for one in self.missing]
         more = {**self.further, **({'missing': missing} if missing else {})}
-        write_whole(self.record, ''.join(json.dumps({**one, **more}) + '\n' for one in records))
+        self.records = [{**one, **more} for one in records]
+        write_whole(self.record, ''.join(json.dumps(one) + '\n' for one in self.records))
 
     def note_cases(self, of_record: Callable[[dict], tuple[str, list[str]]]) -> None:
-        """Writes `case` into each record of the file; `of_record` gives a record's (verdict,
-        reasons) as the check found them."""
+        """Writes `case` into each record; `of_record` gives a record's (verdict, reasons) as the
+        check found them."""
         if not self.record:
             return
-        records, taken = [json.loads(line) for line in open(self.record)], utc(time.time())
-        for record in records:
+        taken = utc(time.time())
+        for record in self.records:
             verdict, reasons = of_record(record)
             order = record.get('case') or self.order()
             order = {name: order[name] for name in ('measurement', 'submitted')}
             order['taken'] = taken
             record['case'] = {**self.case_facts(), **order, 'verdict': verdict, 'reasons': reasons}
-        self.rewrite(records)
+        self.store(self.records)
 
     def order(self, measurement: int | None = None) -> dict:
         """Which measurement of its session a record is of, the first is 0, and when it was
@@ -362,8 +363,8 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
 
     def note_provenance(self, record: dict) -> None:
         self.run_environment = archive.environment(self.stagedir)
-        self.threads = record['threads']
-        self.threads_on = ' '.join(t['affinity'] for t in record['threads_on'])
+        self.threads = record.get('threads') or 0
+        self.threads_on = ' '.join(t['affinity'] for t in record.get('threads_on', ()))
 
     def job_facts(self) -> dict[str, str]:
         """What `membw reproduce` needs to run the job again."""
@@ -413,10 +414,14 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
 
     # --- the verdict ---------------------------------------------------------------------
 
-    def conclude(self, problems: Iterable[str]) -> bool:
-        """True, or a failure of the sanity check: not all that was expected arrived, it is wrong,
-        or it cannot be compared."""
-        problems = list(problems)
+    def problems(self) -> Iterable[str]:
+        """What is wrong of what arrived, as 'reason (detail)'."""
+        return ()
+
+    @sanity_function
+    def is_valid(self) -> bool:
+        """All that was expected arrived, it is right, and can be compared."""
+        problems = list(self.problems())
         self.verdict = 'INVALID' if problems else 'VALID'
         self.note_verdict(problems)
         self.word, self.reasons = self.word_and_why(problems)

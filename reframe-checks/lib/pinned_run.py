@@ -1,8 +1,9 @@
 """One run of a program on a whole node, its threads pinned by a method, one record."""
 
+from collections.abc import Iterator
 from typing import Any
 
-from reframe.core.builtins import parameter, run_after, run_before, sanity_function
+from reframe.core.builtins import parameter, run_after, run_before
 
 from lib import pinnings
 from lib.measurement import invalid_reasons, measurement
@@ -17,6 +18,12 @@ class pinned_run(measurement):
     """
 
     keep_files = ['record.json']
+
+    @run_after('init')
+    def choose_partitions(self) -> None:
+        """KMP_AFFINITY is what the cards were measured with; they have no other tool."""
+        if self.pinning == 'kmp':
+            self.valid_systems = ['+mic']
 
     @property
     def method(self) -> str:
@@ -40,10 +47,7 @@ class pinned_run(measurement):
         self.executable, *options = [*command, self.program_there()]
         self.executable_opts = [*options, *self.program_options('record.json')]
 
-    @run_before('sanity')
-    def read_record(self) -> None:
-        if self.is_dry_run():
-            return
+    def read_run(self) -> None:
         self.measured: Any = self.read_measured()
         self.keep(self.measured, self.pinning)
 
@@ -59,24 +63,19 @@ class pinned_run(measurement):
         """Threads that are not on the requested CPUs, as text."""
         return pinnings.problems(self.method, self.measured['threads_on'], self.cpus)
 
-    @sanity_function
-    def is_valid(self) -> bool:
-        """Validated, undisturbed, the threads on the requested CPUs, below the peak."""
-        if not self.measured:
-            return self.conclude([])
-        reasons = [*invalid_reasons(self.measured), *self.contradictions()]
-        reasons += [f'wrong-pinning ({text})' for text in self.where()]
-        return self.conclude(reasons)
+    def problems(self) -> Iterator[str]:
+        """Not validated, disturbed, threads not on the requested CPUs, above the peak."""
+        if self.measured:
+            yield from invalid_reasons(self.measured)
+            yield from self.contradictions()
+            yield from (f'wrong-pinning ({text})' for text in self.where())
 
 
 class openmp_run(pinned_run):
     """One thread per core by OMP_PLACES; on a card, by KMP_AFFINITY, hardware threads too."""
 
+    valid_systems = ['-mic']
     pinning = parameter(['omp', 'kmp'], loggable=True)
-
-    @run_after('init')
-    def choose_partitions(self) -> None:
-        self.valid_systems = ['+mic'] if self.pinning == 'kmp' else ['-mic']
 
     def threads_of_card(self) -> int:
         return self.current_partition.processor.num_cpus

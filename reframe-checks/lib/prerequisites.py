@@ -111,19 +111,6 @@ def no_modules(environ: Environment) -> str | None:
             return f"{NOT_NOW}{environ.name} needs module '{module}': not available here"
 
 
-def no_compiler(environ: Environment) -> str | None:
-    """Why this environment cannot compile, or None; with modules the job finds out."""
-    if environ.modules or shutil.which(environ.cc):
-        return None
-    return f"compiler '{environ.cc}' of {environ.name} not found"
-
-
-def no_tool(partition: SystemPartition, tool: str | None) -> str | None:
-    """Why a local run cannot use this tool, or None; elsewhere the job finds out."""
-    if tool and partition.scheduler.registered_name == 'local' and not shutil.which(tool):
-        return f"'{tool}' not found on this host"
-
-
 @functools.cache
 def no_offload(cc: str, line: tuple[str, ...]) -> str:
     """Why this compiler makes no code for a device; '' where it does."""

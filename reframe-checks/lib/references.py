@@ -6,7 +6,7 @@ import functools
 import reframe as rfm
 import yaml
 
-from membw.site.references import INDEX, NOTES, STREAM
+from membw.site.references import NOTES, STREAM
 
 
 @functools.cache
@@ -17,23 +17,6 @@ def read(path: str) -> dict:
             return yaml.safe_load(file) or {}
     except OSError:
         return {}
-
-
-def more_of_index(path: str, test: str) -> list[str]:
-    """Attributes of the check beyond partition, environment and pinning."""
-    return (read(path).get(test) or {}).get('$index', [])[len(INDEX) :]
-
-
-def expired(path: str, test: str, key: tuple, today: datetime.date | None = None) -> str | None:
-    """The last day, if the figures of (partition, environment, pinning, ...) were calibrated and
-    it is over; None for published and hand-written ones, and for a file that is not there."""
-    entry = read(path).get(NOTES) or {}
-    # what was measured of `stream` stands directly below `calibration`: it came first
-    for part in key if test == STREAM else (test, *key):
-        entry = entry.get(part) or {}
-    day = str(entry.get('expires', ''))
-    over = day and day < str(today or datetime.date.today())
-    return day if over and entry.get('in_force') else None
 
 
 def rows(test: rfm.RegressionTest) -> dict:
@@ -56,9 +39,13 @@ def known_issues(test: rfm.RegressionTest) -> dict[str, str]:
 
 def last_day(test: rfm.RegressionTest) -> str:
     """Of a calibrated reference that is over; '' where it is not, or there is none."""
-    path, name = test.current_partition.extras.get('references'), type(test).__name__
-    if not path:
-        return ''
-    of_case = [str(getattr(test, one, '')) for one in ('pinning', *more_of_index(path, name))]
+    name, index = type(test).__name__, getattr(test.reference, 'index', None) or ()
+    # behind partition and environment: pinning, and parameters of the check
+    of_case = [str(getattr(test, attribute, '')) for attribute in index[2:]]
     key = test.current_partition.fullname, test.current_environ.name, *of_case
-    return expired(path, name, key) or ''
+    entry = read(test.current_partition.extras.get('references', '')).get(NOTES) or {}
+    # what was measured of `stream` stands directly below `calibration`: it came first
+    for part in key if name == STREAM else (name, *key):
+        entry = entry.get(part) or {}
+    day = str(entry.get('expires', ''))
+    return day if entry.get('in_force') and day < str(datetime.date.today()) else ''

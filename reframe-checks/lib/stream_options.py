@@ -57,10 +57,8 @@ class stream_options(rfm.RegressionTestPlugin):
     def note_build(self) -> None:
         """And why two compilers differ: memcpy or a loop, how wide, past the caches or not."""
         super().note_build()
-        from membw.codegen.kernels import (  # the disassembler takes time to load
-            brief,
-            read_kernels,
-        )
+        # the disassembler takes time to load
+        from membw.codegen.kernels import brief, read_kernels
 
         try:
             codegen = read_kernels(self.binary.path)

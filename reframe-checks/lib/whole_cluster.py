@@ -10,13 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from reframe.core.backends import getlauncher
-from reframe.core.builtins import (
-    performance_function,
-    run_after,
-    run_before,
-    sanity_function,
-    variable,
-)
+from reframe.core.builtins import performance_function, run_after, variable
 from reframe.core.exceptions import SanityError
 
 from lib import batch_job, slurm_nodes
@@ -138,11 +132,8 @@ class whole_cluster(measurement):
 
     # --- after the run -------------------------------------------------------------------
 
-    @run_before('sanity')
-    def read_record(self) -> None:
+    def read_run(self) -> None:
         """The file that rank 0 gathered, or one of each process."""
-        if self.is_dry_run():
-            return
         stage = pathlib.Path(self.stagedir)
         requested = stage / REQUESTED
         self.nodes_of_job = requested.read_text().split() if requested.is_file() else []
@@ -227,7 +218,7 @@ class whole_cluster(measurement):
 
     def keep_records(self, records: list[dict]) -> None:
         if self.record:
-            self.rewrite(records)
+            self.store(records)
         else:
             self.keep_all(records)
         self.note_cases(lambda record: (record['verdict'], invalid_reasons(record)))
@@ -258,11 +249,10 @@ class whole_cluster(measurement):
         for line in [*of_verdict(self.ranking.nodes, *NOT_PASS), *self.ranking.problems]:
             self.warn(line)
 
-    @sanity_function
-    def is_complete(self) -> bool:
-        """Every node of the job answered, with valid figures."""
+    def problems(self) -> list[str]:
+        """Nodes that did not answer, or with invalid figures."""
         if not self.ranking:
-            return self.conclude([])
+            return []
         dead = [node for node in self.ranking.nodes if node.verdict == 'DIED']
         self.missing = [ledger.Missing(node.name, node.reason, True) for node in dead]
         known = ledger.read(self.stagedir)
@@ -272,7 +262,7 @@ class whole_cluster(measurement):
         if is_mpi and status not in (0, 1):
             end = ledger.judge(status, None, self.errors(), started=RECORDS in known.started)
             self.missing += [ledger.Missing('the MPI job', *end)] if end else []
-        return self.conclude(at_most(self.lost(), MOST))
+        return at_most(self.lost(), MOST)
 
     def lost(self) -> list[str]:
         """Nodes with invalid figures, as text."""

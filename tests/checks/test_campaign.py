@@ -13,42 +13,13 @@ from xml.etree import ElementTree
 
 import made_up_records as made
 import pytest
+import standin_gcc
 import tiny_check
 from checkout_copy import copy_checkout
 from places import ROOT
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
-# its record lies ready for each node, but for the time; where there is none it dies
-DOUBLE = r"""
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-int main(int argc, char **argv)
-{
-	char path[4096], text[1 << 16], day[32], now[48];
-	struct timespec t;
-	FILE *in, *out = fopen(argv[argc - 1], "a"); /* --json FILE is last */
-	snprintf(path, sizeof(path), MADE_UP "/%s", getenv("SLURMD_NODENAME"));
-	in = fopen(path, "r");
-	if (!in || !out)
-		return raise(SIGBUS);
-	text[fread(text, 1, sizeof(text) - 1, in)] = 0;
-	clock_gettime(CLOCK_REALTIME, &t);
-	strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", gmtime(&t.tv_sec));
-	snprintf(now, sizeof(now), "%s.%06ldZ", day, t.tv_nsec / 1000);
-	setvbuf(out, NULL, _IOFBF, sizeof(text)); /* a line in one go: all nodes have this file */
-	fprintf(out, text, now);
-	fputc('\n', out);
-	return fclose(out) != 0;
-}
-"""
-GCC = """#!/bin/sh
-case " $* " in *.c\\ *) ;; *) exec {gcc} "$@" ;; esac
-while [ $# != 0 ] && [ "$1" != -o ]; do shift; done
-exec {gcc} {words} -o "$2"
-"""
 WORDS = 'membw campaign --system emu -p gcc-o2 --at-most 3'.split()
 
 
@@ -58,11 +29,7 @@ class Place:
     def __init__(self, folder, checkout, call, environment, slurm):
         (self.root, own), self.folder, self.call = checkout, folder, call
         self.results = self.root / 'results'
-        gcc, path = shutil.which('gcc'), environment['PATH']
-        (folder / 'double.c').write_text(DOUBLE)
-        words = shlex.join([str(folder / 'double.c'), f'-DMADE_UP="{folder}"'])
-        (folder / 'gcc').write_text(GCC.format(gcc=gcc, words=words))
-        (folder / 'gcc').chmod(0o755)
+        self.put, path = standin_gcc.of_doubles(folder), environment['PATH']
         system = (self.root / 'systems/ulysses.yaml').read_text()
         system = system.replace('name: ulysses', 'name: emu').replace("'ulysses', ", '')
         system = system.replace('references: references/ulysses.yaml\n', '')
@@ -73,9 +40,10 @@ class Place:
         self.environment = environment
 
     def plant(self, name, share=1.0):
-        """The rates of a node, as a share of a healthy one's."""
-        text = json.dumps(made.record(name, rows=made.stream(share=share), case=False, time='%s'))
-        (self.folder / name).write_text(text)
+        """The rates of a node, as a share of a healthy one's; None: its program dies."""
+        rows = share and made.stream(share=share)
+        record = rows and made.record(name, rows=rows, case=False, time='@')
+        self.put(f'{name}-stream', record)
 
     def slurm(self, *words):
         done = self.call(*words, **self.variables)
@@ -234,7 +202,7 @@ def test_a_night_measures_what_is_idle_at_once_and_waits_for_what_is_overdue(nig
     shutil.rmtree(place.results, ignore_errors=True)
     for name, share in {'n1': 1.0, 'n2': 1.0, 'n4': 0.85, 'n5': 1.0}.items():
         place.plant(name, share)
-    (place.folder / 'n3').unlink(missing_ok=True)
+    place.plant('n3', None)
     place.slurm('scontrol', 'update', 'nodename=n6', 'state=drain', 'reason=DIMM A3')
     busy = ['sbatch', '--parsable', '--exclusive', '-w', 'n5', '-D', place.folder]
     place.slurm(*busy, '--wrap=sleep 25')

@@ -10,10 +10,10 @@ import os
 import pathlib
 import re
 import shlex
-import shutil
 import signal
 import subprocess
 
+import cluster_pairs
 import cluster_stream
 import made_up_nodes
 import made_up_records
@@ -27,12 +27,6 @@ from places import ROOT
 from membw import cli
 
 NODES = [f'n{i}' for i in range(1, 7)]
-DOUBLE = ROOT / 'tests/data/battery_program.c'
-GCC = """#!/bin/sh
-case " $* " in *.c\\ *) ;; *) exec {real} "$@" ;; esac
-while [ $# != 0 ] && [ "$1" != -o ]; do shift; done
-exec {real} {double} -o "$2"
-"""
 PLANTED = ('-include', str(ROOT / 'tests/data/slow.h'))
 DEFECTS = 'array-too-small,too-short,wrong-pinning,oversubscribed,disturbed,unstable'
 MPI = {
@@ -113,13 +107,7 @@ def run(own_checkout, environment, slurm, tmp_path):
 @pytest.fixture
 def made_up(tmp_path):
     """made_up(name, record): what the double of a program leaves, and gcc builds doubles."""
-    folder, real = tmp_path / 'made-up', shutil.which('gcc')
-    folder.mkdir()
-    double = shlex.join([str(DOUBLE), f'-DMADE_UP="{folder}"'])
-    (tmp_path / 'gcc').write_text(GCC.format(real=real, double=double))
-    (tmp_path / 'gcc').chmod(0o755)
-    subprocess.run([real, *shlex.split(double), '-o', tmp_path / 'dgemm'], check=True)  # a site's
-    return lambda name, record: (folder / f'{name}.json').write_text(json.dumps(record))
+    return standin_gcc.of_doubles(tmp_path)
 
 
 def put_stream(made_up, first, always):
@@ -168,9 +156,7 @@ def test_of_the_battery_one_is_slow_for_a_reason_one_died_and_after_repair_all_p
         for node in (made_up_nodes.node(host, **planted.get(host, {})) for host in NODES):
             for part in node['parts']:
                 name = 'stream' if part['name'] == 'late' else part['name']
-                made_up(f'{node["host"]}-{name}', part['record'])
-                if part['died']:
-                    (tmp_path / f'made-up/{node["host"]}-{name}.json').unlink()
+                made_up(f'{node["host"]}-{name}', None if part['died'] else part['record'])
 
     given = {'battery_seconds': 45, 'battery_dgemm': tmp_path / 'dgemm'}
     channel, _ = made_up_nodes.PLANTED['memory-channel']
@@ -324,3 +310,15 @@ def test_no_launcher_binds_a_rank_unless_the_site_says_so():
     expected = ['I_MPI_PIN=off', f'{of_4}=none', f'{of_5}=none']
     assert printed(script).decode().split() == expected
     assert f'{of_5}=package' in printed(script, **{of_5: 'package'}).decode().split()
+
+
+def test_the_slowest_links_are_named():
+    def link(node, us):
+        return {'node': node, 'reason': None, 'messages': [{'bytes': 4 << 20, 'median_us': us}]}
+
+    records = [
+        {'host': 'n1', 'links': [link('n2', 100.0), link('n3', 200.0)]},
+        {'host': 'n2', 'links': [link('n1', 100.0), link('n3', 100.0)]},
+    ]
+    slowest = 'n1 - n3: 4 MiB in 200 us, 2.00 times the median of 3 links'
+    assert cluster_pairs.slowest_links(records, 1) == [slowest]

@@ -70,21 +70,6 @@ def test_the_tables_of_cards_are_references_of_pairs_that_the_system_has(
 
 
 @pytest.mark.parametrize('pair', PAIRS)
-def test_the_unit_of_mbytes_is_read_off_the_table_itself(pair):
-    """IMB of the source counts 2^20 bytes, that of today 10^6."""
-    assert imb_table.unit(imb_table.rows(TABLES[pair])) == 2**20
-    today = re.sub(
-        r'^( *\d+ +\d+ +([\d.]+)) +[\d.]+$',
-        lambda m: f'{m[1]} {int(m[1].split()[0]) / float(m[2]):.2f}',
-        TABLES[pair],
-        flags=re.M,
-    )
-    assert imb_table.unit(imb_table.rows(today)) == 10**6 and not imb_table.problems(today)
-    wrong = today.replace(f' {4194304 / imb_table.rows(today)[-1].time_us:.2f}', ' 99999.99')
-    assert 'neither with 10^6 nor with 2^20' in imb_table.problems(wrong)[0]
-
-
-@pytest.mark.parametrize('pair', PAIRS)
 def test_a_truncated_table_is_refused(pair):
     whole = TABLES[pair]
     assert imb_table.problems(whole) == []

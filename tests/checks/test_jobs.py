@@ -1,5 +1,4 @@
-"""What each job asks of its scheduler, as scripts; and jobs that wait, or whose build fails, on a
-real Slurm."""
+"""What each job asks of its scheduler, as scripts."""
 
 import re
 import subprocess
@@ -85,73 +84,3 @@ def test_variables_of_an_outer_job_do_not_reach_the_inner(
     )
     batch_job.forget_outer_job(types.SimpleNamespace(partitions=[part]))
     assert batch_job.os.environ == left
-
-
-# --- on a real Slurm -----------------------------------------------------------------------------
-
-
-@pytest.fixture(scope='module')
-def emulated(slurm_emu, reframe, tmp_path_factory, quick_gcc):
-    """run(words): {test and environment: case} of a session on one virtual node, and its lines.
-
-    `--system NAME:PARTITION`, where a toolchain has a name of its own, ended every session with
-    "key error: 'fail_info'".
-    """
-    folder = tmp_path_factory.mktemp('emu')
-    copy, compiler = copy_checkout(folder / 'checkout'), folder / 'cc'
-    compiler.write_text(
-        '#!/bin/sh\ncase $* in *--version*|*-dumpversion*) exec gcc "$@" ;; esac\n'
-        "echo 'In file included from stream.c:1:' >&2\n"
-        "echo 'stream.c:7:2: error: planted' >&2\nexit 1\n"
-    )
-    compiler.chmod(0o755)
-    cpus = {'num_cpus': 2, 'num_cpus_per_core': 1, 'num_cpus_per_socket': 2, 'num_sockets': 1}
-    o3 = {'presets': ['gcc-o3']}
-    bad = {'family': 'gcc', 'cc': str(compiler), **o3}
-    gcc = {'cc': 'gcc', 'mpicc': 'no-such-mpicc', **o3}
-    how = {'scheduler': 'squeue', 'launcher': 'srun', 'access': ['-p regular1'], 'processor': cpus}
-    more = {'max_pending_time': '4s', 'toolchains': {'gcc': gcc, 'bad': bad}}
-    posed.write(copy, how | more)
-    with slurm_emu(folder / 'slurm', 1, 1, 2) as place:
-
-        def run(*words):
-            words = ('-r', '--system', 'posed:here', *words)
-            given = {'array_size': 100000}
-            done = reframe('', *words, root=copy, given=given, PATH=quick_gcc, **place)
-            return {(c['name'].split()[0], c['environ']): c for c in done.cases}, done.text
-
-        yield run, place
-
-
-@pytest.mark.slurm
-@pytest.mark.slow
-def test_what_the_node_lacks_is_a_skip_and_a_failed_build_names_its_error(emulated):
-    """It was 'No such file or directory: .../pingpong.json', and a plain 'nothing was built'."""
-    run, _ = emulated
-    cases, said = run('-n', '^pingpong|^stream%pinning=omp', '-p', '^(gcc|bad)-o3$')
-    assert cases['pingpong_mpi_binary', 'gcc-o3']['result'] == 'skip', said
-    assert "'no-such-mpicc' not found on the node of posed:here" in said
-    failed = cases['stream_binary', 'bad-o3']
-    assert failed['result'] == 'fail'
-    reason = failed['fail_reason']
-    assert reason == 'sanity error: nothing was built: stream.c:7:2: error: planted', reason
-
-
-@pytest.mark.slurm
-@pytest.mark.slow
-def test_a_build_that_never_starts_ends(emulated, call):
-    """It waited for ever, and nothing said so."""
-    run, place = emulated
-    drain = ('scontrol', 'update', 'nodename=n1', 'state=drain', 'reason=test')
-    assert call(*drain, **place).returncode == 0
-    try:
-        cases, said = run('-n', '^stream%pinning=omp', '-p', '^gcc-o3$')
-    finally:
-        call('scontrol', 'update', 'nodename=n1', 'state=resume', **place)
-    build, row = cases['stream_binary', 'gcc-o3'], cases['stream', 'gcc-o3']
-    assert row['result'] == 'fail_deps', said
-    assert re.search(
-        r'nothing was built: job \d+ waited for 4 s \(max_pending_time\) and was cancelled before '
-        r'it started',
-        build['fail_reason'],
-    ), build

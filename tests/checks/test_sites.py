@@ -164,7 +164,16 @@ PARTS = {
     'nowhere': 'access: []',  # the default partition
     'mixed': "access: ['--partition=mixed']",
     'small': f"access: ['-p mixed -C small'], processor: {ONE_CPU}",
+    'odd': "access: ['-p regular1'], max_pending_time: 4s, toolchains: {"
+    'gcc: {cc: gcc, mpicc: no-such-mpicc, presets: [gcc-o3]}, '
+    'bad: {family: gcc, cc: CC, presets: [gcc-o3]}}',
 }
+BAD_CC = """#!/bin/sh
+case $* in *--version*|*-dumpversion*) exec gcc "$@" ;; esac
+echo 'In file included from stream.c:1:' >&2
+echo 'stream.c:7:2: error: planted' >&2
+exit 1
+"""
 ALLOW = 'array-too-small,too-short,disturbed,unstable,oversubscribed,wrong-pinning,incomplete'
 
 
@@ -175,6 +184,9 @@ def emulated(slurm_emu, call, reframe, free_ports, tmp_path_factory, quick_gcc):
     copy = copy_checkout(folder / 'checkout')
     parts = ''.join(f'- {{<<: *cpu, name: {name}, {text}}}\n' for name, text in PARTS.items())
     head = 'name: emu\ndescr: virtual\nhostnames: [emu]\nsources: [a test]\npartitions:\n'
+    (folder / 'cc').write_text(BAD_CC)
+    (folder / 'cc').chmod(0o755)
+    parts = parts.replace('CC,', f'{folder}/cc,')
     (copy / 'systems/emu.yaml').write_text(head + PARTITION + parts)
     port = free_ports(5)
     more = {'SLURM_EMU_PORT': port, 'SLURM_EMU_CONF': MORE.replace('PORT', str(port + 4))}
@@ -262,3 +274,36 @@ def test_a_full_cluster_and_a_controller_without_an_answer_are_missing_with_thei
     finally:
         call(*nodes, 'state=resume', **place)
     assert 'Traceback' not in text
+
+
+@pytest.mark.slurm
+@pytest.mark.slow
+def test_what_the_node_lacks_is_a_skip_and_a_failed_build_names_its_error(emulated):
+    """It was 'No such file or directory: .../pingpong.json', and a plain 'nothing was built'.
+    `--system NAME:PARTITION`, where a toolchain has a name of its own, ended every session with
+    "key error: 'fail_info'"."""
+    run, _ = emulated
+    cases, said = run('odd', '-n', '^pingpong', '-p', '^gcc-o3$')
+    assert cases['pingpong_mpi_binary']['result'] == 'skip', said
+    assert "'no-such-mpicc' not found on the node of emu:odd" in said
+    cases, said = run('odd', '-n', 'stream%pinning=omp', '-p', '^bad-o3$')
+    failed = cases['stream_binary']
+    assert failed['result'] == 'fail'
+    reason = failed['fail_reason']
+    assert reason == 'sanity error: nothing was built: stream.c:7:2: error: planted', reason
+
+
+@pytest.mark.slurm
+@pytest.mark.slow
+def test_a_build_that_never_starts_ends(emulated, call):
+    """It waited for ever, and nothing said so."""
+    run, place = emulated
+    nodes = ('scontrol', 'update', 'nodename=n[1-3]')
+    assert call(*nodes, 'state=drain', 'reason=test', **place).returncode == 0
+    try:
+        cases, said = run('odd', '-n', 'stream%pinning=omp', '-p', '^gcc-o3$')
+    finally:
+        call(*nodes, 'state=resume', **place)
+    assert cases['stream']['result'] == 'fail_deps', said
+    waited = r'nothing was built: job \d+ waited for 4 s \(max_pending_time\) and was cancelled '
+    assert re.search(waited + 'before it started', cases['stream_binary']['fail_reason'])

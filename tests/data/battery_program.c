@@ -1,12 +1,13 @@
 /*
  * battery_program: TEST DOUBLE of a program on virtual nodes.  Its record lies ready as
- * MADE_UP/<node>-<program>.json, of further measurements <node>-<program>-again-<n>.json; where
- * there is none it dies of SIGBUS.
+ * MADE_UP/<node>-<program>.json, of further measurements <node>-<program>-again-<n>.json, with @
+ * for the time; where there is none it dies of SIGBUS.
  */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 int main(int argc, char **argv)
@@ -16,7 +17,10 @@ int main(int argc, char **argv)
 	const char *const program = strrchr(argv[0], '/') + 1;
 	const int is_one = threads && strcmp(threads, "1") == 0 && strcmp(program, "stream") == 0;
 	char folder[4096], path[9000], to[4096];
-	const char *again;
+	const char *const tasks = getenv("SLURM_STEP_NUM_TASKS");
+	const char *again, *rank;
+	char day[32];
+	struct timespec t;
 	FILE *in = NULL, *out;
 	int c;
 
@@ -30,13 +34,17 @@ int main(int argc, char **argv)
 	if (!in && !(in = fopen(path, "r")))
 		return raise(SIGBUS);
 	/* --json FILE is last; a rank has a file of its own */
-	snprintf(to, sizeof(to), "%s%s%s", argv[argc - 1],
-		 getenv("SLURM_STEP_NUM_TASKS") ? ".rank-" : "",
-		 getenv("SLURM_STEP_NUM_TASKS") ? getenv("SLURM_PROCID") : "");
+	rank = tasks && strcmp(tasks, "1") != 0 ? getenv("SLURM_PROCID") : NULL;
+	snprintf(to, sizeof(to), "%s%s%s", argv[argc - 1], rank ? ".rank-" : "", rank ? rank : "");
 	out = fopen(to, "w");
 	if (!out)
 		return 2;
+	clock_gettime(CLOCK_REALTIME, &t);
+	strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", gmtime(&t.tv_sec));
 	while ((c = getc(in)) != EOF)
-		putc(c, out);
+		if (c == '@')
+			fprintf(out, "%s.%06ldZ", day, t.tv_nsec / 1000);
+		else
+			putc(c, out);
 	return fclose(out) != 0;
 }

@@ -14,12 +14,13 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2] / 'src'))
 
+from membw.accept.plan import assess  # noqa: E402
 from membw.accept.protocol import Line, Protocol  # noqa: E402
-from membw.accept.risk import NINE_OF_TEN, assess  # noqa: E402
 from membw.accept.rule import decide  # noqa: E402
 from membw.accept.runs import Run  # noqa: E402
 
 NODES, FIRST, RETEST, RUN_SD = 8, 3, 5, 0.003
+NINE_OF_TEN = 1.28  # standard deviations: the normal distribution has a tenth beyond
 CONTENT = {
     'nodes': {'count': NODES}, 'rule': {'allowed_failures': 0}, 'retest': {'repetitions': RETEST},
     'runs': {'repetitions': FIRST, 'statistic': 'median'}, 'signatures': [], 'parties': {},

@@ -15,8 +15,8 @@ from changed_source import OTHER_MACHINE, SHORT_LOOKS
 from places import ROOT
 from quick_runs import quick
 
+from membw.presets import code_sha256
 from membw.presets.build import ask
-from membw.presets.code_checksum import code_sha256
 from membw.presets.provenance import sha256, source_sha256
 from membw.results import ledger
 from membw.results.record import read_record

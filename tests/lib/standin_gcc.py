@@ -1,10 +1,15 @@
-"""TEST DOUBLE of gcc on the PATH: the real one, which optimizes nothing, and makes a program of
-the same sources by the same line once per checkout. For tests that build by a preset's line and
-judge neither figure nor code: the recorded line is the preset's, what it makes is not.
+"""TEST DOUBLES of gcc on the PATH.
+
+`put_up`: the real one, which optimizes nothing, and makes a program of the same sources by the
+same line once per checkout. For tests that build by a preset's line and judge neither figure nor
+code: the recorded line is the preset's, what it makes is not. `of_doubles`: what it makes leaves
+records that lie ready, for nodes that share the memory of this host.
 """
 
+import json
 import shlex
 import shutil
+import subprocess
 
 from places import ROOT
 from program_build import BUILDS
@@ -40,3 +45,29 @@ def put_up(folder, *planted, name='gcc'):
     (folder / name).write_text(SCRIPT.format(real=real, tests=ROOT / 'tests', builds=BUILDS))
     (folder / name).chmod(0o755)
     return folder
+
+
+OF_DOUBLES = """#!/bin/sh
+case " $* " in *.c\\ *) ;; *) exec {real} "$@" ;; esac
+while [ $# != 0 ] && [ "$1" != -o ]; do shift; done
+exec {real} {double} -o "$2"
+"""
+
+
+def of_doubles(folder):
+    """`folder`/gcc, and `folder`/dgemm of a site; put('n1-stream', record): what it leaves on n1,
+    None: it dies."""
+    made_up, real = folder / 'made-up', shutil.which('gcc')
+    made_up.mkdir()
+    source = ROOT / 'tests/data/battery_program.c'
+    double = [str(source), f'-DMADE_UP="{made_up}"']
+    (folder / 'gcc').write_text(OF_DOUBLES.format(real=real, double=shlex.join(double)))
+    (folder / 'gcc').chmod(0o755)
+    subprocess.run([real, *double, '-o', folder / 'dgemm'], check=True)
+
+    def put(name, record):
+        (made_up / f'{name}.json').unlink(missing_ok=True)
+        if record:
+            (made_up / f'{name}.json').write_text(json.dumps(record) + '\n')
+
+    return put

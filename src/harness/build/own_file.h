@@ -8,7 +8,7 @@
 struct own_file {
 	char path[4096];                 /* "": not known */
 	char binary_sha256[SHA256_TEXT]; /* of the whole file; "": it could not be read */
-	/* of .text and .rodata alone, as src/membw/presets/code_checksum.py has it: RPATH, build
+	/* of .text and .rodata alone, as src/membw/presets/provenance.py has it: RPATH, build
 	 * id and debug information are left out; "": no ELF of this machine's word size */
 	char code_sha256[SHA256_TEXT];
 };

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from membw.accept.risk import assess, sentences
+from membw.accept.plan import assess, sentences, terms
 from membw.accept.rule import STATUSES, Decision, Node
 from membw.accept.runs import BUILD
 from membw.grouped import grouped
@@ -118,33 +118,6 @@ def blocks(acceptance: dict[str, Any]) -> Iterator[Block]:
     for build in acceptance['builds']:
         yield f'  {plural(build["runs"], "run")}'
         yield from (f'    {k:14} {printable(v)}' for k, v in build.items() if k != 'runs')
-
-
-def terms(
-    content: dict[str, Any], contract: list[str], checksum: str, unsigned: list[str]
-) -> Iterator[tuple[str, str]]:
-    """What the parties agreed."""
-    runs, nodes, retest = content['runs'], content['nodes'], content['retest']['repetitions']
-    yield 'protocol', f'sha256 {checksum}'
-    for s in content['signatures']:
-        yield 'signed', f'by {s["name"]} ({s["party"]}) on {s["date"]}'
-    if unsigned:
-        yield 'signed', f'NOT by {", ".join(unsigned)}'
-    yield 'period', f'{content["period"]["from"]} to {content["period"]["to"]}'
-    yield 'contract', f'{", ".join(contract)}, of each node'
-    words = [runs['test'], runs['system'], runs['preset'], f'pinning {runs.get("pinning", "any")}']
-    stated = [f'{key} {value}' for key, value in runs.get('record', {}).items()]
-    yield 'runs', ', '.join([*words, *stated])
-    of = f' of {nodes["of"]}' if 'of' in nodes else ''
-    valid = plural(runs['repetitions'], 'valid run')
-    may = f'{content["rule"]["allowed_failures"]} may fail'
-    yield 'rule', f'{nodes["count"]}{of} nodes, the {runs["statistic"]} of {valid}; {may}'
-    if 'lost' in runs:
-        yield 'lost', f'at most {runs["lost"]} INVALID or disturbed runs of a node'
-    yield 'died', f'at most {runs.get("deaths", 0)} launches of a node'
-    for node, day in content.get('replaced', {}).items():
-        yield 'replaced', f'{node} on {day}: runs before do not count'
-    yield 'retest', f'{plural(retest, "run")} of a node that failed' if retest else 'none'
 
 
 def _nodes(acceptance: dict[str, Any]) -> Iterator[Block]:

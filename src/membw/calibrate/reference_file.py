@@ -17,7 +17,7 @@ from membw.calibrate.rule import Reference
 from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError
 from membw.files import write_whole
-from membw.site.references import INDEX, NOTES, STREAM, problems_of
+from membw.site.references import INDEX, NOTES, STREAM, entry_of, figures_of, problems_of
 
 HEAD = """\
 # References of {system}; source: [measured] on the system itself by `membw calibrate`, the
@@ -66,10 +66,7 @@ class ReferenceFile:
 
     def existing(self, key: Key) -> dict[str, Any]:
         """{metric: [value, low, high, unit]} that ReFrame compares runs of this key with now."""
-        entry = self.table
-        for part in key:
-            entry = entry.get(match(entry, part)) if entry else None
-        return dict(entry or {})
+        return figures_of(self.table, key)
 
     def put(
         self, key: Key, new: Mapping[str, Reference], about: Mapping[str, Any], expires: int
@@ -121,19 +118,11 @@ def _yaml() -> YAML:
     return yaml
 
 
-def match(table: Mapping[str, Any], name: str) -> str | None:
-    """The key that ReFrame takes: the name itself, else the first pattern that fits."""
-    if name in table:
-        return name
-    keys = (k for k in table if isinstance(k, str) and not k.startswith('$'))
-    return next((k for k in keys if re.match(f'^{k}$', name)), None)
-
-
 def _own_entry(table: CommentedMap, key: Key) -> CommentedMap:
     """The entry of exactly this key; what a pattern gave it before is copied, not lost."""
     for part in key:
         if part not in table:
-            table[part] = copy.deepcopy(table.get(match(table, part))) or CommentedMap()
+            table[part] = copy.deepcopy(entry_of(table, part)) or CommentedMap()
             table[part].fa.set_block_style()
         table = table[part]
     return table

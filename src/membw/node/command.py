@@ -114,10 +114,10 @@ def judge(node: Facts, args: argparse.Namespace, folder: Path) -> int:
 
 def reference_of(node: Facts, system: str) -> Facts:
     """As a check writes it into its record: of `stream`, by this preset, pinned by OpenMP."""
-    from membw.site import own_reference
+    from membw.site import systems
 
     preset = node['build'].get('preset') or ''
-    rows, issues = own_reference.of_node(system, 'stream', preset, battery.PINNING)
+    rows, issues = systems.reference_of(system, 'stream', preset, battery.PINNING)
     return {'case': {'references': rows, 'known_issues': issues}} if rows else {}
 
 

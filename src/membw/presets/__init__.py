@@ -1,13 +1,13 @@
 """The presets as one name: presets.load(), presets.plan(), presets.build_record()."""
 
 from membw.presets.build import blas_words, compiler_version, compilers, cpu, flags, plan
-from membw.presets.code_checksum import code_sha256
 from membw.presets.provenance import (
     HARNESS,
     PROGRAMS,
     SUFFIXES,
     build_record,
     checksum,
+    code_sha256,
     sha256,
     source_sha256,
     version,

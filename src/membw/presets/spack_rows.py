@@ -1,8 +1,7 @@
 """All rows of a system (compiler x preset) as one Spack environment with a path for each row.
 
-A row is a mapping: environ (its name), preset, and either cc (a compiler on this machine, an
-external of Spack) or spack (a constraint such as '%c=gcc@12' on what Spack knows already);
-openmp: False, libhugetlbfs, and in `variants` what the program's recipe offers besides.
+A row is a mapping: environ (its name), preset, cc (a compiler on this machine, an external of
+Spack), libhugetlbfs, and in `variants` what the program's recipe offers besides.
 """
 
 import functools
@@ -30,10 +29,8 @@ def can_build() -> bool:
 
 
 def compiler(row: Facts, table: Table) -> tuple[str, Facts]:
-    """(constraint, {package: external} or None) of one row."""
-    family = table['families'][presets.row(row['preset'], table)['family']]
-    if not row.get('cc'):
-        return row.get('spack') or family['spack'], {}
+    """(constraint, {package: external}) of one row."""
+    family = presets.family_of(row['preset'], table)
     path = shutil.which(row['cc']) or row['cc']
     name = family['spack'].removeprefix('%c=').partition('@')[0]  # 'gcc' of '%c=gcc@12'
     version = presets.compiler_version(row['preset'], path)
@@ -50,7 +47,6 @@ def spec_of(program: str, row: Facts, constraint: str) -> str:
     words = [f'membw@develop programs:={program}', f'preset={row["preset"]}']
     words += [f'{name}={value}' for name, value in row.get('variants', {}).items()]
     words += [f'libhugetlbfs={row["libhugetlbfs"]}'] if row.get('libhugetlbfs') else []
-    words += [] if row.get('openmp', True) else ['~openmp']
     return ' '.join([*words, constraint])
 
 

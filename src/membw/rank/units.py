@@ -1,8 +1,6 @@
 """Which nodes belong together: a switch or a block of Slurm's topology, or by their names."""
 
 import re
-import shutil
-import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterable
@@ -10,8 +8,8 @@ from typing import NamedTuple
 
 from membw.errors import MembwError
 from membw.results.hostlist import expected_nodes
+from membw.site import slurm
 
-LIMIT_S = 20
 # of topology/tree and topology/block
 UNIT = re.compile(r'^(Switch|Block)Name=(\S+) .*?\bNodes=(\S+)', re.M)
 
@@ -37,18 +35,14 @@ def by_name(nodes: Iterable[str]) -> list[Unit]:
 def units(nodes: Iterable[str]) -> list[Unit]:
     """By Slurm's topology where it has these nodes, else by name."""
     full = {node.split('.')[0]: node for node in nodes}
-    if not shutil.which('scontrol'):
-        return by_name(full.values())
     try:
-        words = ['scontrol', 'show', 'topology']
-        text = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT_S).stdout
+        text = slurm.query('scontrol', 'show', 'topology')
         parts = [(f'{k.lower()} {n}', expected_nodes(of)) for k, n, of in UNIT.findall(text)]
-    except (OSError, subprocess.TimeoutExpired, MembwError):
+    except (slurm.NoAnswer, MembwError):
         text, parts = '', []
     if text.strip() and not parts:
-        print(
-            "membw: Slurm's topology is not understood: racks are taken by name", file=sys.stderr
-        )
+        fact = "Slurm's topology is not understood"
+        print(f'membw: {fact}: racks are taken by name', file=sys.stderr)
     found = [
         Unit(name, "by Slurm's topology", frozenset(full[n] for n in of if n in full))
         for name, of in parts

@@ -75,8 +75,7 @@ def run_again(args: argparse.Namespace, result: Result, text: str) -> int:
 
 def new_result(here: Path, old: Result) -> Result | None:
     """What the script left in its folder; None where it left no record."""
-    from membw.presets import build_record, sha256
-    from membw.presets.code_checksum import code_sha256
+    from membw.presets import build_record, code_sha256, sha256
 
     file = here / 'run' / old.job['record_in_stage']
     if not file.is_file():

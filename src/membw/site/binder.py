@@ -17,14 +17,14 @@ from reframe.utility import cpuinfo
 from membw import presets
 from membw.checkout import root
 from membw.presets.table import Facts, Table
-from membw.site import backends, machine, peak, slurm, systems, topology
+from membw.site import machine, peak, slurm, systems, topology
 
 # why a row is left out
 CPU_LACKS = 'which the CPU does not have'
 UNKNOWN = "and '/proc/cpuinfo' does not say whether the CPU has it"
 # tags of the checks that ReFrame's --mode chooses as well
 MODES = ('nightly', 'maintenance', 'acceptance')
-# keys of a partition that go to ReFrame as they stand, in addition to backends.PASSED_THROUGH
+# keys of a partition that go to ReFrame as they stand, in addition to systems.PASSED_THROUGH
 KEPT = ('name', 'descr', 'launcher', 'access', 'time_limit', 'max_jobs', 'processor')
 
 
@@ -77,8 +77,6 @@ def environment(targets: list[str], name: str, chain: Facts, preset: str, table:
             'preset': preset,
             'pages': table['presets'][preset].get('pages'),
             'family': chain['family'],
-            'cc': chain.get('cc', family['cc']),
-            'spack': chain.get('spack', family['spack']),
             'mpicc': chain.get('mpicc'),
         },
     }
@@ -175,7 +173,7 @@ def reframe_partition(system: Facts, partition: Facts, table: Table) -> tuple[Fa
         # absolute, so that RFM_REFERENCE_PREFIX cannot lead elsewhere
         extras['references'] = os.path.join(root(), 'systems', system['references'])
     bound = {
-        **{key: partition[key] for key in (*KEPT, *backends.PASSED_THROUGH) if key in partition},
+        **{key: partition[key] for key in (*KEPT, *systems.PASSED_THROUGH) if key in partition},
         'scheduler': scheduler(partition),
         'environs': [e['name'] for e in environs],
         'features': features,
@@ -198,7 +196,7 @@ def reframe_system(system: Facts, table: Table) -> tuple[Facts, list[Facts]]:
         'descr': system['descr'],
         'hostnames': system['hostnames'],
         'modules_system': modules_system(system),
-        **{key: system[key] for key in backends.OF_SYSTEM if key in system},
+        **{key: system[key] for key in systems.OF_SYSTEM if key in system},
         'prefix': str(results()),
         'partitions': [p for p, _ in parts],
     }

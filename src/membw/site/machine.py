@@ -106,8 +106,7 @@ def toolchain(family: str, row: Facts) -> tuple[Facts | None, str]:
         if why:
             reason = f"'{cc}' does not build with {row['openmp']}: {why}"
             continue
-        spack = row['spack'] if '@' in row['spack'] else f'{row["spack"]}@{version}'
-        chain = {'family': family, 'cc': cc, 'version': version, 'spack': spack}
+        chain = {'family': family, 'cc': cc, 'version': version}
         starter = shutil.which('mpirun') or shutil.which('srun')  # of programs with MPI
         return chain | ({'mpicc': 'mpicc'} if shutil.which('mpicc') and starter else {}), ''
     return None, reason

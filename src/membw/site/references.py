@@ -3,6 +3,7 @@
 The names of metrics are not known here: a reference that was not measured makes its row UNDECIDED.
 """
 
+import functools
 import math
 import pathlib
 import re
@@ -138,10 +139,12 @@ def _wrong(figure: Any, test: str) -> str:
     return ''
 
 
+def entry_of(table: Any, name: str) -> Any:
+    """By ReFrame's rule: of the key itself, else of the first pattern that fits; {}: none."""
+    named = dict(_entries(table))
+    return named.get(name) or next((e for n, e in named.items() if _fits(n, name)), {})
+
+
 def figures_of(entries: Any, key: Iterable[str]) -> dict[str, Any]:
-    """{metric: row} of a test's entries, by ReFrame's rule: the key itself, else the first pattern
-    that fits."""
-    for part in key:
-        named = dict(_entries(entries))
-        entries = named.get(part) or next((e for n, e in named.items() if _fits(n, part)), {})
-    return dict(_entries(entries))
+    """{metric: row} of a test's entries."""
+    return dict(_entries(functools.reduce(entry_of, key, entries)))

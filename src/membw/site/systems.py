@@ -1,6 +1,12 @@
-"""Reader of systems/*.yaml: every file, every problem at once, one clear line each."""
+"""Reader of systems/*.yaml: every file, every problem at once, one clear line each.
+
+A system file may say whatever ReFrame's own configuration may: the names and shapes of these keys
+are read off the ReFrame that runs, so that a newer one knows its own.
+"""
 
 import contextlib
+import functools
+import json
 import math
 import re
 import socket
@@ -8,12 +14,42 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import reframe
+import yaml
+from reframe.core import backends
+
 from membw import presets, schema
 from membw.checkout import root
 from membw.presets.table import Facts, Table
-from membw.site import backends, peak, references
+from membw.site import peak, references
 from membw.site.references import Problem
 from membw.site.slurm import SCHEDULERS
+
+# keys of a partition, and of a system, that go to ReFrame as they stand
+PASSED_THROUGH = ('modules', 'env_vars', 'prepare_cmds', 'resources', 'sched_options', 'devices',
+                  'container_platforms')  # fmt: skip
+OF_SYSTEM = ('modules', 'env_vars')
+Rows = dict[str, list[float | None]]  # by metric: value, and the fractions below and above
+
+
+@functools.cache
+def schema_of_file() -> dict[str, Any]:
+    """Ours of a system file, configs/system.schema.json, with ReFrame's part of it."""
+    ours = json.loads(Path(root(), 'configs', 'system.schema.json').read_text())
+    text = Path(reframe.__file__).with_name('schemas').joinpath('config.json').read_text()
+    # draft 7 as draft 2020: there `items` was a list, too
+    text = text.replace('"items": [', '"prefixItems": [').replace('"additionalItems"', '"items"')
+    theirs = json.loads(text)
+    of_system = theirs['properties']['systems']['items']['properties']
+    of_partition = of_system['partitions']['items']['properties']
+    partition = ours['$defs']['partition']['properties']
+    backends.getscheduler('local'), backends.getlauncher('local')  # it loads them all
+    for kind, known in (('scheduler', backends._schedulers), ('launcher', backends._launchers)):
+        partition[kind] = {'enum': sorted(name for name, (_, error) in known.items() if not error)}
+    partition |= {key: of_partition[key] for key in PASSED_THROUGH}
+    for key in ('modules_system', *OF_SYSTEM):
+        ours['properties'][key] = of_system[key]
+    return {**ours, 'defs': theirs['defs']}  # where their references lead
 
 
 def problems_of(path: Path, data: Facts, table: Table) -> Iterator[Problem]:
@@ -86,7 +122,7 @@ def load_file(path: Path, table: Table) -> tuple[Any, list[Problem]]:
         if not problems:
             elsewhere = 'configs/system.schema.json says what is allowed'
             example = 'systems/thin.yaml is an example'
-            problems = schema.problems(backends.schema(), data, example, elsewhere)
+            problems = schema.problems(schema_of_file(), data, example, elsewhere)
             problems += no_numbers(data)
         problems = problems or [*problems_of(path, data, table)]
         if not problems and 'references' in data:
@@ -112,6 +148,28 @@ def name_here() -> str:
     """Of the first system whose file names this host, as ReFrame finds it."""
     every, _ = load(presets.load())
     return next((one['name'] for one in every if fits_here(one)), socket.gethostname())
+
+
+def reference_of(system: str, test: str, preset: str, pinning: str) -> tuple[Rows, dict[str, str]]:
+    """(rows, known issues) of a case on this node that no check ran, as ReFrame would find them.
+    `system`: SYSTEM[:PARTITION], else the one whose `hostnames` name this host; ({}, {}): none, or
+    several partitions have one."""
+    name, _, partition = system.partition(':')
+    for path in sorted(Path(root(), 'systems').glob('*.yaml')):
+        data = presets.read_yaml(yaml, path.read_text())
+        is_here = '.*' not in data['hostnames'] and fits_here(data)
+        if 'references' in data and (path.stem == name or not name and is_here):
+            text = (path.parent / data['references']).read_text()
+            entries = (presets.read_yaml(yaml, text) or {}).get(test) or {}
+            names = [p['name'] for p in data['partitions'] if partition in ('', p['name'])]
+            keys = ((f'{path.stem}:{one}', preset, pinning) for one in names)
+            found = [rows for key in keys if (rows := references.figures_of(entries, key))]
+            if len(found) != 1:
+                break
+            known = {n: row[1] for n, row in found[0].items() if row[0] == references.EXPECTED}
+            rows = {n: (row[2] if n in known else row)[:3] for n, row in found[0].items()}
+            return rows, known
+    return {}, {}
 
 
 def load(table: Table) -> tuple[list[Facts], dict[str, tuple[Any, list[str]]]]:

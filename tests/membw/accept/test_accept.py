@@ -4,15 +4,14 @@ import copy
 import hashlib
 import itertools
 import json
-import re
 
 import pytest
 import yaml
 from made_up_records import changed, invalid, runs
-from scipy.stats import binom, norm
+from scipy.stats import binom
 
 from membw.accept import protocol as protocols
-from membw.accept.risk import assess, in_figures, sentences
+from membw.accept.plan import assess, sentences
 from membw.accept.rule import decide
 from membw.accept.runs import runs_of
 from membw.errors import MembwError
@@ -423,14 +422,6 @@ def test_the_risks_are_those_of_the_binomial(protocol):
     assert slips.startswith('at most 3.6 % chance that one bad node slips through (bad: 9 of 10 ')
     assert refused.startswith('at most 0.19 % chance that a machine of good nodes is refused (go')
     assert days.startswith('both are of independent runs, a day for each: runs of one night are ')
-
-
-def test_a_bad_node_in_figures_misses_the_contract_in_nine_of_ten_runs(protocol):
-    _, line = in_figures(protocols.load(protocol()), 0.01)
-    bad, good = (float(word) for word in re.findall(r'below (\S+) .* from (\S+) ', line)[0])
-    assert (bad, good) == (296.2, 303.8) and '-+ 1.28 standard deviations of runs of 1.00%' in line
-    assert norm.sf(300.0, bad, 0.01 * bad) == pytest.approx(0.1, abs=0.01)
-    assert norm.sf(300.0, good, 0.01 * good) == pytest.approx(0.9, abs=0.01)
 
 
 # --- the command -------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import datetime
 import itertools
 import re
+import types
 
 import made_up_records as made_up
 import pytest
@@ -11,7 +12,7 @@ from checkout_copy import copy_checkout
 from lib import references as reference_files
 from made_up_records import invalid, runs
 
-from membw.calibrate.reference_file import match
+from membw.site.references import INDEX, entry_of
 
 NODES = {f'n{i:03}': 300.0 for i in range(20)}
 DAYS = '2026-10-20', '2026-10-21', '2026-10-22'
@@ -174,11 +175,11 @@ def test_what_a_pattern_gave_a_case_is_not_lost(checkout, stored, calibrate):
     assert set(row) == {'add', 'copy', 'triad'}
 
 
-@pytest.mark.parametrize('table, name, key', [
-    ({'a': 1, 'a.*': 2}, 'a', 'a'), ({'$index': 0, 'a.*': 2}, 'ab', 'a.*'), ({'b': 1}, 'a', None),
+@pytest.mark.parametrize('table, name, entry', [
+    ({'a': 1, 'a.*': 2}, 'a', 1), ({'$index': 0, 'a.*': 2}, 'ab', 2), ({'b': 1}, 'a', {}),
 ])  # fmt: skip
-def test_a_key_is_matched_as_reframe_matches_it(table, name, key):
-    assert match(table, name) == key
+def test_a_key_is_matched_as_reframe_matches_it(table, name, entry):
+    assert entry_of(table, name) == entry
 
 
 def test_a_file_that_has_no_references_is_named(checkout, stored, calibrate):
@@ -192,15 +193,22 @@ def test_a_file_that_has_no_references_is_named(checkout, stored, calibrate):
 
 
 @pytest.mark.parametrize('test', ['stream', 'overheads'])
-def test_a_calibrated_reference_has_a_last_day(checkout, stored, calibrate, test):
+def test_a_calibrated_reference_has_a_last_day(checkout, stored, calibrate, monkeypatch, test):
     file = stored(case__test=test, **ON_LOCAL)
     assert calibrate('--test', test, '--expires', '1', file)[0] == 0
-    path, key = checkout / 'systems/references/local.yaml', ('local:default', 'gcc-o2', 'likwid')
-    last = datetime.date.today() + datetime.timedelta(days=1)
-    assert reference_files.expired(path, test, key, today=last) is None
-    after = last + datetime.timedelta(days=1)
-    assert reference_files.expired(path, test, key, today=after) == str(last)
-    assert reference_files.expired(path, test, (key[0], 'gcc-o3', key[2]), after) is None
+    some, path = types.SimpleNamespace, checkout / 'systems/references/local.yaml'
+    part = some(fullname='local:default', extras={'references': path})
+
+    def last_day(today, environ='gcc-o2'):
+        monkeypatch.setattr(reference_files, 'datetime', some(date=some(today=lambda: today)))
+        case = {'reference': some(index=INDEX), 'pinning': 'likwid', 'current_partition': part}
+        return reference_files.last_day(
+            type(test, (), {**case, 'current_environ': some(name=environ)})()
+        )
+
+    tomorrow, after = (datetime.date.today() + datetime.timedelta(days) for days in (1, 2))
+    assert [last_day(tomorrow), last_day(after)] == ['', str(tomorrow)]
+    assert last_day(after, 'gcc-o3') == ''
 
 
 @pytest.mark.parametrize('slow, status, said', [

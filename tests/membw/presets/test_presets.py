@@ -10,7 +10,7 @@ import yaml
 from standin import BANNERS, DEPRECATED, StandIn
 
 from membw import presets
-from membw.presets import build
+from membw.presets import build, code_sha256
 
 TABLE = presets.load()
 GOOD = {
@@ -178,3 +178,29 @@ def test_the_checksum_of_the_sources_is_that_of_sha256sum(tmp_path):
     script = f'export LC_ALL=C; sha256sum $({find} | sort) | sha256sum'
     done = subprocess.run(script, shell=True, cwd=tmp_path, capture_output=True, text=True)
     assert presets.source_sha256(tmp_path / 'it') == done.stdout.split()[0]
+
+
+SOURCE = '#include <stdio.h>\nint main(void) { puts("%s"); return %d; }\n'
+
+
+def built(need, out, *flags, text='a', status=0):
+    line = [need('gcc'), '-O1', *flags, '-x', 'c', '-', '-o', out]
+    subprocess.run(line, input=SOURCE % (text, status), text=True, check=True, timeout=300)
+    return out
+
+
+def test_another_place_is_the_same_code_and_other_code_is_not(need, tmp_path):
+    here = built(need, tmp_path / 'here', '-Wl,-rpath,/opt/store/gcc-runtime-6bbf45/lib')
+    there = built(need, tmp_path / 'there', '-Wl,-rpath,/a/longer/store/gcc-runtime-c9ccba/lib')
+    assert here.read_bytes() != there.read_bytes() and code_sha256(here) == code_sha256(there)
+    others = [
+        built(need, tmp_path / 'two', status=1),
+        built(need, tmp_path / 'three', text='b'),
+        built(need, tmp_path / 'four', '-fcf-protection=full', '-O0'),
+    ]
+    assert len({*map(code_sha256, [here, *others]), ''}) == 5
+
+
+def test_what_is_no_program_has_no_code(tmp_path):
+    (tmp_path / 'script').write_text('#!/bin/sh\n')
+    assert code_sha256(tmp_path / 'script') == code_sha256(tmp_path / 'nothing') == ''

@@ -6,7 +6,6 @@ import re
 import made_up_records as made
 import pytest
 
-from membw.rank.slowest_links import slowest_links
 from membw.results.hostlist import expected_nodes
 
 DEAD = {'what': '', 'why': 'ended by SIGBUS (signal 7)', 'died': True, 'node': 'n003'}
@@ -128,15 +127,3 @@ def test_json_has_the_numbers_of_each_verdict(fleet_file, tmp_path, rank):
     (fail,) = [row for row in json.loads(text)['verdicts'] if row['verdict'] == 'FAIL']
     assert fail['node'] == 'n007'
     assert fail['again'] == pytest.approx(0.06, abs=0.01)
-
-
-def test_the_slowest_links_are_named():
-    def link(node, us):
-        return {'node': node, 'reason': None, 'messages': [{'bytes': 4 << 20, 'median_us': us}]}
-
-    records = [
-        {'host': 'n1', 'links': [link('n2', 100.0), link('n3', 200.0)]},
-        {'host': 'n2', 'links': [link('n1', 100.0), link('n3', 100.0)]},
-    ]
-    slowest = 'n1 - n3: 4 MiB in 200 us, 2.00 times the median of 3 links'
-    assert slowest_links(records, 1) == [slowest]

@@ -9,9 +9,10 @@ from membw import tables
 from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.printable import plural
 
 EPILOG = """\
-STEP: the last 7 nights beside the 28 before; DRIFT: 28 beside the first 28 (docs/judging.md).
+STEP: the last 7 nights beside the 28 before (docs/judging.md).
 What all nodes did in a night is taken off, and has its own line ('fleet'). Changed firmware,
 microcode, kernel, modules, board or code begins a new sample. INVALID figures and lower bounds are
 left out; at least 14 nights are needed.
@@ -39,8 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
-    from membw.history import acknowledged, text
-    from membw.history.changes import find_changes
+    from membw.history import acknowledged
+    from membw.history.changes import LEAST, find_changes, short_sample, verdict
     from membw.history.nights import read_nights
     from membw.results.hostlist import chosen_nodes
 
@@ -57,12 +58,26 @@ def run(args: argparse.Namespace) -> int:
         acknowledged.acknowledge(file, changes, *args.acknowledge)
     changes = [c for c in acknowledged.apply(changes, file) if c.found >= since]
     changes = [c for c in changes if not nodes or nodes & {*c.nodes}]
-    data = text.as_json(nights, changes, table.problems)
-    lines = tables.as_text(text.as_blocks(nights, changes))
-    print(json.dumps(data, indent=1) if args.json else lines)
-    if not text.is_judged(nights):
+    said, short = verdict(nights, changes), short_sample(nights)
+    if args.json:
+        data = {
+            'schema': 'membw-history-2',
+            'nights': sorted(nights.nights),
+            'judged': nights.most >= LEAST,
+            'samples': nights.samples,
+            'worse': sum(c.is_red for c in changes),
+            'changes': [{**c._asdict(), 'kind': 'STEP'} for c in changes],
+            'problems': table.problems,
+        }
+        print(json.dumps(data, indent=1))
+    else:
+        of = f'{plural(len(nights.nodes), "node")}, {plural(len(nights.nights), "night")}'
+        head = f'{of} {min(nights.nights)} .. {max(nights.nights)}'
+        lines = [head, *(c.line for c in changes), *short, f'Verdict: {said}']
+        print(tables.as_text(lines))
+    if nights.most < LEAST:
         return 2
-    return 1 if table.problems or any(map(text.is_red, changes)) else 0
+    return 1 if table.problems or any(c.is_red for c in changes) else 0
 
 
 def _since(text: str | None, newest: str) -> str:

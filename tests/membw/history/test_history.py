@@ -9,7 +9,6 @@ import pytest
 
 from membw.history.changes import find_changes
 from membw.history.nights import read_nights
-from membw.statistics import now_and_before
 
 NIGHTS = 50
 
@@ -29,7 +28,7 @@ def changes(tmp_path, rows):
 
 
 def told(found):
-    return [(c.nodes, c.kind, c.night) for c in found]
+    return [(c.nodes, c.night) for c in found]
 
 
 def night(day):
@@ -39,7 +38,7 @@ def night(day):
 
 def test_a_node_that_falls_by_5_percent_is_one_step_with_its_numbers(tmp_path):
     (change,) = changes(tmp_path, nights(lambda n, day: 0.95 if n == 7 and day >= 40 else 1.0))
-    assert told([change]) == [(('n007',), 'STEP', night(40))]
+    assert told([change]) == [(('n007',), night(40))]
     assert change.found == night(45) and set(change.metrics) == set(made.KERNELS)
     assert change.size == pytest.approx(-0.05, abs=0.005)
     assert change.is_worse and not change.is_back
@@ -72,7 +71,7 @@ SHARES = {
 @pytest.mark.parametrize('share, fleet, found, is_back', SHARES.values(), ids=SHARES)
 def test_what_is_a_change_and_of_whom(tmp_path, share, fleet, found, is_back):
     every = changes(tmp_path, nights(share, **fleet))
-    assert told(every) == [(nodes, 'STEP', night(day)) for nodes, day in found]
+    assert told(every) == [(nodes, night(day)) for nodes, day in found]
     assert all(change.is_back == is_back for change in every)
 
 
@@ -114,7 +113,7 @@ def test_a_changed_fact_begins_a_new_sample_and_is_named(tmp_path, facts, histor
     file = made.write(tmp_path / 'r.jsonl', rows)
     _, past = read_nights([str(file)])
     (change,) = find_changes(past)
-    assert told([change]) == [(('fleet',), 'STEP', night(40))]
+    assert told([change]) == [(('fleet',), night(40))]
     name = {'kernel': 'kernel_release'}.get(*facts, *facts)
     assert change.cause.startswith(f"{name} '") and ', before ' in change.cause
     text = history(file)[1]
@@ -131,7 +130,7 @@ def test_a_new_level_hides_no_node_that_falls_after_it(tmp_path):
 
     rows = with_facts(nights(share, noise=0.003), 25, nodes=[2], memory_channels=7)
     found = changes(tmp_path, rows)
-    assert told(found) == [(('n002',), 'STEP', night(25)), (('n002',), 'STEP', night(43))]
+    assert told(found) == [(('n002',), night(25)), (('n002',), night(43))]
     assert found[1].limit == pytest.approx(0.02, abs=0.005) and found[1].nights == 17
     assert [change.cause[:15] for change in found] == ['memory_channels', '']
 
@@ -155,17 +154,6 @@ def test_bounds_and_invalid_figures_are_left_out(tmp_path):
             for metric in row['metrics'].values():
                 metric['bound'] = 'lower'
     assert not changes(tmp_path, rows)
-
-
-def test_a_slow_drift_is_found_once():
-    noise = np.random.default_rng(1).normal(0, 0.005, 150)
-    values = 100 * (1 + noise) * np.concatenate([np.ones(40), np.linspace(1, 0.94, 110)])
-    (found,) = now_and_before.changes([values], 0.02, 0.002, [()])
-    assert [change.kind for change in found if change.kind == 'DRIFT'] == ['DRIFT']
-    assert all(change.size < 0 for change in found)
-    noisy = 100 * (1 + np.random.default_rng(1).normal(0, 0.03, 200))  # it widens the limit
-    apart = now_and_before.medians_apart([noisy])
-    assert now_and_before.changes([noisy], 0.02, apart, [()]) == [[]]
 
 
 @pytest.fixture(scope='module')

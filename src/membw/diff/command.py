@@ -9,8 +9,8 @@ from membw.arguments import fraction
 from membw.history.changes import MARGIN
 from membw.printable import amount
 from membw.results import provenance
+from membw.results.archive import Result, find
 from membw.results.figure import Figure, figures_of, measurement
-from membw.results.find_one import Result, find
 from membw.results.record import evidence_of
 from membw.results.verdict import ends
 from membw.site.cpu_peak import peak_of

@@ -71,19 +71,6 @@ class Finding(Struct, frozen=True):
     allowed: bool = False
 
 
-class Lost(Struct, frozen=True):
-    """What was to be measured and did not arrive; as results/ledger.py's Missing."""
-
-    what: str
-    why: str
-    died: bool
-    node: str = ''
-
-    @property
-    def text(self) -> str:
-        return Missing(self.what, self.why, self.died, self.node).text
-
-
 class Validation(Struct, frozen=True):
     ok: bool = True
     wrong_elements: int = 0
@@ -238,7 +225,7 @@ class Record(Struct):
     exit_status: int = 0
     validation: Validation | None = None
     peak: Peak | None = None
-    missing: tuple[Lost, ...] = ()
+    missing: tuple[Missing, ...] = ()
     # as JSON, of which many records have the same: see __post_init__
     case_: Raw | UnsetType = msgspec.field(default=UNSET, name='case')
     facts_: Raw | UnsetType = msgspec.field(default=UNSET, name='facts')

@@ -206,7 +206,7 @@ def judged(attempts: list[Attempt]) -> tuple[str, str, dict[str, Figure]]:
         word = verdict.worst([verdict.INVALID, *(a.word for a in lost)])
         return word, '; '.join([*named, reason_of(wrong[0])]), best_figures(wrong)
     figures = best_figures([a for a in attempts if a.figures])
-    words = [verdict.of_case(figures.values())] if figures else []
+    words = [verdict.worst(map(verdict.of_figure, figures.values()))] if figures else []
     reasons = [why(words[0], figures)] if figures else []
     if (
         rest

@@ -28,6 +28,7 @@ NO_FIGURE = (DIED, MISSING)
 # the fraction above a reference, the peers' median, a contract or a peak that no machine gains by
 # itself: a cache, another size, another unit
 TOO_GOOD = 0.10
+TOO_GOOD_BECAUSE = 'too good: a cache, another size?'
 
 
 def known(word: str) -> str:
@@ -108,7 +109,7 @@ def missed(figure: Figure) -> str:
         return figure.reasons
     if peak := beyond_peak(figure):
         said = f'{figure.metric} {amount(figure.value)} of a peak of {amount(peak)} {figure.unit}'
-        return f'{said}: {too_good_because()}'
+        return f'{said}: {TOO_GOOD_BECAUSE}'
     if figure.reference is None:
         return ''
     name = f'{figure.metric} {figure.sign}'.rstrip()
@@ -121,12 +122,8 @@ def missed(figure: Figure) -> str:
                 f'{name} {amount(figure.value)} {figure.unit}, {word} {amount(limit)} wanted{off}'
             )
     if not texts and base and is_too_good(figure, base):
-        texts = [f'{name} {amount(figure.value)} {figure.unit}{off}: {too_good_because()}']
+        texts = [f'{name} {amount(figure.value)} {figure.unit}{off}: {TOO_GOOD_BECAUSE}']
     return '; '.join(texts)
-
-
-def too_good_because() -> str:
-    return 'too good: a cache, another size?'
 
 
 def limits(figure: Figure) -> tuple[float | None, float | None]:
@@ -136,11 +133,6 @@ def limits(figure: Figure) -> tuple[float | None, float | None]:
     parts = figure.reference_low, figure.reference_high
     low, high = (None if p is None else figure.reference * (1 + p) for p in parts)
     return low, high
-
-
-def of_case(figures: Iterable[Figure]) -> str:
-    """The worst word of its figures; MISSING where there is none."""
-    return worst(map(of_figure, figures))
 
 
 def worst(words: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from membw.accept.report import terms
 from membw.accept.risk import in_figures, sentences
 from membw.checkout import root, systems
 from membw.errors import MembwError, did_you_mean
-from membw.possible.contributed import NOT_SAID
+from membw.possible.published import NOT_SAID
 from membw.possible.sentence import asked
 from membw.results.record import HIGHER
 from membw.site.peak import completed, placed

@@ -1,16 +1,22 @@
-"""Puts the page together: the head, a section per benchmark, the fleet, provenance."""
+"""Puts the page together: the head, a section per benchmark, the fleet, provenance; and its HTML,
+which loads nothing."""
 
+import base64
+import hashlib
 import statistics
 from collections import Counter
 from collections.abc import Sequence
 
+from jinja2 import Environment, PackageLoader
+from markupsafe import Markup
+
 from membw.grouped import grouped
 from membw.moments import utc
-from membw.possible import contributed, sentence
+from membw.possible import sentence
 from membw.presets import version
-from membw.printable import plural
+from membw.printable import plural, printable
 from membw.rank.ranking import rank_table, with_verdicts
-from membw.report import history, ranking
+from membw.report import history, ranking, svg
 from membw.report.model import Alarm, Entry, Page
 from membw.report.run import Run
 from membw.report.sections import bar_picture, section, title_of
@@ -133,8 +139,7 @@ def _standing(row: Row, table: Table) -> list[str]:
     f = row.headline
     lines = [f'{row.name} on {f.node}.']
     if f.metric == 'triad' and f.setting.program != REFRAME:
-        record = table.evidence(f)
-        lines += sentence.lines_of(record, f.value, f.bound, contributed.stores_of(record))
+        lines += sentence.lines_of(table.evidence(f), f.value, f.bound)
     if not f.reference:
         return [*lines, 'No reference is set.']
     part = 100 * (f.value / f.reference - 1)
@@ -169,3 +174,33 @@ def _provenance(rows: Sequence[Row], built: dict[str, str], table: Table) -> lis
         if len(fields) < 60 and ('record', f.file) not in fields:
             fields.append(('record', f.file))
     return list(entries.values())
+
+
+# --- its HTML: style, script, what a browser may do
+
+
+def render(page: Page) -> str:
+    """The HTML of a page. All text is escaped, unless it is Markup; what is not printable is
+    replaced."""
+    files = PackageLoader('membw.report', 'assets')
+    page_html = Environment(
+        loader=files, autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_printable
+    )
+    page_html.filters['slug'] = lambda word: word.lower().replace(' ', '-')
+    css, script = (files.get_source(page_html, f'report.{kind}')[0] for kind in ('css', 'js'))
+    style = f'{svg.page_css()}\n{svg.picture_css()}\n{css}'
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return page_html.get_template('report.html').render(
+        style=Markup(style), script=Markup(script), content_policy=Markup(policy), page=page
+    )
+
+
+def _hash(text: str) -> str:
+    return f'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'
+
+
+def _printable(value: object) -> object:
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value

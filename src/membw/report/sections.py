@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from membw.possible.contributed import NOT_SAID, stores_of
+from membw.possible.published import NOT_SAID, stores_of
 from membw.printable import in_bytes
 from membw.report import record_pictures
 from membw.report.charts import MOST, Bar, Curve, bars, lines

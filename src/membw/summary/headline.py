@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from membw import tables
 from membw.grouped import grouped
-from membw.possible import contributed, sentence
+from membw.possible import sentence
 from membw.printable import amount, plural
 from membw.results.figure import Figure
 from membw.results.rows import Row
@@ -92,11 +92,11 @@ def number(row: Row) -> str:
 
 def is_that_good(row: Row, rows: list[Row]) -> list[str]:
     """What the memory can do, what others reach, what limits it."""
-    f, stores = row.figures[METRIC], contributed.stores_of(row.record)
+    f = row.figures[METRIC]
     looks = [a.record['looks'] for r in rows for a in r.attempts if a.record.get('looks')]
     # of several rounds the least disturbed, of these the first
     looked = {'looks': max(looks, key=estimates)} if looks else {}
-    return sentence.lines_of({**row.record, **looked}, f.value, f.bound, stores)
+    return sentence.lines_of({**row.record, **looked}, f.value, f.bound)
 
 
 def estimates(looks: dict) -> int:

@@ -68,8 +68,18 @@ def _of_measurement(name: str) -> Any:
     return property(lambda self: getattr(self.of, name))
 
 
+class _OfRun:
+    """What a figure has of its run."""
+
+    __slots__ = ()
+    night, time, node = map(_of_measurement, ('night', 'time', 'node'))
+    setting, file, line = map(_of_measurement, ('setting', 'file', 'line'))
+    system, partition, benchmark = map(_of_setting, ('system', 'partition', 'test'))
+    parameters, preset, pinning = map(_of_setting, ('parameters', 'preset', 'pinning'))
+
+
 @dataclass(slots=True)
-class Figure:
+class Figure(_OfRun):
     """One metric of one node in one run."""
 
     metric: str = ''
@@ -89,12 +99,8 @@ class Figure:
     is_headline: bool = False  # the metric that stands for its record
     of: Measurement = field(default_factory=Measurement)
 
-    night, time, node = map(_of_measurement, ('night', 'time', 'node'))
     verdict, reasons, allowed = map(_of_measurement, ('verdict', 'reasons', 'allowed'))
-    setting, file, line = map(_of_measurement, ('setting', 'file', 'line'))
     provenance = _of_measurement('provenance')
-    system, partition, benchmark = map(_of_setting, ('system', 'partition', 'test'))
-    parameters, preset, pinning = map(_of_setting, ('parameters', 'preset', 'pinning'))
 
     @property
     def is_bound(self) -> bool:
@@ -123,7 +129,7 @@ def too_good(bound: str, better: str) -> bool:
 
 
 @dataclass(slots=True, frozen=True)
-class Lost:
+class Lost(_OfRun):
     """What a node was to measure in one run, and did not: a launch that died, was refused, or was
     never begun (results/ledger.py)."""
 
@@ -131,11 +137,6 @@ class Lost:
     died: bool
     text: str  # 'remote memory, 1 thread: ended by SIGBUS (signal 7) on n2'
     verdict: str = ''  # of a part of `membw node`, where it has one: it is not VALID
-
-    time, node, night = map(_of_measurement, ('time', 'node', 'night'))
-    file, setting = map(_of_measurement, ('file', 'setting'))
-    system, partition, benchmark = map(_of_setting, ('system', 'partition', 'test'))
-    parameters, preset, pinning = map(_of_setting, ('parameters', 'preset', 'pinning'))
 
     @property
     def word(self) -> str:

@@ -25,14 +25,14 @@ class Bar(NamedTuple):
     is_fail: bool = False
 
 
-def bars(rows: list[Bar], unit: str, peak: float | None, width: int, label: str) -> Canvas:
+def bars(rows: list[Bar], unit: str, peak: float | None, width: int) -> Canvas:
     """The picture, `width` pixels wide; figures are in `unit`, as is the peak."""
     above = 0 if width >= WIDE else LINE
     left = 4.0 if above else min(260.0, 12 + LETTER * max(len(row.name) for row in rows))
     right = width - 12 - LETTER * max(len(row.text) for row in rows if row.value is not None)
     step, top = ROW + above, 4 + LINE * (peak is not None)
     bottom = top + step * len(rows)
-    canvas = Canvas(width, bottom + 2 * LINE + 8, label)
+    canvas = Canvas(width, bottom + 2 * LINE + 8)
     ends = [x for row in rows for x in (row.value, row.high, *(row.reference or ())) if x]
     scale = Scale([*ends, *([peak] if peak else [])], left, right)
     x_axis(canvas, scale, top, bottom, unit)
@@ -97,7 +97,7 @@ class Curve(NamedTuple):
 
 
 def lines(
-    curves: list[Curve], x_title: str, y_title: str, width: int, label: str,
+    curves: list[Curve], x_title: str, y_title: str, width: int,
     log_x: bool = False, log_y: bool = False, name_x: Name = '{:g}'.format, from_zero: bool = True,
     declared: Sequence[tuple[float, str]] = (), steps: Sequence[float] = (),
 ) -> Canvas:  # fmt: skip
@@ -113,7 +113,7 @@ def lines(
     legend = _legend_places(drawn, width)
     top = (LINE * (legend[-1][1] + 1) + 28 if legend else 28) + LINE * bool(declared)
     bottom = top + HEIGHT
-    canvas = Canvas(width, bottom + 2 * LINE + 8, label)
+    canvas = Canvas(width, bottom + 2 * LINE + 8)
     points = [point for curve in drawn for point in curve.points]
     values = [v for p in points for v in p[1:] if v is not None and (v > 0 or not log_y)]
     across = Scale([p[0] for p in points], LEFT, width - 14, log_x)
@@ -179,7 +179,7 @@ NAMED = 14  # pixels of a cell from which on every name is written
 
 def heat_map(
     values: Mapping[tuple[str, str], float], names: Sequence[str], unit: str, width: int,
-    label: str, shared: Callable[[list[float]], float] = max, top: float = math.inf,
+    shared: Callable[[list[float]], float] = max, top: float = math.inf,
 ) -> Canvas:  # fmt: skip
     """The map of {(row, column): value}, rows and columns in the order of `names`.
 
@@ -197,7 +197,7 @@ def heat_map(
     margin = 12 + LETTER * min(MOST_LETTERS, 2 + max(map(len, names)))
     size = min(48.0, (width - margin - 8) / count)
     above = LINE + margin
-    canvas = Canvas(width, above + size * count + 2 * LINE, label)
+    canvas = Canvas(width, above + size * count + 2 * LINE)
     for (row, column), value in sorted(shown.items()):
         share = (value - low) / (high - low) if high > low else 0.0
         x, y = margin + column * size, above + row * size

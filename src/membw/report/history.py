@@ -69,11 +69,9 @@ def _picture(series: Series, changes: Sequence[Change]) -> Picture:
     changed = [(place[n], f'{node} changed') for node, n in since.items() if n in place][-1:]
     title, unit = f'{series.figure.metric.capitalize()} by night', series.figure.unit
 
-    def draw(width: int) -> Canvas:
-        return lines(
-            curves, axis, unit, width, title, from_zero=False, declared=changed, steps=months,
-            name_x=lambda x: format(first + timedelta(round(x)), form),
-        )  # fmt: skip
+    def of_width(width: int) -> Canvas:
+        return lines(curves, axis, unit, width, from_zero=False, declared=changed, steps=months,
+                     name_x=lambda x: format(first + timedelta(round(x)), form))  # fmt: skip
 
     dashed = ' Dashed: the first night of the newest change.' * bool(changed)
-    return Picture(title, draw, f'The figure of each night.{dashed}')
+    return Picture(title, of_width, f'The figure of each night.{dashed}')

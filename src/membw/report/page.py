@@ -24,7 +24,7 @@ from membw.results.hostlist import fold
 from membw.results.record import REFRAME
 from membw.results.rows import Row
 from membw.results.table import Table
-from membw.results.verdict import PASS, WORST_FIRST
+from membw.results.verdict import PASS, WORST_FIRST, counted
 from membw.site.cpu_peak import peak_of
 from membw.summary.full_table import text_of
 
@@ -72,9 +72,7 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         past, changes = history.section(run.past, head[0].headline, run.chosen)
         sections += [past] if past else []
         alarms += changes
-    number = Counter(row.word for row in rows)
-    parts = [f'{number[word]} {word}' for word in reversed(WORST_FIRST) if number[word]]
-    counts = run.verdict.partition(': ')[2] or ', '.join(parts)
+    counts = run.verdict.partition(': ')[2] or ', '.join(counted(row.word for row in rows))
     is_several = len({row.node for row in rows if row.figures}) > 1
     return Page(
         title=_title(rows, table),

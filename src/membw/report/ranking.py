@@ -73,20 +73,20 @@ def _picture(verdicts: list[NodeVerdict], figure: Figure) -> Picture:
     names = ' '.join(filter(None, (figure.benchmark, figure.preset, figure.pinning)))
     title = f'{len(verdicts)} nodes, {names}: percent of the median of peers'
     slowest_first = sorted(verdicts, key=lambda v: (v.verdict == PASS, -v.loss))
-    return Picture(title, lambda width: draw(slowest_first, width, title), READ)
+    return Picture(title, lambda width: _draw(slowest_first, width), READ)
 
 
-def draw(verdicts: list[NodeVerdict], width: int, title: str, limit: float = -MARGIN) -> Canvas:
-    """A mark per node, by its loss; `limit`: the dashed line, a fraction."""
+def _draw(verdicts: list[NodeVerdict], width: int) -> Canvas:
+    """A mark per node, by its loss."""
     top, bottom = 28.0, 28.0 + HEIGHT
-    canvas = Canvas(width, bottom + 2 * LINE + 8, title)
+    canvas = Canvas(width, bottom + 2 * LINE + 8)
     percent = [-100 * verdict.loss for verdict in verdicts]
     up = Scale([1.08 * min(percent), *percent, -130 * MARGIN, 130 * MARGIN], bottom, top)
     across = Scale([0.0, len(verdicts) + 1.0], 52, width - 14)
     across.steps = [step for step in across.steps if 1 <= step <= len(verdicts) and step % 1 == 0]
     y_axis(canvas, up, 52, width - 14, '%')
     x_axis(canvas, across, top, bottom, 'place')
-    dashed = up(100 * limit)
+    dashed = up(-100 * MARGIN)
     canvas.line(52, dashed, width - 14, dashed, 'muted', stroke_dasharray='5 4')
     names: list[tuple[float, float]] = []
     for place, (verdict, loss) in enumerate(zip(verdicts, percent, strict=True), 1):
@@ -114,13 +114,13 @@ def _by_rack(ranking: Ranking) -> list[Picture]:
     if not 1 < len(racks) <= min(RACKS, len(known) / 2):
         return []
     title = f'{len(racks)} racks, a mark per node'
-    return [Picture(title, lambda width: _draw_racks(racks, width, title), RACK)]
+    return [Picture(title, lambda width: _draw_racks(racks, width), RACK)]
 
 
-def _draw_racks(racks: dict[str, list[tuple[Node, float]]], width: int, title: str) -> Canvas:
+def _draw_racks(racks: dict[str, list[tuple[Node, float]]], width: int) -> Canvas:
     left = 12 + LETTER * max(map(len, racks))
     step = min((width - left - 8) / max(map(len, racks.values())), 24)
-    canvas = Canvas(width, (len(racks) + 0.5) * RACK_LINE, title)
+    canvas = Canvas(width, (len(racks) + 0.5) * RACK_LINE)
     for line, (name, nodes) in enumerate(sorted(racks.items()), 1):
         canvas.text(0, line * RACK_LINE, name)
         for place, (node, loss) in enumerate(nodes):

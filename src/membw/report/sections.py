@@ -9,6 +9,7 @@ from membw.printable import in_bytes
 from membw.report import record_pictures
 from membw.report.charts import MOST, Bar, Curve, bars, lines
 from membw.report.model import Picture, Section
+from membw.report.svg import Canvas
 from membw.results.figure import Figure
 from membw.results.record import HIGHER
 from membw.results.rows import Row
@@ -101,7 +102,7 @@ def bar_picture(metric: str, rows: Sequence[Row], peak: float | None = None) -> 
         f'{more} more rows are in membw export.': more,
     }
     how_to_read = ' '.join(text for text, is_drawn in parts.items() if is_drawn)
-    return Picture(title, lambda width: bars(many, figure.unit, known, width, title), how_to_read)
+    return Picture(title, lambda width: bars(many, figure.unit, known, width), how_to_read)
 
 
 def _bar(row: Row, figure: Figure, with_node: bool) -> Bar:
@@ -135,13 +136,12 @@ def _curve_picture(row: Row, unit: str, axis: str, curves: list[Curve]) -> Pictu
     log_x = is_bytes or max(numbers) > 16 * min(numbers) > 0
     log_y = max(values) > 20 * min(values) > 0
     name_x = in_bytes if is_bytes else '{:g}'.format
-    title = f'{row.name} on {row.node}, {unit}'
     note = f' {more} more curves are in the table.' if more > 0 else ''
-    return Picture(
-        title,
-        lambda width: lines(curves, axis, unit, width, title, log_x, log_y, name_x),
-        READ_CURVES + note,
-    )
+
+    def of_width(width: int) -> Canvas:
+        return lines(curves, axis, unit, width, log_x, log_y, name_x)
+
+    return Picture(f'{row.name} on {row.node}, {unit}', of_width, READ_CURVES + note)
 
 
 def _metrics_across(rows: Sequence[Row], built: Mapping[str, str]) -> Table:

@@ -35,8 +35,8 @@ Name = Callable[[float], str]  # of a step of an axis
 class Canvas:
     """Collects the shapes of one picture. `more`: attributes of SVG, `_` for `-`."""
 
-    def __init__(self, width: float, height: float, label: str) -> None:
-        self.width, self.height, self.label = width, height, label
+    def __init__(self, width: float, height: float) -> None:
+        self.width, self.height, self.label = width, height, ''
         self.parts: list[str] = []
 
     def line(self, x: float, y: float, to_x: float, to_y: float, colour: str, **more: str) -> None:

@@ -291,13 +291,13 @@ def failed_dependency(case: dict, builds: dict[Build, str]) -> str:
     return f'what it needs failed: {names}'
 
 
+def is_skipped(case: dict) -> bool:
+    """A quick run skips further rounds, too, of which nothing is said."""
+    is_first = int(case.get('round') or 1) == 1
+    return case['result'] == 'skip' and not case.get('fixture') and is_first
+
+
 def skipped(cases: list[dict]) -> list[tuple[str, str, str]]:
-    """(test, preset, reason) of what this system has not; a quick run skips further rounds, too,
-    of which nothing is said."""
-    found = {
-        (test_of(case), case['environ'], reason_of(case)): None
-        for case in cases
-        if case['result'] == 'skip' and not case.get('fixture')
-        if int(case.get('round') or 1) == 1
-    }
-    return [*found]
+    """(test, preset, reason) of what this system has not, each once."""
+    skips = filter(is_skipped, cases)
+    return [*dict.fromkeys((test_of(c), c['environ'], reason_of(c)) for c in skips)]

@@ -12,6 +12,7 @@ KNOWN     outside its reference, as a known issue says (ReFrame's xfail)
 XPASS     within its reference, although a known issue says otherwise: delete that entry
 """
 
+from collections import Counter
 from collections.abc import Iterable
 
 import msgspec
@@ -138,6 +139,12 @@ def limits(figure: Figure) -> tuple[float | None, float | None]:
 def worst(words: Iterable[str]) -> str:
     """The first in WORST_FIRST; MISSING of none."""
     return min(words, key=WORST_FIRST.index, default=MISSING)
+
+
+def counted(words: Iterable[str]) -> list[str]:
+    """'3 PASS', '1 FAIL': how often each, the best first."""
+    counts = Counter(words)
+    return [f'{counts[word]} {word}' for word in reversed(WORST_FIRST) if counts[word]]
 
 
 def exit_status(words: Iterable[str]) -> int:

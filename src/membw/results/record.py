@@ -378,7 +378,7 @@ def in_common(unit: str) -> tuple[str, float]:
     return (unit, 1.0) if factor is None else ('GB/s', factor)
 
 
-@lru_cache(100_000)
+@lru_cache(10_000)
 def seconds_of(text: str) -> float:
     """Since 1970."""
     try:

@@ -21,11 +21,8 @@ LISTED = 5000  # nodes of the table
 NAMED = 12  # nodes with their name in a picture
 HEIGHT = 240  # pixels of the plot
 RACKS, RACK_LINE = 100, 18  # that are drawn; pixels from one to the next
-MARKS = {
-    PASS: (0, 'one'),
-    FAIL: (4, 'fail'),
-    MISSING: (5, 'muted'),
-}  # shape and colour; all else has the third
+# shape and colour; all else has the third
+MARKS = {PASS: (0, 'one'), FAIL: (4, 'fail'), MISSING: (5, 'muted')}
 RACK = 'A line per rack. Circles pass, triangles FAIL, crosses are MISSING.'
 READ = (
     'One mark per node, what is not PASS first: what decided its verdict, else its headline, '

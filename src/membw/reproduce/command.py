@@ -110,11 +110,9 @@ def refuse_unstored(result: Result) -> None:
             f"'membw node --preset {preset}'",
         )
     if not result.build or not result.job:
-        what = 'build' if not result.build else 'job'
-        raise MembwError(
-            f"the {what} of '{result.name}' is not stored",
-            'results/builds and results/jobs hold them; a record alone is not enough',
-        )
+        fact = f"the {'job' if result.build else 'build'} of '{result.name}' is not stored"
+        hint = 'results/builds and results/jobs hold them; a record alone is not enough'
+        raise MembwError(fact, hint)
 
 
 def script(result: Result, sources: Sources) -> str:
@@ -123,11 +121,9 @@ def script(result: Result, sources: Sources) -> str:
         raise MembwError(f"no lock of the build in '{folder}'", 'bring results/builds along')
     line = list(build['compile_line'])
     at = line.index('-o') + 1 if '-o' in line else len(line)
+    files = PackageLoader('membw.reproduce', '')
     environment = Environment(
-        loader=PackageLoader('membw.reproduce', ''),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
+        loader=files, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
     environment.filters |= {'quote': shlex.quote, 'words': shlex.join, 'printable': printable}
     return environment.get_template('rebuild.sh.jinja').render(

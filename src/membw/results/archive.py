@@ -79,10 +79,8 @@ def empty_record(program: str, node: str) -> dict:
 
 def environment(stage: str | Path) -> str:
     """'OMP_NUM_THREADS=2 ...' as the job found it; '' where it noted nothing."""
-    try:
-        return ' '.join(Path(stage, ENVIRONMENT).read_text().split('\n')).strip()
-    except OSError:
-        return ''
+    path = Path(stage, ENVIRONMENT)
+    return ' '.join(path.read_text().split('\n')).strip() if path.is_file() else ''
 
 
 # --- one stored result

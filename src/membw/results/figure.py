@@ -163,34 +163,20 @@ def measurement(
 ) -> Measurement:
     case = record.case
     verdict, reasons = _verdict(record)
+    setting, node = setting_of(record, f'{file}:{line}'), sys.intern(record.host)
+    said = printable(record.word), printable(record.why)
     return Measurement(
-        sys.intern(night_of(seconds)),
-        seconds,
-        sys.intern(record.host),
-        setting_of(record, f'{file}:{line}'),
-        verdict,
-        reasons,
-        record.allowed,
-        case.session or '',
-        case.measurement,
-        printable(record.word),
-        printable(record.why),
-        file,
-        line,
-        offset,
-        record,
-    )
+        sys.intern(night_of(seconds)), seconds, node, setting, verdict, reasons, record.allowed,
+        case.session or '', case.measurement, *said, file, line, offset, record,
+    )  # fmt: skip
 
 
 def _verdict(record: Record) -> tuple[str, str]:
     """(word, why): by the program, or by the check. A case says so of its own record only: a
     check of many nodes writes a verdict per record."""
     case = record.case
-    reasons = [
-        f'{r.reason} ({r.detail})' if r.detail else r.reason
-        for r in record.reasons
-        if not r.allowed
-    ]
+    counted = (r for r in record.reasons if not r.allowed)
+    reasons = [f'{r.reason} ({r.detail})' if r.detail else r.reason for r in counted]
     if case.verdict == INVALID:
         own = [case.reasons] if isinstance(case.reasons, str) else [*case.reasons]
         return INVALID, printable('; '.join(own or reasons)) or 'no reason given'

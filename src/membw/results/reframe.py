@@ -270,11 +270,8 @@ def failed_builds(cases: list[dict]) -> dict[Build, str]:
     """{build: reason} of the builds that failed; not where someone interrupted them, nor of
     those whose own dependency failed."""
     others = ('pass', 'skip', 'fail_deps', 'abort', NOT_THERE)
-    return {
-        key_of(case): reason_of(case)
-        for case in cases
-        if case.get('fixture') and case['result'] not in others
-    }
+    builds = (case for case in cases if case.get('fixture'))
+    return {key_of(case): reason_of(case) for case in builds if case['result'] not in others}
 
 
 def named_build(build: Build) -> str:

@@ -208,11 +208,8 @@ def judged(attempts: list[Attempt]) -> tuple[str, str, dict[str, Figure]]:
     figures = best_figures([a for a in attempts if a.figures])
     words = [verdict.worst(map(verdict.of_figure, figures.values()))] if figures else []
     reasons = [why(words[0], figures)] if figures else []
-    if (
-        rest
-        and (not figures or words[0] in verdict.GOOD)
-        and not any(a.word in verdict.GOOD for a in rest)
-    ):
+    is_good = not figures or words[0] in verdict.GOOD
+    if rest and is_good and not any(a.word in verdict.GOOD for a in rest):
         words, reasons = [rest[-1].word], [rest[-1].reason]  # whoever judged it knows more
     elif rest and words[0] == rest[-1].word:
         reasons = [reasons[0] or rest[-1].reason]

@@ -53,9 +53,7 @@ class Table:
 
     def choose(self, nodes: str) -> None:
         """Keeps the figures of the nodes that the text names."""
-        those = chosen_nodes(
-            nodes, {f.node for f in self.figures} | {one.node for one in self.lost}
-        )
+        those = chosen_nodes(nodes, {one.node for one in [*self.figures, *self.lost]})
         self.figures = [f for f in self.figures if f.node in those]
         self.lost = [one for one in self.lost if one.node in those]
 

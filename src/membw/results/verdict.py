@@ -113,17 +113,15 @@ def missed(figure: Figure) -> str:
         return f'{said}: {TOO_GOOD_BECAUSE}'
     if figure.reference is None:
         return ''
-    name = f'{figure.metric} {figure.sign}'.rstrip()
+    own = f'{figure.metric} {figure.sign}'.rstrip() + f' {amount(figure.value)} {figure.unit}'
     base = figure.reference
     off = f' ({figure.value / base - 1:+.0%})' if base else ''
     texts = []
     for word, limit, sign in zip(('at least', 'at most'), limits(figure), (1, -1), strict=True):
         if limit is not None and sign * figure.value < sign * limit:
-            texts.append(
-                f'{name} {amount(figure.value)} {figure.unit}, {word} {amount(limit)} wanted{off}'
-            )
+            texts.append(f'{own}, {word} {amount(limit)} wanted{off}')
     if not texts and base and is_too_good(figure, base):
-        texts = [f'{name} {amount(figure.value)} {figure.unit}{off}: {TOO_GOOD_BECAUSE}']
+        texts = [f'{own}{off}: {TOO_GOOD_BECAUSE}']
     return '; '.join(texts)
 
 

@@ -117,7 +117,8 @@ def _of_series(series: Series, nights: Nights) -> list[Change]:
         texts = Counter(of_node[night] for of_node in begins if night in of_node)
         rolling[night] = nights.samples[series.nights[night]] = texts.most_common(1)[0][0]
     found = _of_rows(series, nights, [FLEET], fleet[None, :], [rolling], FLEET_MARGIN)
-    return found + _of_rows(series, nights, series.nodes, parts / fleet, begins, MARGIN, fleet)
+    parts /= fleet  # of a year of a large fleet no second array
+    return found + _of_rows(series, nights, series.nodes, parts, begins, MARGIN, fleet)
 
 
 def _begins(builds: NDArray, nights: Nights) -> dict[int, str]:

@@ -1,10 +1,10 @@
 """The kinds of pictures: bars of one metric, curves against a number, a heat map of pairs."""
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from membw.grouped import grouped
 from membw.report.svg import CATEGORIES, LETTER, LINE, Canvas, Name, Scale, heat, x_axis, y_axis
 
 # --- bars: fastest first, with interval or bound, reference and peak
@@ -188,9 +188,7 @@ def heat_map(
     """
     per_cell = math.ceil(len(names) / CELLS)
     place = {name: i // per_cell for i, name in enumerate(names)}
-    cells: dict[tuple[int, int], list[float]] = defaultdict(list)
-    for (one, other), value in values.items():
-        cells[place[one], place[other]].append(value)
+    cells = grouped(((place[one], place[other]), v) for (one, other), v in values.items())
     shown = {at: shared(those) for at, those in cells.items()}
     low, high = min(shown.values()), min(top, max(shown.values()))
     count = max(place.values()) + 1

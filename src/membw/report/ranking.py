@@ -1,7 +1,6 @@
 """The section on a fleet: each node against its peers, as `membw rank` judges it."""
 
 import math
-from collections import defaultdict
 
 from membw.grouped import grouped
 from membw.printable import at_most, plural
@@ -101,13 +100,13 @@ def _draw(verdicts: list[NodeVerdict], width: int) -> Canvas:
 def _by_rack(ranking: Ranking) -> list[Picture]:
     """Where most nodes are of some rack: of several units a node is drawn in the largest."""
     known = [node.name for node in ranking.nodes]
-    racks: dict[str, list[tuple[Node, float]]] = defaultdict(list)
     largest: dict[str, str] = {}
     for unit in sorted(units(known), key=lambda unit: len(unit.nodes)):
         largest |= dict.fromkeys(unit.nodes if len(unit.nodes) < len(known) else (), unit.name)
-    for node, loss in sorted(_by_loss(ranking), key=lambda pair: pair[0].name):
-        if node.name in largest:
-            racks[largest[node.name]].append((node, loss))
+    by_name = sorted(_by_loss(ranking), key=lambda pair: pair[0].name)
+    racks = grouped(
+        (largest[one.name], (one, loss)) for one, loss in by_name if one.name in largest
+    )
     if not 1 < len(racks) <= min(RACKS, len(known) / 2):
         return []
     title = f'{len(racks)} racks, a mark per node'

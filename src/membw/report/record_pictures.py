@@ -2,9 +2,9 @@
 and `pingpong`."""
 
 import statistics
-from collections import defaultdict
 from collections.abc import Sequence
 
+from membw.grouped import grouped
 from membw.printable import in_bytes
 from membw.report.charts import Curve, heat_map, lines
 from membw.report.model import Picture
@@ -87,14 +87,12 @@ def _tiers(record: dict, key: str) -> Picture:
 
 
 def _loaded(host: str, points: list[dict]) -> Picture:
-    by_mix: dict[str, dict[float, list[dict]]] = defaultdict(lambda: defaultdict(list))
-    for point in points:
-        if point.get('counts') and point.get('ns'):
-            by_mix[point['mix']][point['part']].append(point)
+    counted = (p for p in points if p.get('counts') and p.get('ns'))
     curves = []
-    for mix, parts in by_mix.items():
-        rates = [statistics.median(point['gbs'] for point in of) for of in parts.values()]
-        ranges = [_range([point['ns'] for point in of]) for of in parts.values()]
+    for mix, of_mix in grouped((point['mix'], point) for point in counted).items():
+        parts = grouped((point['part'], point) for point in of_mix).values()
+        rates = [statistics.median(point['gbs'] for point in of) for of in parts]
+        ranges = [_range([point['ns'] for point in of]) for of in parts]
         middle = [(rate, *latency) for rate, latency in zip(rates, ranges, strict=True)]
         curves.append(Curve(mix, middle, is_band=True))
     title, x = f'Latency under traffic of {host}', 'GB/s of traffic'

@@ -1,9 +1,9 @@
 """The section of a benchmark, whatever it measures: pictures and a table of its metrics."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from membw.grouped import grouped
 from membw.possible.published import NOT_SAID, stores_of
 from membw.printable import in_bytes
 from membw.report import record_pictures
@@ -116,15 +116,15 @@ def _bar(row: Row, figure: Figure, with_node: bool) -> Bar:
 
 def _curves(row: Row) -> list[Picture]:
     """A picture per unit and axis: a curve for each series of enough points."""
-    series: dict[tuple[str, str, str], list] = defaultdict(list)
-    for f in row.figures.values():
-        ((axis, number), *more) = [*(f.at or {}).items()] or [('', '')]
-        if f.series and not more and isinstance(number, int | float):
-            series[f.unit, axis, f.series].append((float(number), f.value, f.low, f.high))
-    kinds: dict[tuple[str, str], list[Curve]] = defaultdict(list)
-    for (unit, axis, name), points in series.items():
-        kinds[unit, axis] += [Curve(name, points)] if len(points) >= FEWEST else []
-    return [_curve_picture(row, *kind, curves) for kind, curves in kinds.items() if curves]
+    places = [(f, [*(f.at or {}).items()]) for f in row.figures.values() if f.series]
+    points = (
+        ((f.unit, at[0][0], f.series), (float(at[0][1]), f.value, f.low, f.high))
+        for f, at in places
+        if len(at) == 1 and isinstance(at[0][1], int | float)
+    )
+    series = grouped(points).items()
+    kinds = grouped(((u, x), Curve(n, of)) for (u, x, n), of in series if len(of) >= FEWEST)
+    return [_curve_picture(row, *kind, curves) for kind, curves in kinds.items()]
 
 
 def _curve_picture(row: Row, unit: str, axis: str, curves: list[Curve]) -> Picture:

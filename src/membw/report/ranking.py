@@ -103,10 +103,9 @@ def _by_rack(ranking: Ranking) -> list[Picture]:
     largest: dict[str, str] = {}
     for unit in sorted(units(known), key=lambda unit: len(unit.nodes)):
         largest |= dict.fromkeys(unit.nodes if len(unit.nodes) < len(known) else (), unit.name)
-    by_name = sorted(_by_loss(ranking), key=lambda pair: pair[0].name)
-    racks = grouped(
-        (largest[one.name], (one, loss)) for one, loss in by_name if one.name in largest
-    )
+    of_rack = (pair for pair in _by_loss(ranking) if pair[0].name in largest)
+    by_name = sorted(of_rack, key=lambda pair: pair[0].name)
+    racks = grouped((largest[node.name], (node, loss)) for node, loss in by_name)
     if not 1 < len(racks) <= min(RACKS, len(known) / 2):
         return []
     title = f'{len(racks)} racks, a mark per node'

@@ -14,12 +14,13 @@ XPASS     within its reference, although a known issue says otherwise: delete th
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 
 import msgspec
 
 from membw.printable import amount
 from membw.results.figure import Figure
-from membw.results.record import REFRAME, Facts
+from membw.results.record import REFRAME
 
 PASS, FAIL, INVALID, UNDECIDED = 'PASS', 'FAIL', 'INVALID', 'UNDECIDED'
 DIED, MISSING, KNOWN, XPASS = 'DIED', 'MISSING', 'KNOWN', 'XPASS'
@@ -66,7 +67,6 @@ def _against_reference(figure: Figure) -> str:
 
 # programs whose headline is a rate of the memory
 OF_MEMORY = ('stream', 'loaded', 'tiers', 'node')
-_peaks: dict[int, tuple[Facts, float]] = {}  # the facts are kept, so that no other has their id
 
 
 def beyond_peak(figure: Figure) -> float:
@@ -75,20 +75,18 @@ def beyond_peak(figure: Figure) -> float:
     if not record or not figure.is_headline or record.program not in OF_MEMORY:
         return 0.0
     given = record.peak.value if record.peak and record.peak.unit == 'GB/s' else None
-    top = given or _peak_of(record.facts)
+    top = given or _peak_of(msgspec.json.encode(record.facts))
     return top if top and figure.unit == 'GB/s' and figure.value > (1 + TOO_GOOD) * top else 0.0
 
 
-def _peak_of(facts: Facts) -> float:
+@lru_cache(10_000)
+def _peak_of(facts: bytes) -> float:
     """0 where it is not known; a hypervisor may say that it is another CPU."""
-    if facts.cpu_id.get('hypervisor'):
-        return 0.0
     from membw.site.cpu_peak import known_peak
 
-    if id(facts) not in _peaks:
-        found = known_peak({'facts': msgspec.to_builtins(facts)})
-        _peaks[id(facts)] = facts, found[0] if found else 0.0
-    return _peaks[id(facts)][1]
+    known = msgspec.json.decode(facts)
+    found = None if known['cpu_id'].get('hypervisor') else known_peak({'facts': known})
+    return found[0] if found else 0.0
 
 
 def is_too_good(figure: Figure, base: float) -> bool:

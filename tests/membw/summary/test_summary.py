@@ -16,11 +16,6 @@ from membw.summary.full_table import node_lines
 
 
 @pytest.fixture
-def made(tmp_path):
-    return MadeRun(tmp_path)
-
-
-@pytest.fixture
 def shown(capsys):
     """shown(made): (text, exit status) of the printed run."""
 

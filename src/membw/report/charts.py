@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from membw.grouped import grouped
+from membw.report import svg
 from membw.report.svg import CATEGORIES, LETTER, LINE, Canvas, Name, Scale, heat, x_axis, y_axis
 
 # --- bars: fastest first, with interval or bound, reference and peak
@@ -83,7 +84,6 @@ def _bar(canvas: Canvas, row: Bar, y: float, height: float, scale: Scale) -> Non
 # --- curves: values against threads or bytes, with intervals where known
 HEIGHT = 300  # of the plot alone
 FEW = 16  # numbers that are the steps of a linear axis
-LEFT = 52  # pixels for the values of the axis
 MARK_EVERY = 24  # pixels, along a band of many points
 MOST = len(CATEGORIES)  # curves that one picture can tell apart
 
@@ -116,9 +116,9 @@ def lines(
     canvas = Canvas(width, bottom + 2 * LINE + 8)
     points = [point for curve in drawn for point in curve.points]
     values = [v for p in points for v in p[1:] if v is not None and (v > 0 or not log_y)]
-    across = Scale([p[0] for p in points], LEFT, width - 14, log_x)
+    across = svg.across(canvas, [p[0] for p in points], log_x)
     up = Scale(values, bottom, top, log_y, from_zero)
-    y_axis(canvas, up, LEFT, width - 14, y_title)
+    y_axis(canvas, up, y_title)
     measured = sorted({p[0] for p in points})
     if log_x:
         across.steps = [x for x in measured if math.log2(x).is_integer()] or measured
@@ -129,7 +129,7 @@ def lines(
         if across.low <= x <= across.high:
             canvas.line(across(x), top, across(x), bottom, 'muted', stroke_dasharray='3 3')
             half = LETTER * len(name) / 2
-            middle = min(max(across(x), LEFT + half), width - half)
+            middle = min(max(across(x), svg.LEFT + half), width - half)
             canvas.text(middle, top - 4, name, 'muted', text_anchor='middle')
     for number, (curve, (x, line)) in enumerate(zip(drawn, legend, strict=True)):
         canvas.mark(x + 5, LINE * line + 8, number, CATEGORIES[number])

@@ -9,7 +9,7 @@ from membw.rank.judge import NodeVerdict
 from membw.rank.ranking import Node, Ranking
 from membw.rank.units import units
 from membw.report.model import Alarm, Picture, Section
-from membw.report.svg import LETTER, LINE, Canvas, Scale, x_axis, y_axis
+from membw.report.svg import LETTER, LINE, Canvas, Scale, across, x_axis, y_axis
 from membw.results.figure import Figure
 from membw.results.hostlist import fold
 from membw.results.verdict import FAIL, MISSING, PASS, WORST_FIRST
@@ -78,16 +78,15 @@ def _draw(verdicts: list[NodeVerdict], width: int) -> Canvas:
     canvas = Canvas(width, bottom + 2 * LINE + 8)
     percent = [-100 * verdict.loss for verdict in verdicts]
     up = Scale([1.08 * min(percent), *percent, -130 * MARGIN, 130 * MARGIN], bottom, top)
-    across = Scale([0.0, len(verdicts) + 1.0], 52, width - 14)
-    across.steps = [step for step in across.steps if 1 <= step <= len(verdicts) and step % 1 == 0]
-    y_axis(canvas, up, 52, width - 14, '%')
-    x_axis(canvas, across, top, bottom, 'place')
-    dashed = up(-100 * MARGIN)
-    canvas.line(52, dashed, width - 14, dashed, 'muted', stroke_dasharray='5 4')
+    places = across(canvas, [0.0, len(verdicts) + 1.0])
+    places.steps = [step for step in places.steps if 1 <= step <= len(verdicts) and step % 1 == 0]
+    y_axis(canvas, up, '%')
+    x_axis(canvas, places, top, bottom, 'place')
+    canvas.across(up(-100 * MARGIN), 'muted', stroke_dasharray='5 4')
     names: list[tuple[float, float]] = []
     for place, (verdict, loss) in enumerate(zip(verdicts, percent, strict=True), 1):
         shape, colour = MARKS.get(verdict.verdict, (3, 'invalid'))
-        x, y = across(place), up(loss)
+        x, y = places(place), up(loss)
         canvas.mark(x, y, shape, colour, f'{verdict.node}: {loss:+.1f} %, {verdict.verdict}')
         room = LETTER * len(verdict.node)
         is_free = all(x > end or abs(y - at) > LINE for end, at in names)

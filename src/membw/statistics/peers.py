@@ -11,7 +11,7 @@ from membw.statistics import MAD_TO_SIGMA
 # rounded or copied figures have no spread: 0.5 % is as steady as a node gets from run to run
 LEAST_DEVIATION = 0.005
 OF_MEDIAN = 1.57  # variance of a median of n (times 1/n), in that of one figure
-FALSE_ALARMS = 0.01  # of a clean fleet, any node, any metric
+FALSE_ALARMS = 0.01  # of a clean fleet, any node
 UNSEEN = 0.01  # how often a node that is low by so much is not seen
 STEPS = 300  # of the continued fraction: it converges after some sqrt(df) of them
 TINY = 1e-300
@@ -66,10 +66,10 @@ def screening_limit(nodes: int) -> float:
     return quantile(1 / nodes, nodes - 1) if nodes > 2 else 0.0
 
 
-def sure_limit(nodes: int, metrics: int = 1) -> float:
-    """Robust deviations beyond which chance puts any node in any metric of a clean fleet, with a
-    probability of FALSE_ALARMS."""
-    return quantile(FALSE_ALARMS / (nodes * metrics), nodes - 1) if nodes > 1 else math.inf
+def sure_limit(nodes: int) -> float:
+    """Robust deviations beyond which chance puts any node of a clean fleet, with a probability of
+    FALSE_ALARMS."""
+    return quantile(FALSE_ALARMS / nodes, nodes - 1) if nodes > 1 else math.inf
 
 
 def noticed(peers: int, deviation: float) -> float:

@@ -104,14 +104,6 @@ def test_a_known_issue_is_shown_with_its_text(made, shown, value, word):
     assert word in text and 'triad: ticket 1' in text
 
 
-@pytest.mark.parametrize('wrong', [1, 2, 3])
-def test_a_wrong_round_makes_the_row_invalid(made, wrong):
-    for number in (1, 2, 3):
-        made.add(stream(44), round=number, reasons=['not-validated (copy)'] * (number == wrong))
-    (row,) = rows(made)
-    assert row.word == 'INVALID' and row.reason == 'not-validated (copy)'
-
-
 @pytest.mark.parametrize('second, best', [
     ({'triad': 43.0, 'low': 42.8, 'high': 43.2}, (44.0, 43.0, 44.5, '')),
     ({'triad': 43.0, 'bound': True}, (44.0, 43.5, 44.5, '')),

@@ -44,11 +44,8 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
     first = FIRST if FIRST in tests else tests[0]
     head = [row for row in rows if row.test == first]
     peak = peak_of(table.evidence(head[0].headline))[0] if head[0].figures else None
-    built: dict[str, str] = {}  # key of a provenance: id of its entry in the page
-    for row in rows:
-        if row.figures:
-            built.setdefault(row.headline.of.key, f'built-{len(built) + 1}')
-    sections = []
+    entries, sections = _provenance(rows, table), []
+    built = {key: entry[0] for key, entry in entries.items()}
     for test in dict.fromkeys([first, *tests]):
         same = [row for row in rows if row.test == test]
         is_in_head = test == first and len(same) <= IN_HEAD
@@ -86,7 +83,7 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         # each node once, by what its fleet says
         attention=_attention([row for row in rows if row.node not in named], alarms),
         sections=sections,
-        provenance=_provenance(rows, built, table),
+        provenance=[*entries.values()],
         problems=table.problems,
         version=version(),
     )
@@ -159,19 +156,20 @@ def _attention(rows: Sequence[Row], alarms: Sequence[Alarm]) -> list[Alarm]:
     return every[:LISTED] + rest
 
 
-def _provenance(rows: Sequence[Row], built: dict[str, str], table: Table) -> list[Entry]:
-    """Of each build and setting, with the records that have it."""
+def _provenance(rows: Sequence[Row], table: Table) -> dict[str, Entry]:
+    """{key of a build and setting: its entry}, with the records that have it."""
     entries: dict[str, Entry] = {}
     for f, row in ((row.headline, row) for row in rows if row.figures):
         if f.of.key not in entries:
             case = table.evidence(f).get('case') or {}
             more = {k: str(case[k]) for k in CASE_FIELDS if case.get(k) and k not in f.provenance}
             title = ' '.join(filter(None, (row.test, row.preset, row.pinning, row.node)))
-            entries[f.of.key] = built[f.of.key], title, [*{**f.provenance, **more}.items()]
+            id_of = f'built-{len(entries) + 1}'
+            entries[f.of.key] = id_of, title, [*{**f.provenance, **more}.items()]
         fields = entries[f.of.key][2]
         if len(fields) < 60 and ('record', f.file) not in fields:
             fields.append(('record', f.file))
-    return list(entries.values())
+    return entries
 
 
 # --- its HTML: style, script, what a browser may do

@@ -263,7 +263,7 @@ class Record(Struct):
             check_metric(name, metric.unit)
             if is_ours and metric.unit not in RATES and ODD_RATE.fullmatch(metric.unit):
                 raise ValueError(f"'{name}' has the unit {ascii(metric.unit)[:20]}")
-        self.case_ = _shared('case', bytes(self.case_))
+        self.case_ = _case(bytes(self.case_))
         self.facts_ = _shared('facts', bytes(self.facts_))
         self.build_ = _shared('build', bytes(self.build_))
         self.threads_on = _shared('threads_on', bytes(self.threads_on))
@@ -335,21 +335,28 @@ _PARTS: dict[str, Any] = {
 _same: dict[tuple[str, bytes], Any] = {}
 
 
-@lru_cache(10_000)
-def _shared(part: str, text: bytes) -> Any:
-    """One object for all records with the same bytes."""
+def _decoded(part: str, text: bytes) -> Any:
     empty = b'[]' if part == 'threads_on' else b'{}'
     try:
-        found = _PARTS[part].decode(empty if text == b'null' else text)
+        return _PARTS[part].decode(empty if text == b'null' else text)
     except msgspec.ValidationError as err:
         raise ValueError(str(err).replace('$.', f'{part}.')) from err
+
+
+@lru_cache(1_000)
+def _case(text: bytes) -> Any:
+    """One object for the records of a session: the next one is another."""
+    return _decoded('case', text)
+
+
+@lru_cache(10_000)
+def _shared(part: str, text: bytes) -> Any:
+    """One object for all records with the same bytes, or of which what is declared is equal."""
+    found = _decoded(part, text)
     if part == 'threads_on':
         return ' '.join(str(thread.affinity) for thread in found)
-    if part == 'case':
-        return found
     if len(_same) > 10_000:
         _same.clear()
-    # what is free now is in no declaration: equal ones are one object
     return _same.setdefault((part, msgspec.json.encode(found)), found)
 
 

@@ -8,7 +8,7 @@ from membw.results import provenance
 from membw.results.record import REFRAME, Build, Case, Record
 
 UNKNOWN = 'unknown'  # of a build
-MOST = 5_000  # that are kept
+MOST = 2_000  # that are kept
 
 
 class Setting(NamedTuple):

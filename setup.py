@@ -1,4 +1,4 @@
-"""The wheel also carries what a checkout has beside the library: src/membw/unpack.py."""
+"""The wheel also carries what a checkout has beside the library: src/membw/checkout.py."""
 
 import hashlib
 import json

@@ -297,7 +297,7 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
             archive.keep_job(results(), path.stem, self.stagedir, self.job_facts())
 
     def store(self, records: Iterable[dict]) -> None:
-        missing = [one._asdict() for one in self.missing]
+        missing = [vars(one) for one in self.missing]
         more = {**self.further, **({'missing': missing} if missing else {})}
         self.records = [{**one, **more} for one in records]
         write_whole(self.record, ''.join(json.dumps(one) + '\n' for one in self.records))

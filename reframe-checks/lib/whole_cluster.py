@@ -188,7 +188,7 @@ class whole_cluster(measurement):
                 is_of = re.compile(rf'\b{re.escape(name)}\b')
                 own = '\n'.join(line for line in printed.splitlines() if is_of.search(line))
                 end = self.end_of(node, known, own or printed, ledger.how_job('', own))
-                missing = [ledger.Missing('', *end, node)._asdict()]
+                missing = [vars(ledger.Missing('', *end, node))]
                 made.append(archive.empty_record(self.program_name(), node) | {'missing': missing})
         return made
 

@@ -46,16 +46,6 @@ COMMANDS = {
 }
 
 
-class Version(argparse.Action):
-    """Read from the sources only with --version."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from membw.presets import version
-
-        print(f'membw {version()}')
-        parser.exit()
-
-
 class Parser(argparse.ArgumentParser):
     """argparse with our help and our style of errors."""
 
@@ -80,7 +70,7 @@ class Parser(argparse.ArgumentParser):
 def build_parser(*commands: str) -> Parser:
     """Of these commands; no other module is loaded, of the others it has name and help."""
     parser = Parser(prog='membw', description='Measures and judges memory bandwidth.')
-    parser.add_argument('--version', action=Version, nargs=0, help='print the version and exit')
+    parser.add_argument('--version', action='store_true', help='print the version and exit')
     subparsers = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
     for name, (module, about) in COMMANDS.items():
         one = subparsers.add_parser(name, help=about)
@@ -122,8 +112,12 @@ def joined(argv: list[str]) -> list[str]:
 
 def dispatch(argv: list[str] | None) -> int:
     """Options that a subcommand does not know are an error, unless it hands them on."""
-    argv = sys.argv[1:] if argv is None else argv
-    argv = joined(as_meant(argv))
+    argv = joined(as_meant(sys.argv[1:] if argv is None else argv))
+    if argv[0] == '--version':  # it is read from the sources
+        from membw.presets import version
+
+        print(f'membw {version()}')
+        return 0
     parser = build_parser(*argv[:1])
     args, rest = parser.parse_known_args(argv)
     if rest and not getattr(args, 'takes_rest', False):

@@ -21,10 +21,8 @@ def problems(schema: dict, data: object, missing: str, elsewhere: str) -> list[P
     where no better one is known."""
     import jsonschema
 
-    errors = sorted(
-        jsonschema.Draft202012Validator(schema).iter_errors(data),
-        key=lambda e: list(map(str, e.path)),
-    )
+    every = jsonschema.Draft202012Validator(schema).iter_errors(data)
+    errors = sorted(every, key=lambda e: [*map(str, e.path)])
     explained = [p for e in errors for p in _explained(e, missing, elsewhere)]
     # a misspelt key is one problem, not also the absence of the right one
     meant = {

@@ -24,6 +24,7 @@ COLOURS = {
     'KNOWN': CYAN,
 }
 BOLD = '1'
+INDENT = '  '
 WIDTH = 100
 LINE = 80  # of a reason; the report has all of it
 JUDGED = ('verdict', 'status')  # columns that begin with such a word
@@ -70,7 +71,6 @@ class Table:
     title: str
     columns: tuple[Column, ...]
     rows: Any = field(default_factory=list)
-    indent: str = '  '
     below: str = ''
     note: str = ''
     is_folded: bool = False
@@ -141,7 +141,7 @@ def _aligned(table: Table, colour: bool) -> Iterator[str]:
     under = next((i for i, c in enumerate(columns) if c.name == table.below), None)
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     shown = [i for i in range(len(columns)) if i != under]
-    gap, parts = fitted(widths, shown, width(sys.maxsize) - len(table.indent))
+    gap, parts = fitted(widths, shown, width(sys.maxsize) - len(INDENT))
     for part in parts:
         for number, line in enumerate(lines):
             cells = []
@@ -150,7 +150,7 @@ def _aligned(table: Table, colour: bool) -> Iterator[str]:
                 if colour and number and columns[i].name in JUDGED:
                     cell = re.sub(r'[A-Z]+', lambda m: painted(m[0]), cell, count=1)
                 cells.append(cell)
-            yield f'{table.indent}{gap.join(cells)}'.rstrip()
+            yield f'{INDENT}{gap.join(cells)}'.rstrip()
             if under is not None and number and part is parts[-1] and line[under]:
                 yield f'      {cut(line[under])}'
 

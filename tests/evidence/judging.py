@@ -120,11 +120,11 @@ def history_cells(draw: Draw, scale: float, nodes: int, memory: float = 0.0) -> 
     clean, fallen = nights(), nights()
     fallen[: nodes // 5, 200:] *= 0.95
     apart = history.medians_apart(list(clean))
-    events = sum(map(len, history.changes(list(clean), 0.02, apart, [()] * nodes)))
+    events = sum(map(len, history.steps(list(clean), 0.02, apart, [()] * nodes)))
     found = []
     for night in (3, 7, 14):
         rows = [row[: 200 + night] for row in fallen[: nodes // 5]]
-        seen = history.changes(rows, 0.02, apart, [()] * len(rows))
+        seen = history.steps(rows, 0.02, apart, [()] * len(rows))
         hits = np.mean([any(c.size < 0 and abs(c.first - 200) < 8 for c in each) for each in seen])
         found.append(f'{100 * hits:.0f}')
     return [f'{1000 * events / nodes:.0f}', *found]

@@ -2,6 +2,7 @@
 
 import made_up_records
 import pytest
+from made_run import MadeRun
 from places import ROOT
 
 from membw.cli import main
@@ -26,6 +27,11 @@ def stored(tmp_path):
         return str(made_up_records.write(tmp_path / name, rows))
 
     return of
+
+
+@pytest.fixture
+def made(tmp_path):
+    return MadeRun(tmp_path)
 
 
 @pytest.fixture

@@ -5,15 +5,15 @@ import json
 
 import pytest
 
-from membw import unpack
+from membw import checkout
 
 
 @pytest.fixture
 def release(tmp_path, monkeypatch):
     """release({path: text}): a wheel of these files; the folder that it unpacks."""
     monkeypatch.setenv('MEMBW_HOME', str(tmp_path / 'home'))
-    monkeypatch.setattr(unpack, 'DATA', tmp_path / 'data')
-    monkeypatch.setattr(unpack, 'LIST', tmp_path / 'data/files.json')
+    monkeypatch.setattr(checkout, 'DATA', tmp_path / 'data')
+    monkeypatch.setattr(checkout, 'LIST', tmp_path / 'data/files.json')
 
     def install(files):
         for name, text in files.items():
@@ -21,11 +21,11 @@ def release(tmp_path, monkeypatch):
             (tmp_path / 'data' / name).write_text(text)
         sums = {n: hashlib.sha256(text.encode()).hexdigest() for n, text in files.items()}
         (tmp_path / 'data/files.json').write_text(json.dumps(sums))
-        unpack.unpacked.cache_clear()
-        return unpack.unpacked()
+        checkout.unpacked.cache_clear()
+        return checkout.unpacked()
 
     yield install
-    unpack.unpacked.cache_clear()
+    checkout.unpacked.cache_clear()
 
 
 def test_what_a_site_edited_stays_and_what_it_added_too(release, capsys):

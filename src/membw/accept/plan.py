@@ -19,7 +19,7 @@ from membw.accept.protocol import Protocol
 from membw.accept.rule import place
 from membw.checkout import root, systems
 from membw.errors import MembwError, did_you_mean
-from membw.possible.contributed import NOT_SAID
+from membw.possible.published import NOT_SAID
 from membw.possible.sentence import asked
 from membw.printable import plural
 from membw.results.record import HIGHER

@@ -18,7 +18,7 @@ from membw.printable import amount, plural, printable
 from membw.results import provenance
 from membw.results.hostlist import fold
 from membw.results.record import HIGHER
-from membw.results.verdict import FAIL, MISSING, PASS, TOO_GOOD, UNDECIDED, too_good_because
+from membw.results.verdict import FAIL, MISSING, PASS, TOO_GOOD, TOO_GOOD_BECAUSE, UNDECIDED
 
 STATUSES = (PASS, FAIL, UNDECIDED, MISSING)
 MORE = 'more than the protocol requires'
@@ -145,8 +145,8 @@ class _Judge:
             for whose, base in ('nodes', self.fleet[name]), ('contract', line.value or value):
                 if (value / base if line.better == HIGHER else base / value) > 1 + TOO_GOOD:
                     what = f'{name} is more than {TOO_GOOD:.0%} better than the {whose}'
-                    yield f'{what}, {amount(base)} {line.unit}: {too_good_because()}'
-        yield from (f'{run.too_good}: {too_good_because()}' for run in usable if run.too_good)
+                    yield f'{what}, {amount(base)} {line.unit}: {TOO_GOOD_BECAUSE}'
+        yield from (f'{run.too_good}: {TOO_GOOD_BECAUSE}' for run in usable if run.too_good)
         for at, facts in provenance.changes(run.known for run in usable).items():
             text = printable(provenance.first_change(facts))
             day = utc(usable[at].time)[:10]

@@ -22,9 +22,8 @@ from membw.moments import night_of
 from membw.printable import at_most, plural
 from membw.rank.judge import AGAIN, CONTROLS
 from membw.rank.ranking import Node, Ranking, rank_table
-from membw.report.page import page_of
+from membw.report.page import page_of, render
 from membw.report.run import run_of_records
-from membw.report.template import render
 from membw.results.figure import Figure, Lost
 from membw.results.hostlist import KNOWN, fold, match_expected, write_node_check
 from membw.results.table import Table, read_table

@@ -85,7 +85,7 @@ def records(job: dict, folder: Path, state: str | None) -> Iterator[dict]:
         end = ledger.End(f"no '{known.lacks}' there", False) if known.lacks else end
         if end and ledger.how_job(state, printed) != 'cancelled':
             program = job['test'].removeprefix('cluster_')
-            lost = ledger.Missing('', *end, name)._asdict()
+            lost = vars(ledger.Missing('', *end, name))
             found = [archive.empty_record(program, name) | {'missing': [lost]}]
     for one in found:
         wrong = [f'{r["reason"]} ({r["detail"]})' for r in one['reasons'] if not r['allowed']]

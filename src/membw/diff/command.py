@@ -9,8 +9,8 @@ from membw.arguments import fraction
 from membw.history.changes import MARGIN
 from membw.printable import amount
 from membw.results import provenance
+from membw.results.archive import Result, find
 from membw.results.figure import Figure, figures_of, measurement
-from membw.results.find_one import Result, find
 from membw.results.record import evidence_of
 from membw.results.verdict import ends
 from membw.site.cpu_peak import peak_of
@@ -80,10 +80,8 @@ def compare(a: Result, b: Result, margin: float) -> Difference:
     """Figures differ beyond `margin` (a fraction), unless one lies in the other's interval."""
     of_a, of_b = (figures_of(evidence_of(one.record)) for one in (a, b))
     rows = [_row(name, of_a.get(name), of_b.get(name), margin) for name in {**of_a, **of_b}]
-    apart, bounds = (
-        [str(name) for name, *_, word in rows if word == which]
-        for which in (APART, NOT_COMPARABLE)
-    )
+    apart = [row[0] for row in rows if row[-1] == APART]
+    bounds = [row[0] for row in rows if row[-1] == NOT_COMPARABLE]
     with_a, with_b = _fields(a.record), _fields(b.record)
     both = {name: (with_a.get(name, ''), with_b.get(name, '')) for name in {**with_a, **with_b}}
     fields: list[tuple[str, ...]] = [(name, *two) for name, two in both.items() if len({*two}) > 1]
@@ -134,9 +132,8 @@ def _row(name: str, a: Figure | None, b: Figure | None, margin: float) -> list:
 def _shown(figure: Figure | None) -> Cell:
     if not figure:
         return NONE
-    interval = (
-        f' ({amount(figure.low)}-{amount(figure.high)})' if figure.low and figure.high else ''
-    )
+    low, high = figure.low, figure.high
+    interval = f' ({amount(low)}-{amount(high)})' if low and high else ''
     return Cell(figure.value, f'{figure.sign}{amount(figure.value, 5)}{interval}')
 
 

@@ -4,9 +4,10 @@ Samples have no time stamps: node_exporter's textfile collector refuses them.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from membw.export.rows import NAMES, Unmeasured, Words, key_of, row_of
+from membw.grouped import grouped
 from membw.printable import printable
 from membw.results.figure import Figure
 from membw.results.verdict import worst
@@ -29,7 +30,7 @@ KINDS = {
     'reference': ('reference', 'the reference value of the figure'),
 }
 VERDICT = 'the worst verdict of a test on a node, as a label'
-Families = dict[str, tuple[str, str, dict[str, float]]]  # name -> unit, help, {series: value}
+Sample = tuple[str, str, str, Mapping[str, object], float]  # name, unit, help, labels, value
 
 
 def as_text(
@@ -40,52 +41,40 @@ def as_text(
 ) -> str:
     """The newest figure of each series, and what was not measured since; `figures` are in order of
     time. A verdict is of all figures, shown or not."""
-    families: Families = {}
-    of_node: dict[tuple[str, ...], list[str]] = {}
     newest = {key_of(f) + (f.node, f.metric): f for f in figures}
     rows: list[Mapping[str, object]] = [row_of(figure, words) for figure in newest.values()]
-    for figure, row in zip(newest.values(), rows, strict=True):
-        if shown(figure):
-            _add_figure(families, figure, row)
-    for row in [*rows, *unmeasured]:
-        place = tuple(str(row.get(name, '')) for name in (*NAMES, 'node'))
-        of_node.setdefault(place, []).append(str(row['verdict']))
+    every = [s for f, row in zip(newest.values(), rows) if shown(f) for s in _samples(f, row)]
     # one series per node and test, that does not end where a reason has other words
+    places = (tuple(str(row.get(n, '')) for n in (*NAMES, 'node')) for row in [*rows, *unmeasured])
+    of_node = grouped(zip(places, (str(row['verdict']) for row in [*rows, *unmeasured])))
     for place, verdicts in of_node.items():
         labels = dict(zip((*NAMES, 'node'), place), verdict=worst(verdicts))
-        _add(families, 'membw_verdict', '', VERDICT, labels, 1.0)
+        every.append(('membw_verdict', '', VERDICT, labels, 1.0))
     lines = []
-    for name, (unit, about, samples) in sorted(families.items()):
+    for (name, unit, about), samples in sorted(grouped((s[:3], s[3:]) for s in every).items()):
         lines += [f'# TYPE {name} gauge', *[f'# UNIT {name} {unit}'] * bool(unit)]
         lines.append(f'# HELP {name} {about}')
-        lines += [f'{series} {value!r}' for series, value in samples.items()]
+        series = {f'{name}{{{_quoted(labels)}}}': float(value) for labels, value in samples}
+        lines += [f'{one} {value!r}' for one, value in series.items()]
     return '\n'.join([*lines, '# EOF\n'])
 
 
-def _add_figure(families: Families, figure: Figure, row: Mapping[str, object]) -> None:
+def _samples(figure: Figure, row: Mapping[str, object]) -> Iterator[Sample]:
     labels = {name: row[name] for name in (*NAMES, 'node', 'metric', 'better')}
-    name = 'membw_measured_timestamp_seconds'
-    _add(families, name, 'seconds', 'when it was measured', labels, figure.time)
+    when = 'membw_measured_timestamp_seconds', 'seconds', 'when it was measured'
+    yield *when, labels, figure.time
     as_name = re.sub(r'\W+', '_', figure.unit.replace('/', '_per_')).strip('_').lower()
     unit, factor = BASE.get(figure.unit, (as_name, 1))
     for key, (kind, about) in KINDS.items():
         value = row[key]
         if isinstance(value, float):
             name = '_'.join(filter(None, ('membw', kind, unit)))
-            _add(families, name, unit, about, labels, value * factor)
+            yield name, unit, about, labels, value * factor
     if isinstance(row['ratio'], float):
-        _add(families, 'membw_ratio', 'ratio', 'figure / reference', labels, row['ratio'])
+        yield 'membw_ratio', 'ratio', 'figure / reference', labels, row['ratio']
 
 
-def _add(
-    families: Families,
-    name: str,
-    unit: str,
-    about: str,
-    labels: Mapping[str, object],
-    value: float,
-) -> None:
+def _quoted(labels: Mapping[str, object]) -> str:
     texts = ((k, printable(v, keep='\n').replace('\\', '\\\\')) for k, v in labels.items() if v)
     quoted = ((k, v.replace('"', '\\"').replace('\n', '\\n')) for k, v in texts)
-    series = ','.join(f'{k}="{v}"' for k, v in quoted)
-    families.setdefault(name, (unit, about, {}))[2][f'{name}{{{series}}}'] = float(value)
+    return ','.join(f'{k}="{v}"' for k, v in quoted)

@@ -79,12 +79,11 @@ def as_csv(figures: Sequence[Figure], unmeasured: Unmeasured, words: Words) -> s
 
 def of_records(lost: Iterable[Lost]) -> list[dict[str, str]]:
     """A row per launch that is missing: NAMES, node, time, verdict and reason."""
-    rows = []
-    for one in lost:
-        named = dict(zip(NAMES, key_of(one), strict=True))
-        found = {'node': one.node, 'verdict': one.word, 'reason': one.text}
-        rows.append({'time': utc(one.time), **named, **found})
-    return rows
+    return [
+        dict(zip(NAMES, key_of(one), strict=True))
+        | {'time': utc(one.time), 'node': one.node, 'verdict': one.word, 'reason': one.text}
+        for one in lost
+    ]
 
 
 def of_reports(folders: Sequence[str], problems: list[str]) -> list[dict[str, str]]:
@@ -104,8 +103,8 @@ def of_reports(folders: Sequence[str], problems: list[str]) -> list[dict[str, st
             word, reason = reframe.outcome(case, builds)
             if word in NO_FIGURE and not case.get('record') and not reframe.is_dry(case):
                 key = _key(case)
-                named = dict(zip(NAMES, key, strict=True))
-                rows[file, key] = {'time': began, **named, 'verdict': word, 'reason': reason}
+                own = {'time': began, 'verdict': word, 'reason': reason}
+                rows[file, key] = dict(zip(NAMES, key, strict=True)) | own
     return list(rows.values())
 
 

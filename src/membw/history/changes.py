@@ -16,10 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from membw.history.nights import Nights, Series
+from membw.printable import amount, plural
 from membw.results import provenance
+from membw.results.hostlist import fold
 from membw.results.record import HIGHER
-from membw.statistics import now_and_before
+from membw.statistics.now_and_before import LEAST_BEFORE, NOW, medians_apart, steps
 
+LEAST = LEAST_BEFORE + NOW  # nights that a STEP needs
 MARGIN = 0.02
 FLEET_MARGIN = 0.01  # the median of many scatters less than a node
 LEAST_FLEET = 3  # nodes; of fewer, the figures stand as they are
@@ -33,7 +36,6 @@ class Change(NamedTuple):
 
     nodes: tuple[str, ...]  # (FLEET,): what all nodes did
     name: str  # 'thin:node stream gcc-o2 omp'
-    kind: str  # STEP or DRIFT
     night: str  # the first that differs
     found: str  # the night in which the rule found it
     metrics: tuple[str, ...]
@@ -51,6 +53,50 @@ class Change(NamedTuple):
     is_back: bool  # the last 7 nights lie within the limit again
     cause: str  # "code_sha256 'a', before 'b'": what was run with changed in that night
     acknowledged: str = ''
+
+    @property
+    def is_red(self) -> bool:
+        """For the worse, not back, not acknowledged."""
+        return self.is_worse and not self.is_back and not self.acknowledged
+
+    @property
+    def line(self) -> str:
+        """'2026-08-01 n042 STEP -3.1% triad (..): median of the 28 nights before 166.6 GB/s, ..',
+        with the numbers to recompute it."""
+        is_fleet = self.nodes == (FLEET,)
+        who = FLEET if is_fleet else fold(self.nodes)
+        one = 'the median node' if is_fleet else self.of
+        whose = f'of {one} ' if is_fleet or self.nodes[1:] else ''
+        parts = [
+            f'{self.night} {who} STEP {self.size:+.1%} {" ".join(self.metrics)} ({self.name}): '
+            f'median {whose}of the {self.nights} nights before {amount(self.before, 5)} '
+            f'{self.unit}, of the first 7 nights {amount(self.after, 5)}',
+            f'all nodes meanwhile {self.fleet:+.1%}' if self.fleet else '',
+            f'limit {self.limit:.1%}: 2 deviations of {self.deviation:.2%}, '
+            f'4 x {self.of_medians:.2%} of medians of 7, or the margin',
+            self.cause,
+            'back since' if self.is_back else '',
+            f'acknowledged: {self.acknowledged}' if self.acknowledged else '',
+        ]
+        return '; '.join(filter(None, parts))
+
+
+def verdict(nights: Nights, changes: Sequence[Change]) -> str:
+    if nights.most < LEAST:
+        return f'UNDECIDED: {plural(len(nights.nights), "night")}, {LEAST} are needed'
+    worse = sum(change.is_red for change in changes)
+    return f'{plural(worse, "change")} for the worse' if worse else 'nothing got worse'
+
+
+def short_sample(nights: Nights) -> list[str]:
+    """A line on the newest sample, while it is too short to be judged by itself."""
+    night = max(nights.samples, default='')
+    count = sum(name >= night for name in nights.nights)
+    if not night or count >= LEAST:
+        return []
+    so_far = f'{night} {nights.samples[night]}: a new sample, {plural(count, "night")}'
+    missing = f'{LEAST - count} missing until it is compared with itself'
+    return [f'{so_far}, {missing}; --since {night} shows what changes from then on']
 
 
 def find_changes(nights: Nights) -> list[Change]:
@@ -71,7 +117,8 @@ def _of_series(series: Series, nights: Nights) -> list[Change]:
         texts = Counter(of_node[night] for of_node in begins if night in of_node)
         rolling[night] = nights.samples[series.nights[night]] = texts.most_common(1)[0][0]
     found = _of_rows(series, nights, [FLEET], fleet[None, :], [rolling], FLEET_MARGIN)
-    return found + _of_rows(series, nights, series.nodes, parts / fleet, begins, MARGIN, fleet)
+    parts /= fleet  # of a year of a large fleet no second array
+    return found + _of_rows(series, nights, series.nodes, parts, begins, MARGIN, fleet)
 
 
 def _begins(builds: NDArray, nights: Nights) -> dict[int, str]:
@@ -97,29 +144,27 @@ def _of_rows(
     """`parts`: names x nights; `fleet`: what was taken off them."""
     rows = [np.flatnonzero(~np.isnan(row)) for row in parts]
     every = [part[row] for part, row in zip(parts, rows, strict=True)]
-    of_medians = now_and_before.medians_apart(every)
+    of_medians = medians_apart(every)
     figure, found = series.figure, []
     samples = [np.searchsorted(row, sorted(own)).tolist() for row, own in zip(rows, begins)]
-    all_changes = now_and_before.changes(every, margin, of_medians, samples)
-    for name, values, row, changes in zip(names, every, rows, all_changes, strict=True):
-        for change in changes:
-            earlier, later = row[change.nights_before], row[list(change.nights_after)]
+    all_steps = steps(every, margin, of_medians, samples)
+    for name, values, row, of_name in zip(names, every, rows, all_steps, strict=True):
+        for step in of_name:
+            earlier, later = row[step.nights_before], row[list(step.nights_after)]
             before, after = (_median(series, name, at) for at in (earlier, later))
             moved = 0.0
             if fleet is not None:
                 moved = float(np.median(fleet[later]) / np.median(fleet[earlier]) - 1)
-            last = float(np.median(values[-now_and_before.NOW :]))
-            night = row[change.first]
-            is_drift = change.kind == now_and_before.DRIFT
+            last, night = float(np.median(values[-NOW:])), row[step.first]
             found.append(Change(
-                (name,), figure.setting.name, change.kind, series.nights[night],
-                series.nights[row[change.found]], (figure.metric,),
-                change.size if name == FLEET else float(after / before / (1 + moved) - 1),
+                (name,), figure.setting.name, series.nights[night],
+                series.nights[row[step.found]], (figure.metric,),
+                step.size if name == FLEET else float(after / before / (1 + moved) - 1),
                 name, len(earlier), before, after, moved, figure.unit,
-                change.limit, change.deviation, of_medians,
-                bool((change.size < 0) == (figure.better == HIGHER)),
-                bool(abs(last / change.before - 1) <= change.limit),
-                _cause(series, nights, name, earlier[0] if is_drift else night - 1, night),
+                step.limit, step.deviation, of_medians,
+                bool((step.size < 0) == (figure.better == HIGHER)),
+                bool(abs(last / step.before - 1) <= step.limit),
+                _cause(series, nights, name, night),
             ))  # fmt: skip
     return found
 
@@ -132,13 +177,13 @@ def _median(series: Series, name: str, places: NDArray) -> float:
     return median_low([median_low(of[~np.isnan(of)].tolist()) for of in by_night])
 
 
-def _cause(series: Series, nights: Nights, name: str, before: int, night: int) -> str:
-    """What changed in the build or run of the node, of most nodes, between two nights."""
+def _cause(series: Series, nights: Nights, name: str, night: int) -> str:
+    """What changed in the build or run of the node, of most nodes, in that night."""
     rows = series.builds if name == FLEET else [series.builds[series.nodes.index(name)]]
     pairs: Counter[tuple[int, int]] = Counter()
     for builds in rows:
         known = np.flatnonzero(builds >= 0)
-        earlier, later = known[known <= before], known[known >= night]
+        earlier, later = known[known < night], known[known >= night]
         if len(earlier) and len(later):
             pairs[builds[earlier[-1]], builds[later[0]]] += 1
     texts: Counter[str] = Counter()
@@ -153,7 +198,7 @@ def _merged(found: list[Change]) -> list[Change]:
     for one in (lambda c: c.nodes, lambda c: c.nodes == (FLEET,)):
         groups: dict[tuple, list[list[Change]]] = defaultdict(list)
         for change in sorted(found, key=lambda c: c.night):
-            of_key = groups[one(change), change.name, change.kind, change.is_worse]
+            of_key = groups[one(change), change.name, change.is_worse]
             if of_key and days(change.night) - days(of_key[-1][0].night) <= SAME_DAYS:
                 of_key[-1].append(change)
             else:

@@ -1,17 +1,33 @@
 """`membw history`: what changed from night to night: a node, or all of them."""
 
 import argparse
+import getpass
 import json
 import os
+import time
+from collections.abc import Sequence
 from datetime import date, timedelta
 
 from membw import tables
 from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.files import read_text
+from membw.history.changes import (
+    LEAST,
+    SAME_DAYS,
+    Change,
+    days,
+    find_changes,
+    short_sample,
+    verdict,
+)
+from membw.history.nights import read_nights
+from membw.printable import plural, printable
+from membw.results.hostlist import chosen_nodes
 
 EPILOG = """\
-STEP: the last 7 nights beside the 28 before; DRIFT: 28 beside the first 28 (docs/judging.md).
+STEP: the last 7 nights beside the 28 before (docs/judging.md).
 What all nodes did in a night is taken off, and has its own line ('fleet'). Changed firmware,
 microcode, kernel, modules, board or code begins a new sample. INVALID figures and lower bounds are
 left out; at least 14 nights are needed.
@@ -39,11 +55,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
-    from membw.history import acknowledged, text
-    from membw.history.changes import find_changes
-    from membw.history.nights import read_nights
-    from membw.results.hostlist import chosen_nodes
-
     paths = args.results or [os.path.join(root(), 'results', 'records')]
     table, nights = read_nights(paths, wanted=wanted_of(args, 0.0))  # --since is of changes
     table.say()
@@ -54,15 +65,29 @@ def run(args: argparse.Namespace) -> int:
     changes = find_changes(nights)
     file = args.acknowledged or os.path.join(root(), 'results', 'acknowledged.jsonl')
     if args.acknowledge:
-        acknowledged.acknowledge(file, changes, *args.acknowledge)
-    changes = [c for c in acknowledged.apply(changes, file) if c.found >= since]
+        acknowledge(file, changes, *args.acknowledge)
+    changes = [c for c in acknowledged(changes, file) if c.found >= since]
     changes = [c for c in changes if not nodes or nodes & {*c.nodes}]
-    data = text.as_json(nights, changes, table.problems)
-    lines = tables.as_text(text.as_blocks(nights, changes))
-    print(json.dumps(data, indent=1) if args.json else lines)
-    if not text.is_judged(nights):
+    said, short = verdict(nights, changes), short_sample(nights)
+    if args.json:
+        data = {
+            'schema': 'membw-history-2',
+            'nights': sorted(nights.nights),
+            'judged': nights.most >= LEAST,
+            'samples': nights.samples,
+            'worse': sum(c.is_red for c in changes),
+            'changes': [{**c._asdict(), 'kind': 'STEP'} for c in changes],
+            'problems': table.problems,
+        }
+        print(json.dumps(data, indent=1))
+    else:
+        of = f'{plural(len(nights.nodes), "node")}, {plural(len(nights.nights), "night")}'
+        head = f'{of} {min(nights.nights)} .. {max(nights.nights)}'
+        lines = [head, *(c.line for c in changes), *short, f'Verdict: {said}']
+        print(tables.as_text(lines))
+    if nights.most < LEAST:
         return 2
-    return 1 if table.problems or any(map(text.is_red, changes)) else 0
+    return 1 if table.problems or any(c.is_red for c in changes) else 0
 
 
 def _since(text: str | None, newest: str) -> str:
@@ -75,3 +100,47 @@ def _since(text: str | None, newest: str) -> str:
         return (date.fromisoformat(newest) - timedelta(int(text[:-1]) - 1)).isoformat()
     except (ValueError, OverflowError) as err:
         raise MembwError(f"'{text}' is not a night", 'as in 2026-11-21 or 14d') from err
+
+
+# --- known changes: shown, but no alarm. A file of JSON lines
+
+
+def acknowledged(changes: Sequence[Change], path: str) -> list[Change]:
+    """The changes, with the reason of the entry for their node and night (3 days more or less);
+    of several nodes only where each has one."""
+    entries = _read(path) if os.path.exists(path) else []
+    found = []
+    for change in changes:
+        near = [e for e in entries if abs(days(change.night) - days(e['night'])) <= SAME_DAYS]
+        reasons = [next((e['reason'] for e in near if e['node'] == n), '') for n in change.nodes]
+        found.append(change._replace(acknowledged=reasons[0] if all(reasons) else ''))
+    return found
+
+
+def _read(path: str) -> list[dict]:
+    entries = []
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        try:
+            entry = json.loads(line)
+            days(entry['night'])
+            entries.append({key: str(entry[key]) for key in ('node', 'night', 'reason')})
+        except (ValueError, TypeError, KeyError, RecursionError) as err:
+            fact = f'{path}:{number}: not an acknowledgement: {err}'
+            raise MembwError(fact, 'fix or delete this line') from err
+    return entries
+
+
+def acknowledge(path: str, changes: Sequence[Change], node: str, night: str, reason: str) -> None:
+    """Adds an entry for that node and night; MembwError where there is no such change."""
+    nights = sorted({c.night for c in changes if node in c.nodes})
+    if night not in nights:
+        there = ', '.join(f'{node} {one}' for one in nights[:8]) or 'none of this node'
+        raise MembwError(f"no change of '{node}' in the night '{night}'", f'there is {there}')
+    by, on = os.environ.get('USER') or getpass.getuser(), time.strftime('%Y-%m-%d')
+    entry = {'schema': 'membw-acknowledged-2', 'node': node, 'night': night}
+    try:
+        with open(path, 'a', encoding='utf-8') as file:
+            own = {'reason': printable(reason), 'by': by, 'on': on}
+            file.write(json.dumps(entry | own) + '\n')
+    except OSError as err:
+        raise MembwError(f"cannot write '{path}': {err.strerror}") from err

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from membw import tables
 from membw.errors import MembwError, did_you_mean
-from membw.possible import contributed, published
+from membw.possible import published
 from membw.printable import printable
 from membw.site.cpu_peak import Facts, facts_of
 from membw.tables import Cell, Column, Table
@@ -66,9 +66,9 @@ def add_record(path: str | None) -> int:
     if not path:
         raise MembwError('no record given', 'membw published add RECORD')
     try:
-        record = contributed.kept(evidence(Path(path).read_bytes()))
-        against = [*contributed.refusals(record)]
-        row = {} if against else contributed.row_of('', record)
+        record = published.kept(evidence(Path(path).read_bytes()))
+        against = [*published.refusals(record)]
+        row = {} if against else published.row_of('', record)
     except (BadRecord, AttributeError, KeyError, TypeError) as err:
         raise MembwError(f"'{path}': not one record: {err}") from err
     if row:

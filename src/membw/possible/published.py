@@ -1,18 +1,32 @@
-"""What others measured (published.yaml, and records): a range of like machines, or no range."""
+"""What others measured (published.yaml, and records of real machines): a range of like machines,
+or none. Of a record systems/facts/published/ID.json the row is made anew each time."""
 
 import functools
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from membw.checkout import root
-from membw.possible.contributed import LEAST, row_of
 from membw.presets.table import Facts
 from membw.results.record import evidence
-from membw.site.cpu_peak import Peak, facts_of
+from membw.results.verdict import TOO_GOOD
+from membw.site import cpu_peak as peak
 
 USED = ('reference', 'range')  # no floors, no figure with a warning
 FEWEST = 3  # machines of a range
 PROGRAMS = ('STREAM', 'HPCC StarSTREAM', 'BabelStream')  # what others read is not the same
+LEAST = 2.0  # last-level caches that an array fills
+CLAIMED = 0.7  # share of the reads that are avoided: like the CPUs that claim their lines
+MOVED = 4 / 3  # of Triad's bytes, where each line that is written is read before
+NOT_SAID = 'not said'
+KERNELS = 'copy', 'scale', 'add', 'triad'  # of a row
+DISTURBED = 0.05  # share of the CPUs that other processes used: disturbed, as in src/harness
+STORES = {'ordinary': 'ordinary', 'nontemporal': 'non-temporal'}  # as membw codegen says it
+# of a record: what the row says, and what it is checked by; no thread, no process, no job
+KEPT = ('schema', 'program', 'version', 'time', 'ranks', 'threads', 'metrics', 'headline', 'looks',
+        'kernels_set', 'array_size', 'element_bytes', 'llc_mib', 'memory_side_cache_mib', 'build',
+        'residency', 'codegen', 'validation', 'verdict', 'reasons', 'warnings',
+        'facts')  # fmt: skip
 
 
 def folder() -> Path:
@@ -23,7 +37,7 @@ def folder() -> Path:
 def figures() -> list[Facts]:
     records = sorted(folder().glob('*.json'))
     rows = [row_of(file.stem, evidence(file.read_bytes())) for file in records]
-    return facts_of('published')['figures'] + rows
+    return peak.facts_of('published')['figures'] + rows
 
 
 def same(row: Facts) -> list[str]:
@@ -60,9 +74,9 @@ def kin_of(family: Facts) -> str:
     return family.get('kin') or family.get('name', '')
 
 
-def like(top: Peak, stores: str) -> list[Facts]:
+def like(top: peak.Peak, stores: str) -> list[Facts]:
     """The same kind of stores, on the same CPU or a neighbour of it."""
-    kin = {row['name'] for row in facts_of('cpus')['cpus'] if kin_of(row) == kin_of(top.row)}
+    kin = {row['name'] for row in peak.facts_of('cpus')['cpus'] if kin_of(row) == kin_of(top.row)}
     return [row for row in usable() if row['stores'] == stores and row.get('family') in kin]
 
 
@@ -71,3 +85,100 @@ def size(row: Facts) -> float:
     if row.get('elements') == '4 x LLC per socket':
         return 4.0
     return 8 * row['elements'] / 2**20 / row['llc_mib'] if 'llc_mib' in row else 0
+
+
+# --- a record of a real machine as a published figure
+
+
+def kept(record: Facts) -> Facts:
+    """`host` is the machine: one name is one machine, whichever of its nodes this was."""
+    case = record.get('case') or {}
+    system = case.get('system') or 'local'
+    return {key: record[key] for key in KEPT if key in record} | {
+        'host': record['host'] if system == 'local' else system,
+        'case': {'pinning': case.get('pinning')},
+        'busy': {'other_share': record['busy']['other_share']},
+    }
+
+
+def size_of(record: Facts) -> float:
+    """An array, in last-level caches; 0: not known."""
+    llc = max(record.get('llc_mib') or 0, record.get('memory_side_cache_mib') or 0)
+    return 8 * (record.get('array_size') or 0) / 2**20 / llc if llc else 0
+
+
+def refusals(record: Facts) -> Iterator[str]:
+    """Why no other machine may be compared with it; by the record alone."""
+    triad = record['metrics'].get('triad') or {}
+    if record['program'] != 'stream' or triad.get('unit') != 'GB/s' or not triad['value']:
+        yield 'no Triad in GB/s of stream'
+        return
+    build, facts, busy = record['build'], record['facts'], record['busy']['other_share']
+    kernels = record.get('kernels_set') or 'standard', record['element_bytes']
+    residency = record.get('residency') or {}
+    known = residency.get('known', 'unknown')
+    largest = (1 + TOO_GOOD) * (residency.get('largest_triad_gbs') or 0)
+    is_whole = record.get('ranks', 1) == 1 and record['threads'] >= (facts.get('cores') or 1)
+    for one in [*record['reasons'], *record['warnings']]:
+        if one['reason'] != 'cache-size':  # the larger is taken, and the arrays are proven
+            yield f'{one["reason"]}: {one.get("detail", "")}'
+    for is_wrong, why in (
+        (record['verdict'] != 'VALID', f'its verdict is {record["verdict"]}'),
+        (not record['validation']['ok'], 'its results were not validated'),
+        (kernels != ('standard', 8), 'not the standard kernels, of elements of 8 bytes'),
+        (busy is None or busy > DISTURBED, 'other processes used the CPUs'),
+        (triad.get('bound') or triad.get('low') is None, 'Triad has no interval'),
+        (known != 'proven', f"arrays in memory: '{known}', where 'proven' is wanted"),
+        (triad['value'] > largest, 'Triad is above that of the largest arrays that were tried'),
+        (size_of(record) < LEAST, f'an array is {size_of(record):.1f} caches, 2 are wanted: -n'),
+        (stores_of(record) == NOT_SAID, 'its stores are not known: measure by membw run'),
+        (build.get('unknown') or not build.get('code_sha256'), 'its build is not known'),
+        (not is_whole, 'not one process with a thread on each core'),
+    ):
+        if is_wrong:
+            yield why
+    yield from _of_memory(peak.of_node({'facts': facts}), triad['value'])
+
+
+def _of_memory(top: peak.Peak, gbs: float) -> Iterator[str]:
+    """Of a whole machine, with all that its CPUs should have."""
+    if not top.row:
+        yield f'its CPU is not known: {top.what}'
+    elif not top.gbs or top.is_slice:
+        yield f'its peak is not known: {top.what}'
+    elif not top.here:
+        yield 'its memory modules are not known: measure as root, on no virtual machine'
+    elif top.lacks:
+        yield f'its memory is not what it should be: {"; ".join(top.lacks)}'
+    elif gbs > top.gbs:
+        yield f'Triad is above the peak of {top.gbs:.4g} GB/s ({top.what})'
+
+
+def is_claiming(record: Facts, top: peak.Peak, gbs: float) -> bool:
+    """Whether ordinary stores read no line before; a rate beyond their reach says so, too."""
+    avoided = (record.get('looks') or {}).get('write_allocate_avoided') or 0
+    return bool(top.row.get('claims') or avoided >= CLAIMED or 0 < top.gbs < MOVED * gbs)
+
+
+def stores_of(record: Facts) -> str:
+    """Of Triad, by the code that was measured."""
+    kernel = (record.get('codegen') or {}).get('triad') or {}
+    return STORES.get(kernel.get('stores') or '', NOT_SAID)
+
+
+def row_of(name: str, record: Facts) -> Facts:
+    """As the rows of published.yaml."""
+    top, facts, build = peak.of_node(record), record['facts'], record['build']
+    rates = {key: m['value'] for key, m in record['metrics'].items() if key in KERNELS}
+    kind = stores_of(record)
+    if kind == 'ordinary' and is_claiming(record, top, rates['triad']):
+        kind = 'claimed'
+    return {
+        'id': name, 'machine': record['host'], 'cpu': f'{top.sockets}x {facts["cpu_model"]}',
+        'family': top.row['name'], 'memory': top.what, 'scope': 'node', 'sockets': top.sockets,
+        'stores': kind, **rates, 'peak': top.gbs, 'peak_from': 'its modules',
+        'threads': record['threads'], 'elements': record['array_size'],
+        'llc_mib': record['llc_mib'], 'compiler': build['compiler'], 'flags': build['flags'],
+        'pinning': record['case']['pinning'], 'use': 'reference', 'trust': 'record',
+        'source': f'its record, systems/facts/published/{name}.json', 'program': 'STREAM',
+    }  # fmt: skip

@@ -4,8 +4,7 @@ import math
 from collections.abc import Iterable
 
 from membw.possible import published
-from membw.possible.contributed import CLAIMED, MOVED, NOT_SAID, is_claiming
-from membw.possible.published import FEWEST
+from membw.possible.published import CLAIMED, FEWEST, MOVED, NOT_SAID, is_claiming, stores_of
 from membw.presets.table import Facts
 from membw.printable import plural
 from membw.site import cpu_peak as peak
@@ -17,10 +16,10 @@ BELOW, LESS = 'below them', 'less than it should have'
 A_NODE = "a second node ('membw node --peers')"
 
 
-def lines_of(record: Facts, gbs: float, bound: str = '', stores: str = NOT_SAID) -> list[str]:
-    """Of Triad: `stores` as in published.yaml; `bound` as in results.table.Figure: what may be
-    too high is compared with nothing."""
-    top = peak.of_node(record)
+def lines_of(record: Facts, gbs: float, bound: str = '', stores: str = '') -> list[str]:
+    """Of Triad: `stores` as in published.yaml, else those of the record; `bound` as in
+    results.figure.Figure: what may be too high is compared with nothing."""
+    top, stores = peak.of_node(record), stores or stores_of(record)
     facts, threads = record.get('facts') or {}, record.get('threads') or 0
     looks = record.get('looks') or {}
     is_bound, is_too_high = bound == 'lower', bound in ('upper', 'unknown')

@@ -28,7 +28,7 @@ from membw.results.figure import Figure
 from membw.results.hostlist import fold
 from membw.results.record import HIGHER
 from membw.results.setting import Setting
-from membw.results.verdict import FAIL, PASS, TOO_GOOD, UNDECIDED, too_good_because
+from membw.results.verdict import FAIL, PASS, TOO_GOOD, TOO_GOOD_BECAUSE, UNDECIDED
 from membw.statistics.peers import known, middle, robust_deviation, sure_limit
 
 CHANNEL = 1 / 12  # a memory channel of twelve: a PASS that would not notice it is none
@@ -269,7 +269,7 @@ def _too_good(group: Group, node: str) -> str:
     """Why the headline of a node is better than a machine of its kind can be; '' where not."""
     column, loss = group.head, group.losses[node][group.head]
     limit = max(TOO_GOOD, sure_limit(max(group.peers, 2)) * group.deviations[column])
-    return f'{_loss(group, node, column)}; {too_good_because()}' if -loss > limit else ''
+    return f'{_loss(group, node, column)}; {TOO_GOOD_BECAUSE}' if -loss > limit else ''
 
 
 def _medians(rows: Sequence[Row]) -> Row:

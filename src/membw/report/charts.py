@@ -1,10 +1,11 @@
 """The kinds of pictures: bars of one metric, curves against a number, a heat map of pairs."""
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from membw.grouped import grouped
+from membw.report import svg
 from membw.report.svg import CATEGORIES, LETTER, LINE, Canvas, Name, Scale, heat, x_axis, y_axis
 
 # --- bars: fastest first, with interval or bound, reference and peak
@@ -25,14 +26,14 @@ class Bar(NamedTuple):
     is_fail: bool = False
 
 
-def bars(rows: list[Bar], unit: str, peak: float | None, width: int, label: str) -> Canvas:
+def bars(rows: list[Bar], unit: str, peak: float | None, width: int) -> Canvas:
     """The picture, `width` pixels wide; figures are in `unit`, as is the peak."""
     above = 0 if width >= WIDE else LINE
     left = 4.0 if above else min(260.0, 12 + LETTER * max(len(row.name) for row in rows))
     right = width - 12 - LETTER * max(len(row.text) for row in rows if row.value is not None)
     step, top = ROW + above, 4 + LINE * (peak is not None)
     bottom = top + step * len(rows)
-    canvas = Canvas(width, bottom + 2 * LINE + 8, label)
+    canvas = Canvas(width, bottom + 2 * LINE + 8)
     ends = [x for row in rows for x in (row.value, row.high, *(row.reference or ())) if x]
     scale = Scale([*ends, *([peak] if peak else [])], left, right)
     x_axis(canvas, scale, top, bottom, unit)
@@ -83,7 +84,6 @@ def _bar(canvas: Canvas, row: Bar, y: float, height: float, scale: Scale) -> Non
 # --- curves: values against threads or bytes, with intervals where known
 HEIGHT = 300  # of the plot alone
 FEW = 16  # numbers that are the steps of a linear axis
-LEFT = 52  # pixels for the values of the axis
 MARK_EVERY = 24  # pixels, along a band of many points
 MOST = len(CATEGORIES)  # curves that one picture can tell apart
 
@@ -97,7 +97,7 @@ class Curve(NamedTuple):
 
 
 def lines(
-    curves: list[Curve], x_title: str, y_title: str, width: int, label: str,
+    curves: list[Curve], x_title: str, y_title: str, width: int,
     log_x: bool = False, log_y: bool = False, name_x: Name = '{:g}'.format, from_zero: bool = True,
     declared: Sequence[tuple[float, str]] = (), steps: Sequence[float] = (),
 ) -> Canvas:  # fmt: skip
@@ -113,12 +113,12 @@ def lines(
     legend = _legend_places(drawn, width)
     top = (LINE * (legend[-1][1] + 1) + 28 if legend else 28) + LINE * bool(declared)
     bottom = top + HEIGHT
-    canvas = Canvas(width, bottom + 2 * LINE + 8, label)
+    canvas = Canvas(width, bottom + 2 * LINE + 8)
     points = [point for curve in drawn for point in curve.points]
     values = [v for p in points for v in p[1:] if v is not None and (v > 0 or not log_y)]
-    across = Scale([p[0] for p in points], LEFT, width - 14, log_x)
+    across = svg.across(canvas, [p[0] for p in points], log_x)
     up = Scale(values, bottom, top, log_y, from_zero)
-    y_axis(canvas, up, LEFT, width - 14, y_title)
+    y_axis(canvas, up, y_title)
     measured = sorted({p[0] for p in points})
     if log_x:
         across.steps = [x for x in measured if math.log2(x).is_integer()] or measured
@@ -129,7 +129,7 @@ def lines(
         if across.low <= x <= across.high:
             canvas.line(across(x), top, across(x), bottom, 'muted', stroke_dasharray='3 3')
             half = LETTER * len(name) / 2
-            middle = min(max(across(x), LEFT + half), width - half)
+            middle = min(max(across(x), svg.LEFT + half), width - half)
             canvas.text(middle, top - 4, name, 'muted', text_anchor='middle')
     for number, (curve, (x, line)) in enumerate(zip(drawn, legend, strict=True)):
         canvas.mark(x + 5, LINE * line + 8, number, CATEGORIES[number])
@@ -179,7 +179,7 @@ NAMED = 14  # pixels of a cell from which on every name is written
 
 def heat_map(
     values: Mapping[tuple[str, str], float], names: Sequence[str], unit: str, width: int,
-    label: str, shared: Callable[[list[float]], float] = max, top: float = math.inf,
+    shared: Callable[[list[float]], float] = max, top: float = math.inf,
 ) -> Canvas:  # fmt: skip
     """The map of {(row, column): value}, rows and columns in the order of `names`.
 
@@ -188,16 +188,14 @@ def heat_map(
     """
     per_cell = math.ceil(len(names) / CELLS)
     place = {name: i // per_cell for i, name in enumerate(names)}
-    cells: dict[tuple[int, int], list[float]] = defaultdict(list)
-    for (one, other), value in values.items():
-        cells[place[one], place[other]].append(value)
+    cells = grouped(((place[one], place[other]), v) for (one, other), v in values.items())
     shown = {at: shared(those) for at, those in cells.items()}
     low, high = min(shown.values()), min(top, max(shown.values()))
     count = max(place.values()) + 1
     margin = 12 + LETTER * min(MOST_LETTERS, 2 + max(map(len, names)))
     size = min(48.0, (width - margin - 8) / count)
     above = LINE + margin
-    canvas = Canvas(width, above + size * count + 2 * LINE, label)
+    canvas = Canvas(width, above + size * count + 2 * LINE)
     for (row, column), value in sorted(shown.items()):
         share = (value - low) / (high - low) if high > low else 0.0
         x, y = margin + column * size, above + row * size

@@ -38,9 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from membw.history.nights import read_nights
     from membw.report.model import WIDE
-    from membw.report.page import page_of
+    from membw.report.page import page_of, render
     from membw.report.run import run_of_records, run_of_report
-    from membw.report.template import render
     from membw.results.hostlist import expected_nodes
     from membw.results.newest import OLD_S
     from membw.results.reframe import newest

@@ -6,9 +6,8 @@ from datetime import date, timedelta
 import numpy as np
 
 from membw import tables
-from membw.history.changes import Change, find_changes
+from membw.history.changes import Change, find_changes, verdict
 from membw.history.nights import Nights, Series
-from membw.history.text import as_blocks, is_red, line
 from membw.printable import plural
 from membw.report.charts import MOST, Curve, lines
 from membw.report.model import Alarm, Picture, Section
@@ -30,18 +29,18 @@ def section(
     if len(past.nights) < 2:
         return None, []
     changes = [c for c in find_changes(past) if not nodes or any(n in nodes for n in c.nodes)]
-    red = [change for change in changes if is_red(change)]
+    red = [change for change in changes if change.is_red]
     made = Section('history', f'History: {plural(len(past.nights), "night")}')
-    _, _, verdict = as_blocks(past, changes)[-1].partition(': ')
-    made.notes.append(f'{verdict[0].upper()}{verdict[1:]}.')
+    said = verdict(past, changes)
+    made.notes.append(f'{said[0].upper()}{said[1:]}.')
     if series := past.of_figure(figure):
         made.pictures.append(_picture(series, red or changes))
     if changes:
         columns = (tables.Column('change', 'changes, newest first'),)
-        made.tables = [tables.Table('', columns, [[line(one)] for one in reversed(changes)])]
+        made.tables = [tables.Table('', columns, [[one.line] for one in reversed(changes)])]
     alarms = []
     for change in red:
-        what = f'{change.kind} {change.size:+.1%} since {change.night}'
+        what = f'STEP {change.size:+.1%} since {change.night}'
         why = f'{" ".join(change.metrics)} of {change.nodes[0]}'
         alarms.append(Alarm('CHANGE', what, why, 'history'))
     return made, alarms
@@ -70,11 +69,9 @@ def _picture(series: Series, changes: Sequence[Change]) -> Picture:
     changed = [(place[n], f'{node} changed') for node, n in since.items() if n in place][-1:]
     title, unit = f'{series.figure.metric.capitalize()} by night', series.figure.unit
 
-    def draw(width: int) -> Canvas:
-        return lines(
-            curves, axis, unit, width, title, from_zero=False, declared=changed, steps=months,
-            name_x=lambda x: format(first + timedelta(round(x)), form),
-        )  # fmt: skip
+    def of_width(width: int) -> Canvas:
+        return lines(curves, axis, unit, width, from_zero=False, declared=changed, steps=months,
+                     name_x=lambda x: format(first + timedelta(round(x)), form))  # fmt: skip
 
     dashed = ' Dashed: the first night of the newest change.' * bool(changed)
-    return Picture(title, draw, f'The figure of each night.{dashed}')
+    return Picture(title, of_width, f'The figure of each night.{dashed}')

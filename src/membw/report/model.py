@@ -12,11 +12,16 @@ Entry = tuple[str, str, list[tuple[str, str]]]  # id, title, [(name, text)]
 
 
 class Picture(NamedTuple):
-    """`draw(width)` gives the picture that many pixels wide."""
+    """`of_width` gives the picture that many pixels wide, without its title."""
 
     title: str
-    draw: Callable[[int], Canvas]
+    of_width: Callable[[int], Canvas]
     how_to_read: str = ''
+
+    def draw(self, width: int) -> Canvas:
+        canvas = self.of_width(width)
+        canvas.label = self.title
+        return canvas
 
 
 @dataclass

@@ -1,16 +1,22 @@
-"""Puts the page together: the head, a section per benchmark, the fleet, provenance."""
+"""Puts the page together: the head, a section per benchmark, the fleet, provenance; and its HTML,
+which loads nothing."""
 
+import base64
+import hashlib
 import statistics
 from collections import Counter
 from collections.abc import Sequence
 
+from jinja2 import Environment, PackageLoader
+from markupsafe import Markup
+
 from membw.grouped import grouped
 from membw.moments import utc
-from membw.possible import contributed, sentence
+from membw.possible import sentence
 from membw.presets import version
-from membw.printable import plural
+from membw.printable import plural, printable
 from membw.rank.ranking import rank_table, with_verdicts
-from membw.report import history, ranking
+from membw.report import history, ranking, svg
 from membw.report.model import Alarm, Entry, Page
 from membw.report.run import Run
 from membw.report.sections import bar_picture, section, title_of
@@ -18,7 +24,7 @@ from membw.results.hostlist import fold
 from membw.results.record import REFRAME
 from membw.results.rows import Row
 from membw.results.table import Table
-from membw.results.verdict import PASS, WORST_FIRST
+from membw.results.verdict import PASS, WORST_FIRST, counted
 from membw.site.cpu_peak import peak_of
 from membw.summary.full_table import text_of
 
@@ -38,11 +44,8 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
     first = FIRST if FIRST in tests else tests[0]
     head = [row for row in rows if row.test == first]
     peak = peak_of(table.evidence(head[0].headline))[0] if head[0].figures else None
-    built: dict[str, str] = {}  # key of a provenance: id of its entry in the page
-    for row in rows:
-        if row.figures:
-            built.setdefault(row.headline.of.key, f'built-{len(built) + 1}')
-    sections = []
+    entries, sections = _provenance(rows, table), []
+    built = {key: entry[0] for key, entry in entries.items()}
     for test in dict.fromkeys([first, *tests]):
         same = [row for row in rows if row.test == test]
         is_in_head = test == first and len(same) <= IN_HEAD
@@ -66,9 +69,7 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         past, changes = history.section(run.past, head[0].headline, run.chosen)
         sections += [past] if past else []
         alarms += changes
-    number = Counter(row.word for row in rows)
-    parts = [f'{number[word]} {word}' for word in reversed(WORST_FIRST) if number[word]]
-    counts = run.verdict.partition(': ')[2] or ', '.join(parts)
+    counts = run.verdict.partition(': ')[2] or ', '.join(counted(row.word for row in rows))
     is_several = len({row.node for row in rows if row.figures}) > 1
     return Page(
         title=_title(rows, table),
@@ -82,7 +83,7 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         # each node once, by what its fleet says
         attention=_attention([row for row in rows if row.node not in named], alarms),
         sections=sections,
-        provenance=_provenance(rows, built, table),
+        provenance=[*entries.values()],
         problems=table.problems,
         version=version(),
     )
@@ -133,8 +134,7 @@ def _standing(row: Row, table: Table) -> list[str]:
     f = row.headline
     lines = [f'{row.name} on {f.node}.']
     if f.metric == 'triad' and f.setting.program != REFRAME:
-        record = table.evidence(f)
-        lines += sentence.lines_of(record, f.value, f.bound, contributed.stores_of(record))
+        lines += sentence.lines_of(table.evidence(f), f.value, f.bound)
     if not f.reference:
         return [*lines, 'No reference is set.']
     part = 100 * (f.value / f.reference - 1)
@@ -156,16 +156,47 @@ def _attention(rows: Sequence[Row], alarms: Sequence[Alarm]) -> list[Alarm]:
     return every[:LISTED] + rest
 
 
-def _provenance(rows: Sequence[Row], built: dict[str, str], table: Table) -> list[Entry]:
-    """Of each build and setting, with the records that have it."""
+def _provenance(rows: Sequence[Row], table: Table) -> dict[str, Entry]:
+    """{key of a build and setting: its entry}, with the records that have it."""
     entries: dict[str, Entry] = {}
     for f, row in ((row.headline, row) for row in rows if row.figures):
         if f.of.key not in entries:
             case = table.evidence(f).get('case') or {}
             more = {k: str(case[k]) for k in CASE_FIELDS if case.get(k) and k not in f.provenance}
             title = ' '.join(filter(None, (row.test, row.preset, row.pinning, row.node)))
-            entries[f.of.key] = built[f.of.key], title, [*{**f.provenance, **more}.items()]
+            id_of = f'built-{len(entries) + 1}'
+            entries[f.of.key] = id_of, title, [*{**f.provenance, **more}.items()]
         fields = entries[f.of.key][2]
         if len(fields) < 60 and ('record', f.file) not in fields:
             fields.append(('record', f.file))
-    return list(entries.values())
+    return entries
+
+
+# --- its HTML: style, script, what a browser may do
+
+
+def render(page: Page) -> str:
+    """The HTML of a page. All text is escaped, unless it is Markup; what is not printable is
+    replaced."""
+    files = PackageLoader('membw.report', 'assets')
+    page_html = Environment(
+        loader=files, autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_printable
+    )
+    page_html.filters['slug'] = lambda word: word.lower().replace(' ', '-')
+    css, script = (files.get_source(page_html, f'report.{kind}')[0] for kind in ('css', 'js'))
+    style = f'{svg.page_css()}\n{svg.picture_css()}\n{css}'
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return page_html.get_template('report.html').render(
+        style=Markup(style), script=Markup(script), content_policy=Markup(policy), page=page
+    )
+
+
+def _hash(text: str) -> str:
+    return f'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'
+
+
+def _printable(value: object) -> object:
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -1,7 +1,6 @@
 """The section on a fleet: each node against its peers, as `membw rank` judges it."""
 
 import math
-from collections import defaultdict
 
 from membw.grouped import grouped
 from membw.printable import at_most, plural
@@ -10,7 +9,7 @@ from membw.rank.judge import NodeVerdict
 from membw.rank.ranking import Node, Ranking
 from membw.rank.units import units
 from membw.report.model import Alarm, Picture, Section
-from membw.report.svg import LETTER, LINE, Canvas, Scale, x_axis, y_axis
+from membw.report.svg import LETTER, LINE, Canvas, Scale, across, x_axis, y_axis
 from membw.results.figure import Figure
 from membw.results.hostlist import fold
 from membw.results.verdict import FAIL, MISSING, PASS, WORST_FIRST
@@ -21,11 +20,8 @@ LISTED = 5000  # nodes of the table
 NAMED = 12  # nodes with their name in a picture
 HEIGHT = 240  # pixels of the plot
 RACKS, RACK_LINE = 100, 18  # that are drawn; pixels from one to the next
-MARKS = {
-    PASS: (0, 'one'),
-    FAIL: (4, 'fail'),
-    MISSING: (5, 'muted'),
-}  # shape and colour; all else has the third
+# shape and colour; all else has the third
+MARKS = {PASS: (0, 'one'), FAIL: (4, 'fail'), MISSING: (5, 'muted')}
 RACK = 'A line per rack. Circles pass, triangles FAIL, crosses are MISSING.'
 READ = (
     'One mark per node, what is not PASS first: what decided its verdict, else its headline, '
@@ -73,25 +69,24 @@ def _picture(verdicts: list[NodeVerdict], figure: Figure) -> Picture:
     names = ' '.join(filter(None, (figure.benchmark, figure.preset, figure.pinning)))
     title = f'{len(verdicts)} nodes, {names}: percent of the median of peers'
     slowest_first = sorted(verdicts, key=lambda v: (v.verdict == PASS, -v.loss))
-    return Picture(title, lambda width: draw(slowest_first, width, title), READ)
+    return Picture(title, lambda width: _draw(slowest_first, width), READ)
 
 
-def draw(verdicts: list[NodeVerdict], width: int, title: str, limit: float = -MARGIN) -> Canvas:
-    """A mark per node, by its loss; `limit`: the dashed line, a fraction."""
+def _draw(verdicts: list[NodeVerdict], width: int) -> Canvas:
+    """A mark per node, by its loss."""
     top, bottom = 28.0, 28.0 + HEIGHT
-    canvas = Canvas(width, bottom + 2 * LINE + 8, title)
+    canvas = Canvas(width, bottom + 2 * LINE + 8)
     percent = [-100 * verdict.loss for verdict in verdicts]
     up = Scale([1.08 * min(percent), *percent, -130 * MARGIN, 130 * MARGIN], bottom, top)
-    across = Scale([0.0, len(verdicts) + 1.0], 52, width - 14)
-    across.steps = [step for step in across.steps if 1 <= step <= len(verdicts) and step % 1 == 0]
-    y_axis(canvas, up, 52, width - 14, '%')
-    x_axis(canvas, across, top, bottom, 'place')
-    dashed = up(100 * limit)
-    canvas.line(52, dashed, width - 14, dashed, 'muted', stroke_dasharray='5 4')
+    places = across(canvas, [0.0, len(verdicts) + 1.0])
+    places.steps = [step for step in places.steps if 1 <= step <= len(verdicts) and step % 1 == 0]
+    y_axis(canvas, up, '%')
+    x_axis(canvas, places, top, bottom, 'place')
+    canvas.across(up(-100 * MARGIN), 'muted', stroke_dasharray='5 4')
     names: list[tuple[float, float]] = []
     for place, (verdict, loss) in enumerate(zip(verdicts, percent, strict=True), 1):
         shape, colour = MARKS.get(verdict.verdict, (3, 'invalid'))
-        x, y = across(place), up(loss)
+        x, y = places(place), up(loss)
         canvas.mark(x, y, shape, colour, f'{verdict.node}: {loss:+.1f} %, {verdict.verdict}')
         room = LETTER * len(verdict.node)
         is_free = all(x > end or abs(y - at) > LINE for end, at in names)
@@ -104,23 +99,22 @@ def draw(verdicts: list[NodeVerdict], width: int, title: str, limit: float = -MA
 def _by_rack(ranking: Ranking) -> list[Picture]:
     """Where most nodes are of some rack: of several units a node is drawn in the largest."""
     known = [node.name for node in ranking.nodes]
-    racks: dict[str, list[tuple[Node, float]]] = defaultdict(list)
     largest: dict[str, str] = {}
     for unit in sorted(units(known), key=lambda unit: len(unit.nodes)):
         largest |= dict.fromkeys(unit.nodes if len(unit.nodes) < len(known) else (), unit.name)
-    for node, loss in sorted(_by_loss(ranking), key=lambda pair: pair[0].name):
-        if node.name in largest:
-            racks[largest[node.name]].append((node, loss))
+    of_rack = (pair for pair in _by_loss(ranking) if pair[0].name in largest)
+    by_name = sorted(of_rack, key=lambda pair: pair[0].name)
+    racks = grouped((largest[node.name], (node, loss)) for node, loss in by_name)
     if not 1 < len(racks) <= min(RACKS, len(known) / 2):
         return []
     title = f'{len(racks)} racks, a mark per node'
-    return [Picture(title, lambda width: _draw_racks(racks, width, title), RACK)]
+    return [Picture(title, lambda width: _draw_racks(racks, width), RACK)]
 
 
-def _draw_racks(racks: dict[str, list[tuple[Node, float]]], width: int, title: str) -> Canvas:
+def _draw_racks(racks: dict[str, list[tuple[Node, float]]], width: int) -> Canvas:
     left = 12 + LETTER * max(map(len, racks))
     step = min((width - left - 8) / max(map(len, racks.values())), 24)
-    canvas = Canvas(width, (len(racks) + 0.5) * RACK_LINE, title)
+    canvas = Canvas(width, (len(racks) + 0.5) * RACK_LINE)
     for line, (name, nodes) in enumerate(sorted(racks.items()), 1):
         canvas.text(0, line * RACK_LINE, name)
         for place, (node, loss) in enumerate(nodes):

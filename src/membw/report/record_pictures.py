@@ -2,12 +2,13 @@
 and `pingpong`."""
 
 import statistics
-from collections import defaultdict
 from collections.abc import Sequence
 
+from membw.grouped import grouped
 from membw.printable import in_bytes
 from membw.report.charts import Curve, heat_map, lines
 from membw.report.model import Picture
+from membw.report.svg import Canvas
 from membw.results.rows import Row
 from membw.results.table import Table
 
@@ -52,11 +53,6 @@ def pictures(record: dict) -> list[Picture]:
     return [_loaded(record['host'], points)] if isinstance(points, list) else []
 
 
-def _caches(record: dict) -> dict[str, int]:
-    """{'L1': bytes} as the CPU declares them."""
-    return {f'L{n}': size for n, size in enumerate(record.get('declared_bytes', []), 1)}
-
-
 def _ladder(record: dict, names: dict[str, str], unit: str) -> Picture:
     """A curve of each kind: `points` has a row per round, with null where it is not known."""
     curves = []
@@ -65,15 +61,15 @@ def _ladder(record: dict, names: dict[str, str], unit: str) -> Picture:
         known = ([v for v in of if v] for of in rounds)
         points = [(float(n), *_range(of)) for n, of in zip(record['sizes'], known) if of]
         curves.append(Curve(name, points, is_band=True))
-    declared = [(float(n), f'{name} {in_bytes(n)}') for name, n in _caches(record).items()]
+    sizes = enumerate(record.get('declared_bytes', []), 1)  # of caches
+    declared = [(float(n), f'L{level} {in_bytes(n)}') for level, n in sizes]
+
+    def of_width(width: int) -> Canvas:
+        x = 'bytes per thread'
+        return lines(curves, x, unit, width, True, True, in_bytes, declared=declared)
+
     title = f'{"Latency" if unit == "ns" else "Bandwidth"} by working set of {record["host"]}'
-    return Picture(
-        title,
-        lambda width: lines(
-            curves, 'bytes per thread', unit, width, title, True, True, in_bytes, declared=declared
-        ),
-        READ_LADDER,
-    )
+    return Picture(title, of_width, READ_LADDER)
 
 
 def _range(values: list[float]) -> tuple[float, float, float]:
@@ -87,24 +83,20 @@ def _tiers(record: dict, key: str) -> Picture:
     names = sorted({name for pair in pairs for name in pair}, key=int)
     title = f'{TIERS[key]} between domains of {record["host"]}'
     unit = TIERS[key].split(', ')[1]
-    return Picture(title, lambda width: heat_map(values, names, unit, width, title), READ_TIERS)
+    return Picture(title, lambda width: heat_map(values, names, unit, width), READ_TIERS)
 
 
 def _loaded(host: str, points: list[dict]) -> Picture:
-    by_mix: dict[str, dict[float, list[dict]]] = defaultdict(lambda: defaultdict(list))
-    for point in points:
-        if point.get('counts') and point.get('ns'):
-            by_mix[point['mix']][point['part']].append(point)
+    counted = (p for p in points if p.get('counts') and p.get('ns'))
     curves = []
-    for mix, parts in by_mix.items():
-        rates = [statistics.median(point['gbs'] for point in of) for of in parts.values()]
-        ranges = [_range([point['ns'] for point in of]) for of in parts.values()]
+    for mix, of_mix in grouped((point['mix'], point) for point in counted).items():
+        parts = grouped((point['part'], point) for point in of_mix).values()
+        rates = [statistics.median(point['gbs'] for point in of) for of in parts]
+        ranges = [_range([point['ns'] for point in of]) for of in parts]
         middle = [(rate, *latency) for rate, latency in zip(rates, ranges, strict=True)]
         curves.append(Curve(mix, middle, is_band=True))
-    title = f'Latency under traffic of {host}'
-    return Picture(
-        title, lambda width: lines(curves, 'GB/s of traffic', 'ns', width, title), READ_LOADED
-    )
+    title, x = f'Latency under traffic of {host}', 'GB/s of traffic'
+    return Picture(title, lambda width: lines(curves, x, 'ns', width), READ_LOADED)
 
 
 # --- maps of pairs: core to core, and node to node
@@ -143,11 +135,8 @@ def _of_cores(record: dict) -> Picture:
         ends = str(pair['cpu_a']), str(pair['cpu_b'])
         times[ends if pair['home'] == 'a' else ends[::-1]] = float(pair['median_ns'])
     title = f'One way between the cores of {record["host"]}, {method}, ns'
-    return Picture(
-        title,
-        lambda width: heat_map(times, names, 'ns', width, title, statistics.median),
-        READ_CORES,
-    )
+    usual = statistics.median
+    return Picture(title, lambda width: heat_map(times, names, 'ns', width, usual), READ_CORES)
 
 
 def _of_nodes(records: list[dict]) -> list[Picture]:
@@ -167,6 +156,5 @@ def _of_size(size: int, times: dict[tuple[str, str], float]) -> Picture:
     ratios = {pair: time / usual for pair, time in times.items()}
     title = f'{in_bytes(size)} between {len(names)} nodes, compared with {usual:.4g} us'
     top = max(1.5, 2 * statistics.quantiles([*ratios.values()], n=20)[-1] - 1)
-    return Picture(
-        title, lambda width: heat_map(ratios, names, 'times', width, title, max, top), READ_NODES
-    )
+    of = ratios, names, 'times'
+    return Picture(title, lambda width: heat_map(*of, width, max, top), READ_NODES)

@@ -1,14 +1,15 @@
 """The section of a benchmark, whatever it measures: pictures and a table of its metrics."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from membw.possible.contributed import NOT_SAID, stores_of
+from membw.grouped import grouped
+from membw.possible.published import NOT_SAID, stores_of
 from membw.printable import in_bytes
 from membw.report import record_pictures
 from membw.report.charts import MOST, Bar, Curve, bars, lines
 from membw.report.model import Picture, Section
+from membw.report.svg import Canvas
 from membw.results.figure import Figure
 from membw.results.record import HIGHER
 from membw.results.rows import Row
@@ -101,7 +102,7 @@ def bar_picture(metric: str, rows: Sequence[Row], peak: float | None = None) -> 
         f'{more} more rows are in membw export.': more,
     }
     how_to_read = ' '.join(text for text, is_drawn in parts.items() if is_drawn)
-    return Picture(title, lambda width: bars(many, figure.unit, known, width, title), how_to_read)
+    return Picture(title, lambda width: bars(many, figure.unit, known, width), how_to_read)
 
 
 def _bar(row: Row, figure: Figure, with_node: bool) -> Bar:
@@ -115,15 +116,15 @@ def _bar(row: Row, figure: Figure, with_node: bool) -> Bar:
 
 def _curves(row: Row) -> list[Picture]:
     """A picture per unit and axis: a curve for each series of enough points."""
-    series: dict[tuple[str, str, str], list] = defaultdict(list)
-    for f in row.figures.values():
-        ((axis, number), *more) = [*(f.at or {}).items()] or [('', '')]
-        if f.series and not more and isinstance(number, int | float):
-            series[f.unit, axis, f.series].append((float(number), f.value, f.low, f.high))
-    kinds: dict[tuple[str, str], list[Curve]] = defaultdict(list)
-    for (unit, axis, name), points in series.items():
-        kinds[unit, axis] += [Curve(name, points)] if len(points) >= FEWEST else []
-    return [_curve_picture(row, *kind, curves) for kind, curves in kinds.items() if curves]
+    places = [(f, [*(f.at or {}).items()]) for f in row.figures.values() if f.series]
+    points = (
+        ((f.unit, at[0][0], f.series), (float(at[0][1]), f.value, f.low, f.high))
+        for f, at in places
+        if len(at) == 1 and isinstance(at[0][1], int | float)
+    )
+    series = grouped(points).items()
+    kinds = grouped(((u, x), Curve(n, of)) for (u, x, n), of in series if len(of) >= FEWEST)
+    return [_curve_picture(row, *kind, curves) for kind, curves in kinds.items()]
 
 
 def _curve_picture(row: Row, unit: str, axis: str, curves: list[Curve]) -> Picture:
@@ -135,13 +136,12 @@ def _curve_picture(row: Row, unit: str, axis: str, curves: list[Curve]) -> Pictu
     log_x = is_bytes or max(numbers) > 16 * min(numbers) > 0
     log_y = max(values) > 20 * min(values) > 0
     name_x = in_bytes if is_bytes else '{:g}'.format
-    title = f'{row.name} on {row.node}, {unit}'
     note = f' {more} more curves are in the table.' if more > 0 else ''
-    return Picture(
-        title,
-        lambda width: lines(curves, axis, unit, width, title, log_x, log_y, name_x),
-        READ_CURVES + note,
-    )
+
+    def of_width(width: int) -> Canvas:
+        return lines(curves, axis, unit, width, log_x, log_y, name_x)
+
+    return Picture(f'{row.name} on {row.node}, {unit}', of_width, READ_CURVES + note)
 
 
 def _metrics_across(rows: Sequence[Row], built: Mapping[str, str]) -> Table:

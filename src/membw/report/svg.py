@@ -16,6 +16,7 @@ from membw.printable import printable
 
 LETTER = 7.2  # pixels of one character of 12 px, on average
 LINE = 16  # pixels from one line of text to the next
+LEFT, RIGHT = 52, 14  # pixels beside a plot: for the values of its axis
 COLOURS = json.loads((Path(__file__).parent / 'assets' / 'colours.json').read_text())
 SCREEN = '@media screen and (prefers-color-scheme: dark)'  # paper is white
 CATEGORIES = ('one', 'two', 'three', 'four', 'five', 'six')
@@ -35,13 +36,17 @@ Name = Callable[[float], str]  # of a step of an axis
 class Canvas:
     """Collects the shapes of one picture. `more`: attributes of SVG, `_` for `-`."""
 
-    def __init__(self, width: float, height: float, label: str) -> None:
-        self.width, self.height, self.label = width, height, label
+    def __init__(self, width: float, height: float) -> None:
+        self.width, self.height, self.label = width, height, ''
         self.parts: list[str] = []
 
     def line(self, x: float, y: float, to_x: float, to_y: float, colour: str, **more: str) -> None:
         at = f'x1="{x:.1f}" y1="{y:.1f}" x2="{to_x:.1f}" y2="{to_y:.1f}"'
         self.parts.append(f'<line {at} class="line-{colour}"{_attributes(more)}/>')
+
+    def across(self, y: float, colour: str, **more: str) -> None:
+        """A line over the whole plot."""
+        self.line(LEFT, y, self.width - RIGHT, y, colour, **more)
 
     def rect(self, x: float, y: float, wide: float, high: float, colour: str, **more: str) -> None:
         at = f'x="{x:.1f}" y="{y:.1f}" width="{max(wide, 0):.1f}" height="{high:.1f}"'
@@ -118,6 +123,11 @@ class Scale:
         return self.start + (value - low) / (high - low) * (self.end - self.start)
 
 
+def across(canvas: Canvas, values: Sequence[float], is_log: bool = False) -> Scale:
+    """The horizontal scale of a whole plot."""
+    return Scale(values, LEFT, canvas.width - RIGHT, is_log)
+
+
 def linear_steps(low: float, high: float, most: int) -> list[float]:
     """At most `most` round values and 0 from low to high: multiples of 1, 2 or 5 x 10^n."""
     rough = (high - low) / most
@@ -151,11 +161,11 @@ def x_axis(
     canvas.text(middle, bottom + 2 * LINE, title, 'muted', text_anchor='middle')
 
 
-def y_axis(canvas: Canvas, scale: Scale, left: float, right: float, title: str) -> None:
+def y_axis(canvas: Canvas, scale: Scale, title: str) -> None:
     """Lines of the grid, the values left of them, and the title above."""
     for step in scale.steps:
-        canvas.line(left, scale(step), right, scale(step), 'grid')
-        canvas.text(left - 6, scale(step) + 4, f'{step:g}', 'muted', text_anchor='end')
+        canvas.across(scale(step), 'grid')
+        canvas.text(LEFT - 6, scale(step) + 4, f'{step:g}', 'muted', text_anchor='end')
     canvas.text(0, min(scale.start, scale.end) - 12, title, 'muted')
 
 

@@ -2,15 +2,24 @@
 
 import argparse
 import json
+import shlex
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from jinja2 import Environment, PackageLoader
+
 from membw import tables
+from membw.checkout import root
 from membw.diff.command import add_options, compare
-from membw.results.find_one import Result, find
+from membw.errors import MembwError
+from membw.presets import SUFFIXES, build_record, code_sha256, sha256
+from membw.presets.sources import Sources, find_sources
+from membw.printable import printable
+from membw.results.archive import ENVIRONMENT, WATCHED, Result, find
 from membw.results.run_lock import alone
+from membw.site import slurm
 
 EPILOG = """\
 ID is a record: a file of results/records, its name alone, or FILE#HOST.
@@ -37,9 +46,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from membw.presets.sources import find_sources
-    from membw.reproduce.rebuild import refuse_unstored, script
-
     result = find(args.id, args.results)
     refuse_unstored(result)
     text = script(result, find_sources(result.build, result.results))
@@ -75,8 +81,6 @@ def run_again(args: argparse.Namespace, result: Result, text: str) -> int:
 
 def new_result(here: Path, old: Result) -> Result | None:
     """What the script left in its folder; None where it left no record."""
-    from membw.presets import build_record, code_sha256, sha256
-
     file = here / 'run' / old.job['record_in_stage']
     if not file.is_file():
         return None
@@ -90,3 +94,72 @@ def new_result(here: Path, old: Result) -> Result | None:
     known['compile_line'] = ' '.join(build['compile_line'])
     record['case'] = {**old.case, **{k: v for k, v in known.items() if old.case.get(k)}}
     return Result(str(file), record, {}, build, here)
+
+
+# --- the shell script that builds the binary again and runs it as it was run
+
+
+def refuse_unstored(result: Result) -> None:
+    """MembwError where the job or the build of the result is not stored, or it is a battery's."""
+    if result.record.get('parts'):
+        preset = (result.record.get('build') or {}).get('preset') or 'PRESET'
+        raise MembwError(
+            f"'{result.name}' is of several programs (membw node): reproduce builds one",
+            f"on '{result.record['host']}', of version {result.record['version']}: "
+            f"'membw node --preset {preset}'",
+        )
+    if not result.build or not result.job:
+        fact = f"the {'job' if result.build else 'build'} of '{result.name}' is not stored"
+        hint = 'results/builds and results/jobs hold them; a record alone is not enough'
+        raise MembwError(fact, hint)
+
+
+def script(result: Result, sources: Sources) -> str:
+    build, folder = result.build, result.build_folder
+    if build.get('dag_hash') and not (folder / 'spack.lock').is_file():
+        raise MembwError(f"no lock of the build in '{folder}'", 'bring results/builds along')
+    line = list(build['compile_line'])
+    at = line.index('-o') + 1 if '-o' in line else len(line)
+    files = PackageLoader('membw.reproduce', '')
+    environment = Environment(
+        loader=files, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    environment.filters |= {'quote': shlex.quote, 'words': shlex.join, 'printable': printable}
+    return environment.get_template('rebuild.sh.jinja').render(
+        result=result,
+        job=result.job,
+        build=build,
+        sources=sources,
+        root=root(),
+        program=build.get('program', 'stream'),
+        names=' -o '.join(f"-name '*{suffix}'" for suffix in SUFFIXES),
+        lock=str(folder / 'spack.lock'),
+        spack_yaml=str(folder / 'spack.yaml'),
+        own_line=f'{shlex.join(line[:at])} "$binary" {shlex.join(line[at + 1 :])}'.rstrip(),
+        scripts=_scripts(result),
+        watched=WATCHED,
+        variables=_variables(result.job_folder),
+        slurm=slurm.SCHEDULERS,
+    )
+
+
+def _scripts(result: Result) -> dict[str, str]:
+    """{name: the job script that ReFrame wrote, with a place for the new binary}."""
+    files = (result.job_folder / name for name in (result.job['script'], 'scan.sh'))
+    return {
+        file.name: file.read_text().replace(result.job['binary'], '@BINARY@').rstrip('\n')
+        for file in files
+        if file.is_file()
+    }
+
+
+def _variables(folder: Path) -> dict[str, str]:
+    """The watched variables, as the job found them."""
+    path = folder / ENVIRONMENT
+    lines = path.read_text().splitlines() if path.is_file() else ()
+    pairs = (line.partition('=') for line in lines)
+    return {
+        name: value
+        for name, equals, value in pairs
+        if equals and name.isidentifier() and not name.startswith('SLURM_')
+    }

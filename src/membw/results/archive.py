@@ -1,21 +1,24 @@
-"""Stores what a rerun needs: sources, build, lock, job, environment.
+"""Stores what a rerun needs, and finds it: sources, build, lock, job, environment.
 
 Below results/: `sources/<sha256>.tar.gz` (what a build reads of the checkout), `builds/<sha256 of
 the binary>/` (build.json, spack.yaml, spack.lock), `jobs/<stem of the record>/` (job.json, the job
-script, environment.txt). `membw reproduce` reads them.
+script, environment.txt). `membw reproduce` and `membw diff` read them.
 """
 
 import hashlib
 import json
-import pathlib
 import shutil
 import time
+from dataclasses import dataclass, field
+from pathlib import Path
 
+from membw.checkout import root
+from membw.errors import MembwError
 from membw.files import write_whole
 from membw.moments import utc
 from membw.presets.sources import commit, packed
 from membw.results import ledger
-from membw.results.record import SCHEMA
+from membw.results.record import SCHEMA, BadRecord, evidence
 
 ENVIRONMENT = 'environment.txt'
 # variables that change how a run goes, or what it is linked with
@@ -23,22 +26,21 @@ WATCHED = 'OMP_|GOMP_|KMP_|LIKWID|MALLOC_|GLIBC_TUNABLES|LD_PRELOAD|LD_LIBRARY_P
 # the last command before the program: what it really finds, from the login shell or the job;
 # of Slurm's variables, which Slurm sets again, those that bind
 NOTE_ENVIRONMENT = f"env | LC_ALL=C sort | grep -E '^({WATCHED}|SLURM_CPU)' >{ENVIRONMENT} || :"
+FORMS = 'give a file of results/records, its name alone, or FILE#HOST where it has several records'
 
 
-def write(path: pathlib.Path, content: str | bytes) -> None:
+def write(path: Path, content: str | bytes) -> None:
     """Once: several sessions may keep the same thing."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, content)
 
 
-def keep_build(
-    results: pathlib.Path, build: dict, environment_folder: str | pathlib.Path | None
-) -> None:
+def keep_build(results: Path, build: dict, environment_folder: str | Path | None) -> None:
     """`build` is the build's record with what else is known; the folder has Spack's lock."""
     folder = results / 'builds' / build['binary_sha256']
     for name in ('spack.yaml', 'spack.lock') if environment_folder else ():
-        path = pathlib.Path(environment_folder or '', name)
+        path = Path(environment_folder or '', name)
         if path.is_file():
             write(folder / name, path.read_bytes())
     content = packed(build['program'])  # an archive for each state of the sources
@@ -48,40 +50,108 @@ def keep_build(
     write(folder / 'build.json', text)
 
 
-def record_path(results: str | pathlib.Path, test: str, *words: str) -> pathlib.Path:
+def record_path(results: str | Path, test: str, *words: str) -> Path:
     """Of a record that ends now, in results/records; `words`: what else names its test case."""
-    folder = pathlib.Path(results, 'records')
+    folder = Path(results, 'records')
     folder.mkdir(parents=True, exist_ok=True)
     stamp = utc(time.time(), '%Y%m%dT%H%M%S')
     name = '-'.join(filter(None, (test, stamp, *words)))
     return folder / f'{name.replace(":", "-")}.json'
 
 
-def keep_job(results: pathlib.Path, stem: str, stage: str | pathlib.Path, job: dict) -> None:
+def keep_job(results: Path, stem: str, stage: str | Path, job: dict) -> None:
     folder = results / 'jobs' / stem
     folder.mkdir(parents=True, exist_ok=True)
     for name in (job['script'], 'scan.sh', ENVIRONMENT, ledger.NAME):
-        if pathlib.Path(stage, name).is_file():
-            shutil.copy(pathlib.Path(stage, name), folder / name)
+        if Path(stage, name).is_file():
+            shutil.copy(Path(stage, name), folder / name)
     job = {**job, 'record': f'{stem}.json', 'commit': commit()}
     (folder / 'job.json').write_text(json.dumps(job, indent=1) + '\n')
 
 
 def empty_record(program: str, node: str) -> dict:
     """Of a case that left no record of its own: what is missing, and its case, come with it."""
-    nothing = {'metrics': {}, 'reasons': [], 'warnings': [], 'facts': {}, 'verdict': 'INVALID'}
     return {
-        'schema': SCHEMA,
-        'program': program,
-        'host': node,
-        'time': utc(time.time()),
-        **nothing,
-    }
+        'schema': SCHEMA, 'program': program, 'host': node, 'time': utc(time.time()),
+        'verdict': 'INVALID', 'metrics': {}, 'reasons': [], 'warnings': [], 'facts': {},
+    }  # fmt: skip
 
 
-def environment(stage: str | pathlib.Path) -> str:
+def environment(stage: str | Path) -> str:
     """'OMP_NUM_THREADS=2 ...' as the job found it; '' where it noted nothing."""
+    path = Path(stage, ENVIRONMENT)
+    return ' '.join(path.read_text().split('\n')).strip() if path.is_file() else ''
+
+
+# --- one stored result
+
+
+@dataclass
+class Result:
+    """One record and what is stored with it; a mapping is empty where nothing is."""
+
+    name: str  # as the user wrote it
+    record: dict
+    job: dict = field(default_factory=dict)  # job.json of results/jobs
+    build: dict = field(default_factory=dict)  # build.json of results/builds
+    results: Path = Path('results')  # the folder that holds records, jobs, builds, sources
+
+    @property
+    def case(self) -> dict:
+        """What the ReFrame check added to the record."""
+        return self.record.get('case') or {}
+
+    @property
+    def title(self) -> str:
+        case = self.case or {**self.job, 'preset': self.job.get('environ')}
+        what = case.get('test') or self.record.get('program') or self.name
+        where = f' @{case["system"]}:{case["partition"]}' if case.get('system') else ''
+        build = self.record.get('build') or {}
+        preset = case.get('preset') or case.get('environ') or build.get('preset')
+        parts = f'{what}{where}', preset, self.record.get('host'), self.record.get('time')
+        return ', '.join(str(part) for part in parts if part)
+
+    @property
+    def job_folder(self) -> Path:
+        """Where job.json lies; only with a job."""
+        return self.results / 'jobs' / Path(self.job['record']).stem
+
+    @property
+    def build_folder(self) -> Path:
+        """Where build.json lies; only with a build."""
+        return self.results / 'builds' / self.build['binary_sha256']
+
+
+def find(text: str, results: str | Path | None = None) -> Result:
+    """The result that `text` names; `results`: where stored ones are (default: the checkout's).
+
+    Raises MembwError where it names none, or more than one.
+    """
+    results = Path(results or Path(root(), 'results'))
+    name, _, host = (text, '', '') if Path(text).is_file() else text.partition('#')
+    stored = results / 'records' / f'{name.removesuffix(".json")}.json'
+    file = next((path for path in (Path(name), stored) if path.is_file()), None)
+    if file is None:
+        raise MembwError(f"no result '{text}'", FORMS)
     try:
-        return ' '.join(pathlib.Path(stage, ENVIRONMENT).read_text().split('\n')).strip()
-    except OSError:
-        return ''
+        lines = [line for line in file.read_bytes().split(b'\n') if line.strip()]
+        records = [evidence(line) for line in lines]
+    except (OSError, BadRecord) as err:
+        raise MembwError(f"'{file}' is no record: {err}", FORMS) from err
+    if host:  # one that was measured again: the last of them
+        records = [row for row in records if row.get('host') == host][-1:]
+    if len(records) != 1:
+        raise MembwError(f"'{text}' names {len(records)} records", FORMS)
+    folder = file.resolve().parent.parent
+    job = _json(folder / 'jobs' / file.stem / 'job.json')
+    by = (records[0].get('case') or {}, job, records[0].get('build') or {})
+    sha256 = next(filter(None, (one.get('binary_sha256') for one in by)), None)
+    build = _json(folder / 'builds' / str(sha256) / 'build.json')
+    return Result(text, records[0], job, build, folder)
+
+
+def _json(path: Path) -> dict:
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}

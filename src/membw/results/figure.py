@@ -68,8 +68,18 @@ def _of_measurement(name: str) -> Any:
     return property(lambda self: getattr(self.of, name))
 
 
+class _OfRun:
+    """What a figure has of its run."""
+
+    __slots__ = ()
+    night, time, node = map(_of_measurement, ('night', 'time', 'node'))
+    setting, file, line = map(_of_measurement, ('setting', 'file', 'line'))
+    system, partition, benchmark = map(_of_setting, ('system', 'partition', 'test'))
+    parameters, preset, pinning = map(_of_setting, ('parameters', 'preset', 'pinning'))
+
+
 @dataclass(slots=True)
-class Figure:
+class Figure(_OfRun):
     """One metric of one node in one run."""
 
     metric: str = ''
@@ -89,12 +99,8 @@ class Figure:
     is_headline: bool = False  # the metric that stands for its record
     of: Measurement = field(default_factory=Measurement)
 
-    night, time, node = map(_of_measurement, ('night', 'time', 'node'))
     verdict, reasons, allowed = map(_of_measurement, ('verdict', 'reasons', 'allowed'))
-    setting, file, line = map(_of_measurement, ('setting', 'file', 'line'))
     provenance = _of_measurement('provenance')
-    system, partition, benchmark = map(_of_setting, ('system', 'partition', 'test'))
-    parameters, preset, pinning = map(_of_setting, ('parameters', 'preset', 'pinning'))
 
     @property
     def is_bound(self) -> bool:
@@ -123,7 +129,7 @@ def too_good(bound: str, better: str) -> bool:
 
 
 @dataclass(slots=True, frozen=True)
-class Lost:
+class Lost(_OfRun):
     """What a node was to measure in one run, and did not: a launch that died, was refused, or was
     never begun (results/ledger.py)."""
 
@@ -131,11 +137,6 @@ class Lost:
     died: bool
     text: str  # 'remote memory, 1 thread: ended by SIGBUS (signal 7) on n2'
     verdict: str = ''  # of a part of `membw node`, where it has one: it is not VALID
-
-    time, node, night = map(_of_measurement, ('time', 'node', 'night'))
-    file, setting = map(_of_measurement, ('file', 'setting'))
-    system, partition, benchmark = map(_of_setting, ('system', 'partition', 'test'))
-    parameters, preset, pinning = map(_of_setting, ('parameters', 'preset', 'pinning'))
 
     @property
     def word(self) -> str:
@@ -162,34 +163,20 @@ def measurement(
 ) -> Measurement:
     case = record.case
     verdict, reasons = _verdict(record)
+    setting, node = setting_of(record, f'{file}:{line}'), sys.intern(record.host)
+    said = printable(record.word), printable(record.why)
     return Measurement(
-        sys.intern(night_of(seconds)),
-        seconds,
-        sys.intern(record.host),
-        setting_of(record, f'{file}:{line}'),
-        verdict,
-        reasons,
-        record.allowed,
-        case.session or '',
-        case.measurement,
-        printable(record.word),
-        printable(record.why),
-        file,
-        line,
-        offset,
-        record,
-    )
+        sys.intern(night_of(seconds)), seconds, node, setting, verdict, reasons, record.allowed,
+        case.session or '', case.measurement, *said, file, line, offset, record,
+    )  # fmt: skip
 
 
 def _verdict(record: Record) -> tuple[str, str]:
     """(word, why): by the program, or by the check. A case says so of its own record only: a
     check of many nodes writes a verdict per record."""
     case = record.case
-    reasons = [
-        f'{r.reason} ({r.detail})' if r.detail else r.reason
-        for r in record.reasons
-        if not r.allowed
-    ]
+    counted = (r for r in record.reasons if not r.allowed)
+    reasons = [f'{r.reason} ({r.detail})' if r.detail else r.reason for r in counted]
     if case.verdict == INVALID:
         own = [case.reasons] if isinstance(case.reasons, str) else [*case.reasons]
         return INVALID, printable('; '.join(own or reasons)) or 'no reason given'

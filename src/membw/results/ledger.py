@@ -9,6 +9,7 @@ expected and did not arrive is missing, whatever else arrived.
 import re
 import signal
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,8 +43,9 @@ KILLED = re.compile(r': line \d+: +\d+ Killed\b')
 OUT_OF_MEMORY = 'perhaps as memory ran out: see dmesg, or the memory limit of the job'
 
 
-class Missing(NamedTuple):
-    """What was to be measured and did not arrive."""
+@dataclass(frozen=True)
+class Missing:
+    """What was to be measured and did not arrive; so a record has it, too."""
 
     what: str  # 'remote memory, 1 thread'; '' of the only launch
     why: str  # 'ended by SIGBUS (signal 7)'

@@ -8,7 +8,6 @@ Nodes and series without a run in the last 14 days are old.
 """
 
 import sys
-from collections import defaultdict
 from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -54,33 +53,24 @@ def newest(
 ) -> Newest:
     """Of all series; `last_seen`: {node: when} of all records, where `figures` are fewer."""
     end = max((f.time for f in figures), default=0.0)
-    every: dict[tuple, list[Figure]] = defaultdict(list)
     seen = dict(last_seen or {})
     for f in figures:
         seen[f.node] = max(seen.get(f.node, 0.0), f.time)
-        if end - f.time <= OLD_S:
-            every[f.setting.series].append(f)
+    every = grouped((f.setting.series, f) for f in figures if end - f.time <= OLD_S)
     found = Newest([], [], {})
-    for of_series in (every[series] for series in sorted(every)):
+    for _, of_series in sorted(every.items()):
         begins, missing = begins_of(of_series, together_s)
         for node, when in missing.items():
             name = ' '.join(filter(None, (of_series[0].benchmark, of_series[0].preset)))
             found.missing[node] = f'no record of {name} since {night_of(when)}'
-        _split((f for f in of_series if f.time >= begins.get(f.node, f.time + 1)), found)
-    measured = {f.node for f in found.first}
-    gone = seen.keys() - measured
+        kept = (f for f in of_series if f.time >= begins.get(f.node, f.time + 1))
+        for of_node in grouped(((f.setting, f.node), f) for f in kept).values():
+            first, *later = in_order([*grouped((id(f.of), f) for f in of_node).values()])
+            found.first.extend(first)
+            found.again.extend(f for run in later for f in run)
+    gone = seen.keys() - {f.node for f in found.first}
     found.missing.update((node, f'no record since {night_of(seen[node])}') for node in gone)
     return found
-
-
-def _split(figures: Iterable[Figure], found: Newest) -> None:
-    runs: dict[tuple, dict[int, list[Figure]]] = defaultdict(lambda: defaultdict(list))
-    for f in figures:
-        runs[f.setting, f.node][id(f.of)].append(f)
-    for of_node in runs.values():
-        first, *later = in_order([*of_node.values()])
-        found.first.extend(first)
-        found.again.extend(f for run in later for f in run)
 
 
 def in_order(runs: list[list[Figure]]) -> list[list[Figure]]:

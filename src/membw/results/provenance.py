@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from operator import attrgetter
 
-from membw.results.record import Module, Record
+from membw.results.record import Build, Facts, Module, Record
 
 # ordered from cause to consequence: the first that differs is the one to name
 FIELDS = (
@@ -16,18 +16,11 @@ FIELDS = (
 )  # fmt: skip
 # these name a file, not its code: where the code is the same, anything else that differs is first
 OF_FILE = ('spack_hash', 'built_with', 'binary_sha256')
-OF_BUILD = (
-    'compiler', 'flags', 'compile_line', 'source_sha256', 'code_sha256', 'spack_hash',
-    'built_with', 'binary_sha256',
-)  # fmt: skip
-OF_FACTS = (
-    'microcode', 'thp', 'numa_balancing', 'governor', 'cpu_model', 'memory_channels', 'numa_nodes',
-    'board_vendor', 'board_name', 'bios_version', 'bios_date',
-)  # fmt: skip
-OF_RECORD = (
-    'kernels_set', 'language', 'element_bytes', 'version', 'array_size', 'bodies', 'ntimes',
-    'threads', 'ranks',
-)  # fmt: skip
+# the check's of a build go before the program's; three of the record's are made below
+OF_BUILD = tuple(f for f in FIELDS if f in Build.__struct_fields__)
+OF_FACTS = tuple(f for f in FIELDS if f in Facts.__struct_fields__)
+MADE = 'pages', 'shapes', 'threads_on'
+OF_RECORD = tuple(f for f in FIELDS if f in Record.__struct_fields__ and f not in MADE)
 _built, _own = attrgetter(*OF_BUILD), attrgetter(*OF_RECORD)
 # what a node is, and its code: a change of these begins a new sample of its figures
 OF_SAMPLE = (
@@ -49,8 +42,7 @@ def key_of(record: Record) -> tuple:
 
 
 def of_record(record: Record) -> dict[str, str]:
-    """{field: value} of what is known of a record's build and run, as text. What its check knows
-    of the build goes before what its program does."""
+    """{field: value} of what is known of a record's build and run, as text."""
     facts, build, case = record.facts, record.build, record.case
     mib = facts.mem_total_mib
     fields = {

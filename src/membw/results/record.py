@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+from msgspec import Meta, Raw, Struct
 
 from membw.printable import printable
 from membw.results.ledger import Missing
@@ -46,6 +46,7 @@ Number = Annotated[float, Meta(gt=-1e18, lt=1e18)]
 Positive = Annotated[float, Meta(gt=0, lt=1e18)]
 Count = Annotated[int, Meta(ge=0, lt=2**31)]
 Text = str | None
+NULL = Raw(b'null')
 
 
 class BadRecord(ValueError):
@@ -69,19 +70,6 @@ class Finding(Struct, frozen=True):
     reason: str
     detail: str = ''
     allowed: bool = False
-
-
-class Lost(Struct, frozen=True):
-    """What was to be measured and did not arrive; as results/ledger.py's Missing."""
-
-    what: str
-    why: str
-    died: bool
-    node: str = ''
-
-    @property
-    def text(self) -> str:
-        return Missing(self.what, self.why, self.died, self.node).text
 
 
 class Validation(Struct, frozen=True):
@@ -238,11 +226,11 @@ class Record(Struct):
     exit_status: int = 0
     validation: Validation | None = None
     peak: Peak | None = None
-    missing: tuple[Lost, ...] = ()
+    missing: tuple[Missing, ...] = ()
     # as JSON, of which many records have the same: see __post_init__
-    case_: Raw | UnsetType = msgspec.field(default=UNSET, name='case')
-    facts_: Raw | UnsetType = msgspec.field(default=UNSET, name='facts')
-    build_: Raw | UnsetType = msgspec.field(default=UNSET, name='build')
+    case_: Raw = msgspec.field(default=NULL, name='case')
+    facts_: Raw = msgspec.field(default=NULL, name='facts')
+    build_: Raw = msgspec.field(default=NULL, name='build')
     # what has to be equal before figures are compared, and what explains that they differ
     kernels_set: Text = None
     language: Text = None
@@ -259,7 +247,7 @@ class Record(Struct):
     placement_after: Placement | None = None
     runtime: Runtime | None = None
     shapes: dict[str, Shape] | None = None
-    threads_on: Raw | UnsetType = UNSET
+    threads_on: Raw = NULL
     # of `membw node`
     word: str = ''
     why: str = ''
@@ -275,10 +263,10 @@ class Record(Struct):
             check_metric(name, metric.unit)
             if is_ours and metric.unit not in RATES and ODD_RATE.fullmatch(metric.unit):
                 raise ValueError(f"'{name}' has the unit {ascii(metric.unit)[:20]}")
-        self.case_ = _shared('case', self.case_)
-        self.facts_ = _shared('facts', self.facts_)
-        self.build_ = _shared('build', self.build_)
-        self.threads_on = _shared('threads_on', self.threads_on)
+        self.case_ = _case(bytes(self.case_))
+        self.facts_ = _shared('facts', bytes(self.facts_))
+        self.build_ = _shared('build', bytes(self.build_))
+        self.threads_on = _shared('threads_on', bytes(self.threads_on))
 
     @property
     def case(self) -> Case:
@@ -344,32 +332,32 @@ _PARTS: dict[str, Any] = {
     'build': msgspec.json.Decoder(Build),
     'threads_on': msgspec.json.Decoder(list[Thread]),
 }
-_MANY = 10_000  # distinct ones that are kept
-_known: dict[tuple[str, bytes], Any] = {}
 _same: dict[tuple[str, bytes], Any] = {}
 
 
-def _shared(part: str, raw: Any) -> Any:
-    """One object for all records with the same bytes."""
-    text = b'' if raw is UNSET else bytes(raw)
-    found = _known.get((part, text))
-    if found is None:
-        if len(_known) > _MANY:
-            _known.clear()
-            _same.clear()
-        is_empty = text in (b'', b'null')
-        try:
-            found = _PARTS[part].decode(
-                (b'[]' if part == 'threads_on' else b'{}') if is_empty else text
-            )
-        except msgspec.ValidationError as err:
-            raise ValueError(str(err).replace('$.', f'{part}.')) from err
-        if part == 'threads_on':
-            found = ' '.join(str(thread.affinity) for thread in found)
-        elif part != 'case':  # what is free now is in no declaration: equal ones are one object
-            found = _same.setdefault((part, msgspec.json.encode(found)), found)
-        _known[part, text] = found
-    return found
+def _decoded(part: str, text: bytes) -> Any:
+    empty = b'[]' if part == 'threads_on' else b'{}'
+    try:
+        return _PARTS[part].decode(empty if text == b'null' else text)
+    except msgspec.ValidationError as err:
+        raise ValueError(str(err).replace('$.', f'{part}.')) from err
+
+
+@lru_cache(1_000)
+def _case(text: bytes) -> Any:
+    """One object for the records of a session: the next one is another."""
+    return _decoded('case', text)
+
+
+@lru_cache(10_000)
+def _shared(part: str, text: bytes) -> Any:
+    """One object for all records with the same bytes, or of which what is declared is equal."""
+    found = _decoded(part, text)
+    if part == 'threads_on':
+        return ' '.join(str(thread.affinity) for thread in found)
+    if len(_same) > 10_000:
+        _same.clear()
+    return _same.setdefault((part, msgspec.json.encode(found)), found)
 
 
 @lru_cache(100_000)
@@ -397,7 +385,7 @@ def in_common(unit: str) -> tuple[str, float]:
     return (unit, 1.0) if factor is None else ('GB/s', factor)
 
 
-@lru_cache(100_000)
+@lru_cache(10_000)
 def seconds_of(text: str) -> float:
     """Since 1970."""
     try:

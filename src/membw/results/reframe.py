@@ -270,11 +270,8 @@ def failed_builds(cases: list[dict]) -> dict[Build, str]:
     """{build: reason} of the builds that failed; not where someone interrupted them, nor of
     those whose own dependency failed."""
     others = ('pass', 'skip', 'fail_deps', 'abort', NOT_THERE)
-    return {
-        key_of(case): reason_of(case)
-        for case in cases
-        if case.get('fixture') and case['result'] not in others
-    }
+    builds = (case for case in cases if case.get('fixture'))
+    return {key_of(case): reason_of(case) for case in builds if case['result'] not in others}
 
 
 def named_build(build: Build) -> str:
@@ -291,13 +288,13 @@ def failed_dependency(case: dict, builds: dict[Build, str]) -> str:
     return f'what it needs failed: {names}'
 
 
+def is_skipped(case: dict) -> bool:
+    """A quick run skips further rounds, too, of which nothing is said."""
+    is_first = int(case.get('round') or 1) == 1
+    return case['result'] == 'skip' and not case.get('fixture') and is_first
+
+
 def skipped(cases: list[dict]) -> list[tuple[str, str, str]]:
-    """(test, preset, reason) of what this system has not; a quick run skips further rounds, too,
-    of which nothing is said."""
-    found = {
-        (test_of(case), case['environ'], reason_of(case)): None
-        for case in cases
-        if case['result'] == 'skip' and not case.get('fixture')
-        if int(case.get('round') or 1) == 1
-    }
-    return [*found]
+    """(test, preset, reason) of what this system has not, each once."""
+    skips = filter(is_skipped, cases)
+    return [*dict.fromkeys((test_of(c), c['environ'], reason_of(c)) for c in skips)]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from membw.grouped import grouped
 from membw.results import reframe, verdict
-from membw.results.figure import Figure, Lost, Measurement, headline
+from membw.results.figure import Figure, Lost, headline
 from membw.results.record import HIGHER
 from membw.results.table import Table, read_table
 
@@ -170,19 +170,13 @@ def _row(key: tuple[str, ...], rounds: list[list[Figure]], lost: list[Lost]) -> 
     own = {id(one.of) for one in lost}
     attempts = [Attempt(one.word, one.text, {}) for one in lost]
     for figures in rounds:
-        word, reason = of_measurement(figures[0].of)
-        found = {f.metric: f for f in figures}
-        lacks = id(figures[0].of) in own
-        attempts.append(Attempt(word, reason, found, round=0 if lacks else 1))
+        of, found = figures[0].of, {f.metric: f for f in figures}
+        word, reason = of.verdict, of.reasons
+        if word == 'VALID':  # then what its record says of its node
+            word, reason = verdict.known(of.word) or verdict.PASS, of.why
+        attempts.append(Attempt(word, reason, found, round=0 if id(of) in own else 1))
     named = {'pinning': pinning, **reframe.parameters_of(parameters)}
     return Row(test, f'{system}:{partition}', preset, named, *judged(attempts), attempts, node)
-
-
-def of_measurement(of: Measurement) -> tuple[str, str]:
-    """(word, why) of what a record says itself: that it is wrong, or of its node."""
-    if of.verdict == 'VALID':
-        return verdict.known(of.word) or verdict.PASS, of.why
-    return of.verdict, of.reasons
 
 
 def best_first(row: Row) -> tuple[bool, bool, float]:
@@ -206,13 +200,10 @@ def judged(attempts: list[Attempt]) -> tuple[str, str, dict[str, Figure]]:
         word = verdict.worst([verdict.INVALID, *(a.word for a in lost)])
         return word, '; '.join([*named, reason_of(wrong[0])]), best_figures(wrong)
     figures = best_figures([a for a in attempts if a.figures])
-    words = [verdict.of_case(figures.values())] if figures else []
+    words = [verdict.worst(map(verdict.of_figure, figures.values()))] if figures else []
     reasons = [why(words[0], figures)] if figures else []
-    if (
-        rest
-        and (not figures or words[0] in verdict.GOOD)
-        and not any(a.word in verdict.GOOD for a in rest)
-    ):
+    is_good = not figures or words[0] in verdict.GOOD
+    if rest and is_good and not any(a.word in verdict.GOOD for a in rest):
         words, reasons = [rest[-1].word], [rest[-1].reason]  # whoever judged it knows more
     elif rest and words[0] == rest[-1].word:
         reasons = [reasons[0] or rest[-1].reason]

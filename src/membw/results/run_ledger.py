@@ -86,15 +86,10 @@ class Listener:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
         for case in cases:
-            self.write(
-                names_of(case),
-                EXPECTED,
-                name=case.check.name,
-                display_name=case.check.display_name,
-                fixture=case.check.is_fixture(),
-                round=getattr(case.check, 'round', 1),
-                dependencies_actual=[names_of(needed) for needed in case.deps],
-            )
+            check, needs = case.check, [names_of(needed) for needed in case.deps]
+            own = {'name': check.name, 'display_name': check.display_name}
+            own |= {'fixture': check.is_fixture(), 'round': getattr(check, 'round', 1)}
+            self.write(names_of(case), EXPECTED, **own, dependencies_actual=needs)
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith('on_task_'):

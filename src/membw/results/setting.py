@@ -8,7 +8,7 @@ from membw.results import provenance
 from membw.results.record import REFRAME, Build, Case, Record
 
 UNKNOWN = 'unknown'  # of a build
-MOST = 20_000  # that are kept
+MOST = 2_000  # that are kept
 
 
 class Setting(NamedTuple):
@@ -66,22 +66,26 @@ _own = attrgetter(
 )
 _more = attrgetter('array_size', 'array_size_from', 'ntimes', 'runtime')
 _settings: dict[tuple, tuple[Setting, Case, Build]] = {}
+_same: dict[Setting, Setting] = {}
 
 
 def setting_of(record: Record, place: str) -> Setting:
-    """Found by the objects that records share, where it was made before."""
+    """Found by the objects that records share, where it was made before; equal ones are one
+    object: a year of records has few."""
     if record.shapes:
         return _made_setting(record, place)
     case, build, pages = record.case, record.build, provenance.requested_pages(record)
     key = id(case), id(build), record.facts.cpu_model, pages, _own(record), _more(record)
-    found = _settings.get(key)
-    if found is None:
-        if len(_settings) > MOST:
-            _settings.clear()
-        found = _made_setting(record, place), case, build  # kept: their ids stay theirs
-        if not found[0].build.startswith(UNKNOWN):
-            _settings[key] = found
-    return found[0]
+    if key in _settings:
+        return _settings[key][0]
+    made = _made_setting(record, place)
+    if made.build.startswith(UNKNOWN):
+        return made
+    if len(_settings) > MOST:
+        _settings.clear()
+    made = _same.setdefault(made, made)
+    _settings[key] = made, case, build  # kept: their ids stay theirs
+    return made
 
 
 def _made_setting(record: Record, place: str) -> Setting:

@@ -181,15 +181,17 @@ def records(
 
 def is_other(head: bytes) -> bool:
     """By the first bytes of a file."""
+    return bool(_form(head))
+
+
+def _form(head: bytes) -> str:
     if head.lstrip()[:1] == b'{':
-        return b'"session_info"' in head
+        return 'report' * (b'"session_info"' in head)
     if STREAM.encode() in head:
-        return True
-    return _is_database(head) or not MOMENTS.isdisjoint(_titles(head)[1])
-
-
-def _is_database(head: bytes) -> bool:
-    return head.startswith(b'SQLite format 3\0')
+        return 'stream'
+    if head.startswith(b'SQLite format 3\0'):
+        return 'database'
+    return 'perflog' * (not MOMENTS.isdisjoint(_titles(head)[1]))
 
 
 def _titles(head: bytes) -> tuple[str, list[str]]:
@@ -202,12 +204,12 @@ def _titles(head: bytes) -> tuple[str, list[str]]:
 def _cases(file: str, stream: IO[bytes], since: float) -> Iterator[Raw]:
     head = stream.read(4096)
     stream.seek(0)
-    if _is_database(head):
+    form = _form(head)
+    if form == 'database':
         return _of_database(file, since)
-    if STREAM.encode() in head:
+    if form == 'stream':
         return _of_stream(Path(file), stream.read().decode(errors='replace'))
-    is_report = head.lstrip()[:1] == b'{'
-    return _of_report(file, stream.read()) if is_report else _of_perflog(file, stream)
+    return _of_report(file, stream.read()) if form == 'report' else _of_perflog(file, stream)
 
 
 def _of_report(place: str, text: bytes | str) -> Iterator[Raw]:

@@ -12,13 +12,15 @@ KNOWN     outside its reference, as a known issue says (ReFrame's xfail)
 XPASS     within its reference, although a known issue says otherwise: delete that entry
 """
 
+from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 
 import msgspec
 
 from membw.printable import amount
 from membw.results.figure import Figure
-from membw.results.record import REFRAME, Facts
+from membw.results.record import REFRAME
 
 PASS, FAIL, INVALID, UNDECIDED = 'PASS', 'FAIL', 'INVALID', 'UNDECIDED'
 DIED, MISSING, KNOWN, XPASS = 'DIED', 'MISSING', 'KNOWN', 'XPASS'
@@ -28,6 +30,7 @@ NO_FIGURE = (DIED, MISSING)
 # the fraction above a reference, the peers' median, a contract or a peak that no machine gains by
 # itself: a cache, another size, another unit
 TOO_GOOD = 0.10
+TOO_GOOD_BECAUSE = 'too good: a cache, another size?'
 
 
 def known(word: str) -> str:
@@ -64,7 +67,6 @@ def _against_reference(figure: Figure) -> str:
 
 # programs whose headline is a rate of the memory
 OF_MEMORY = ('stream', 'loaded', 'tiers', 'node')
-_peaks: dict[int, tuple[Facts, float]] = {}  # the facts are kept, so that no other has their id
 
 
 def beyond_peak(figure: Figure) -> float:
@@ -73,20 +75,18 @@ def beyond_peak(figure: Figure) -> float:
     if not record or not figure.is_headline or record.program not in OF_MEMORY:
         return 0.0
     given = record.peak.value if record.peak and record.peak.unit == 'GB/s' else None
-    top = given or _peak_of(record.facts)
+    top = given or _peak_of(msgspec.json.encode(record.facts))
     return top if top and figure.unit == 'GB/s' and figure.value > (1 + TOO_GOOD) * top else 0.0
 
 
-def _peak_of(facts: Facts) -> float:
+@lru_cache(10_000)
+def _peak_of(facts: bytes) -> float:
     """0 where it is not known; a hypervisor may say that it is another CPU."""
-    if facts.cpu_id.get('hypervisor'):
-        return 0.0
     from membw.site.cpu_peak import known_peak
 
-    if id(facts) not in _peaks:
-        found = known_peak({'facts': msgspec.to_builtins(facts)})
-        _peaks[id(facts)] = facts, found[0] if found else 0.0
-    return _peaks[id(facts)][1]
+    known = msgspec.json.decode(facts)
+    found = None if known['cpu_id'].get('hypervisor') else known_peak({'facts': known})
+    return found[0] if found else 0.0
 
 
 def is_too_good(figure: Figure, base: float) -> bool:
@@ -108,25 +108,19 @@ def missed(figure: Figure) -> str:
         return figure.reasons
     if peak := beyond_peak(figure):
         said = f'{figure.metric} {amount(figure.value)} of a peak of {amount(peak)} {figure.unit}'
-        return f'{said}: {too_good_because()}'
+        return f'{said}: {TOO_GOOD_BECAUSE}'
     if figure.reference is None:
         return ''
-    name = f'{figure.metric} {figure.sign}'.rstrip()
+    own = f'{figure.metric} {figure.sign}'.rstrip() + f' {amount(figure.value)} {figure.unit}'
     base = figure.reference
     off = f' ({figure.value / base - 1:+.0%})' if base else ''
     texts = []
     for word, limit, sign in zip(('at least', 'at most'), limits(figure), (1, -1), strict=True):
         if limit is not None and sign * figure.value < sign * limit:
-            texts.append(
-                f'{name} {amount(figure.value)} {figure.unit}, {word} {amount(limit)} wanted{off}'
-            )
+            texts.append(f'{own}, {word} {amount(limit)} wanted{off}')
     if not texts and base and is_too_good(figure, base):
-        texts = [f'{name} {amount(figure.value)} {figure.unit}{off}: {too_good_because()}']
+        texts = [f'{own}{off}: {TOO_GOOD_BECAUSE}']
     return '; '.join(texts)
-
-
-def too_good_because() -> str:
-    return 'too good: a cache, another size?'
 
 
 def limits(figure: Figure) -> tuple[float | None, float | None]:
@@ -138,14 +132,15 @@ def limits(figure: Figure) -> tuple[float | None, float | None]:
     return low, high
 
 
-def of_case(figures: Iterable[Figure]) -> str:
-    """The worst word of its figures; MISSING where there is none."""
-    return worst(map(of_figure, figures))
-
-
 def worst(words: Iterable[str]) -> str:
     """The first in WORST_FIRST; MISSING of none."""
     return min(words, key=WORST_FIRST.index, default=MISSING)
+
+
+def counted(words: Iterable[str]) -> list[str]:
+    """'3 PASS', '1 FAIL': how often each, the best first."""
+    counts = Counter(words)
+    return [f'{counts[word]} {word}' for word in reversed(WORST_FIRST) if counts[word]]
 
 
 def exit_status(words: Iterable[str]) -> int:

@@ -3,16 +3,18 @@
 import bisect
 import math
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from statistics import median
 
 from membw.statistics import MAD_TO_SIGMA
-from membw.statistics.student import quantile
 
 # rounded or copied figures have no spread: 0.5 % is as steady as a node gets from run to run
 LEAST_DEVIATION = 0.005
 OF_MEDIAN = 1.57  # variance of a median of n (times 1/n), in that of one figure
-FALSE_ALARMS = 0.01  # of a clean fleet, any node, any metric
+FALSE_ALARMS = 0.01  # of a clean fleet, any node
 UNSEEN = 0.01  # how often a node that is low by so much is not seen
+STEPS = 300  # of the continued fraction: it converges after some sqrt(df) of them
+TINY = 1e-300
 
 
 def known(values: Iterable[float]) -> list[float]:
@@ -64,10 +66,10 @@ def screening_limit(nodes: int) -> float:
     return quantile(1 / nodes, nodes - 1) if nodes > 2 else 0.0
 
 
-def sure_limit(nodes: int, metrics: int = 1) -> float:
-    """Robust deviations beyond which chance puts any node in any metric of a clean fleet, with a
-    probability of FALSE_ALARMS."""
-    return quantile(FALSE_ALARMS / (nodes * metrics), nodes - 1) if nodes > 1 else math.inf
+def sure_limit(nodes: int) -> float:
+    """Robust deviations beyond which chance puts any node of a clean fleet, with a probability of
+    FALSE_ALARMS."""
+    return quantile(FALSE_ALARMS / nodes, nodes - 1) if nodes > 1 else math.inf
 
 
 def noticed(peers: int, deviation: float) -> float:
@@ -76,3 +78,52 @@ def noticed(peers: int, deviation: float) -> float:
     if peers < 2:
         return math.inf
     return deviation * quantile(UNSEEN, peers - 1) * math.sqrt(1 + OF_MEDIAN / peers)
+
+
+# --- Student's t, without a library that has thousands more
+
+
+def tail(t: float, df: float) -> float:
+    """The probability of more than t >= 0: half of the incomplete beta function.
+
+    W. Press et al., Numerical Recipes, 3rd ed., 6.4: continued fraction by Lentz's method.
+    """
+    x, y, a, b = df / (df + t * t), t * t / (df + t * t), df / 2, 0.5
+    if y < TINY:
+        return 0.5
+    log = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    front = math.exp(log + a * math.log(x) + b * math.log(y))
+    if x < (a + 1) / (a + b + 2):
+        return 0.5 * front * _fraction(a, b, x) / a
+    return 0.5 * (1 - front * _fraction(b, a, y) / b)
+
+
+def _fraction(a: float, b: float, x: float) -> float:
+    c, d = 1.0, 1 / _far(1 - (a + b) * x / (a + 1))
+    result = d
+    for m in range(1, STEPS):
+        for up in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d, c = 1 / _far(1 + up * d), _far(1 + up / c)
+            result *= d * c
+        if abs(d * c - 1) < 1e-15:
+            break
+    return result
+
+
+def _far(value: float) -> float:
+    return value if abs(value) > TINY else TINY
+
+
+@lru_cache
+def quantile(probability: float, df: float) -> float:
+    """The t that is exceeded with this probability, at most 0.5; by bisection."""
+    low, high = 0.0, 1.0
+    while tail(high, df) > probability:
+        low, high = high, 2 * high
+    while high - low > 1e-12 * (1 + high):
+        middle = (low + high) / 2
+        low, high = (middle, high) if tail(middle, df) > probability else (low, middle)
+    return high

@@ -1,7 +1,6 @@
 """`membw summary`: the tables and the verdict of a run, from ReFrame's report and the records."""
 
 import argparse
-import collections
 import os
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -61,15 +60,9 @@ def read(path: str, nodes: str = '') -> Run:
         return Run(path, cases, rows, table, True, text, 0)
     builds = len(reframe.failed_builds(cases))
     words = [row.word for row in rows] + [verdict.MISSING] * bool(builds)
-    counts = collections.Counter(row.word for row in rows)
-    named = [f'{counts[word]} {word}' for word in reversed(verdict.WORST_FIRST) if counts[word]]
-    skips = sum(
-        case['result'] == 'skip' and not case.get('fixture') and int(case.get('round') or 1) == 1
-        for case in cases
-    )
-    named += [f'{skips} skipped'] * bool(skips) + [f'{plural(builds, "build")} failed'] * bool(
-        builds
-    )
+    skips = sum(map(reframe.is_skipped, cases))
+    named = verdict.counted(row.word for row in rows) + [f'{skips} skipped'] * bool(skips)
+    named += [f'{plural(builds, "build")} failed'] * bool(builds)
     if not rows and skips:
         named = [f'all {skips} cases were skipped, for the reasons above']
     text = f'{verdict.worst(words)}: {", ".join(named) or "no case was complete"}'

@@ -144,10 +144,8 @@ def series_of(title: str, rows: list[Row], metrics: dict[str, str]) -> Iterator[
 
 def place(at: Mapping[str, float | str] | None) -> str:
     """'8', '4 KiB', '0, 1': where a point of a series lies."""
-    parts = (
-        in_bytes(v) if k == 'bytes' and not isinstance(v, str) else v
-        for k, v in (at or {}).items()
-    )
+    every = (at or {}).items()
+    parts = (in_bytes(v) if k == 'bytes' and not isinstance(v, str) else v for k, v in every)
     return ', '.join(f'{part:g}' if isinstance(part, float) else str(part) for part in parts)
 
 

@@ -5,10 +5,11 @@ import collections
 import os
 import textwrap
 from collections.abc import Iterator
+from typing import Any
 
 from membw import tables
 from membw.grouped import grouped
-from membw.possible import contributed, sentence
+from membw.possible import sentence
 from membw.printable import amount, plural
 from membw.results.figure import Figure
 from membw.results.rows import Row
@@ -17,6 +18,7 @@ from membw.summary.full_table import digits, text_of
 
 METRIC = 'triad'
 LINES, WIDTH = 12, 80
+INDENTED: Any = {'initial_indent': '  ', 'subsequent_indent': '    ', 'placeholder': ' ...'}
 BAR = 32  # characters of the longest
 EIGHTHS = ' ▏▎▍▌▋▊▉'
 BUSY, SEEN = 0.03, 0.05  # a share of the CPUs that is worth a line; CPUs, where figures are bounds
@@ -48,15 +50,7 @@ def lines_of(rows: list[Row], seconds: float | None) -> list[str]:
 
 
 def wrapped(said: str, most: int = LINES) -> list[str]:
-    return textwrap.wrap(
-        said,
-        columns(),
-        initial_indent='  ',
-        subsequent_indent='    ',
-        break_on_hyphens=False,
-        max_lines=most,
-        placeholder=' ...',
-    )
+    return textwrap.wrap(said, columns(), break_on_hyphens=False, max_lines=most, **INDENTED)
 
 
 def columns() -> int:
@@ -92,11 +86,11 @@ def number(row: Row) -> str:
 
 def is_that_good(row: Row, rows: list[Row]) -> list[str]:
     """What the memory can do, what others reach, what limits it."""
-    f, stores = row.figures[METRIC], contributed.stores_of(row.record)
+    f = row.figures[METRIC]
     looks = [a.record['looks'] for r in rows for a in r.attempts if a.record.get('looks')]
     # of several rounds the least disturbed, of these the first
     looked = {'looks': max(looks, key=estimates)} if looks else {}
-    return sentence.lines_of({**row.record, **looked}, f.value, f.bound, stores)
+    return sentence.lines_of({**row.record, **looked}, f.value, f.bound)
 
 
 def estimates(looks: dict) -> int:
@@ -148,10 +142,8 @@ def disturbed_lines(rows: list[Row]) -> Iterator[str]:
         for process in record['busy'].get('processes') or ():
             by_name[process['name']] += process['cpu_s'] / wall
     if stolen >= least:
-        yield (
-            f'The host of this virtual machine took {stolen:.1f} of {plural(cpus, "CPU")}: '
-            'nothing inside helps.'
-        )
+        took = f'The host of this virtual machine took {stolen:.1f} of {plural(cpus, "CPU")}'
+        yield f'{took}: nothing inside helps.'
     if busy >= least:
         most = ', '.join(f'{n} {s:.1f}' for n, s in by_name.most_common(3) if s >= SEEN)
         who = most or 'none that can be seen from here'
@@ -171,10 +163,8 @@ def verdict_lines(rows: list[Row]) -> list[str]:
         presets = ', '.join(row.preset for row in of) if len(rows) > len(of) else ''
         lines.append(': '.join(filter(None, (word, presets, of[0].reason))))
     has_reference = any(f.reference for row in rows for f in row.figures.values())
-    what = (
-        'within the reference' if has_reference else 'valid; there is no reference to compare with'
-    )
-    return lines[:2] or [f'{PASS}: {what}']
+    without = 'valid; there is no reference to compare with'
+    return lines[:2] or [f'{PASS}: {"within the reference" if has_reference else without}']
 
 
 def next_line(rows: list[Row], is_low: bool, is_disturbed: bool) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from membw.diff.command import compare
 from membw.errors import MembwError
-from membw.results.find_one import Result, find
+from membw.results.archive import Result, find
 
 
 def result(**changes):

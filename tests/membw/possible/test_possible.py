@@ -12,7 +12,7 @@ import record_schema
 import yaml
 from places import ROOT
 
-from membw.possible import contributed, published, sentence
+from membw.possible import published, sentence
 from membw.results.record import evidence
 from membw.site import cpu_peak as peak
 
@@ -297,7 +297,7 @@ def a_record(gbs=235.4, **fields):
         codegen={'triad': {'stores': 'ordinary', 'width_bits': 64}},
     ))  # fmt: skip
     parts = {k: {**made[k], **v} for k, v in fields.items() if isinstance(v, dict)}
-    return contributed.kept({**made, **fields, **parts})
+    return published.kept({**made, **fields, **parts})
 
 
 @pytest.mark.parametrize('gbs, fields, why', [
@@ -330,14 +330,14 @@ def a_record(gbs=235.4, **fields):
     (415, {}, 'Triad is above the peak of 409.6 GB/s (2 sockets x 8 channels x DDR4-3200)'),
 ])  # fmt: skip
 def test_a_record_that_nobody_should_be_compared_with_is_no_figure(gbs, fields, why):
-    against = [*contributed.refusals(a_record(gbs, **fields))]
+    against = [*published.refusals(a_record(gbs, **fields))]
     assert len(against) == 1 and why in against[0]
 
 
 def test_each_record_among_the_figures_is_checked_again():
     for file in published.folder().glob('*.json'):
         record = evidence(file.read_bytes())
-        assert not [*contributed.refusals(record)] and record == contributed.kept(record)
+        assert not [*published.refusals(record)] and record == published.kept(record)
 
 
 def test_a_record_becomes_a_figure_once(shown, own_root, tmp_path):

@@ -7,7 +7,7 @@ import re
 
 import made_up_records as made_up
 import pytest
-from made_run import MadeRun, metric
+from made_run import metric
 
 from membw.cli import main
 from membw.report.page import page_of
@@ -212,11 +212,6 @@ def test_nothing_to_show_is_a_usage_error(tmp_path, monkeypatch, membw, words):
     (tmp_path / 'empty').mkdir()
     status, _, err = membw('report', *words)
     assert status == 2 and err.startswith('membw: ') and not list(tmp_path.glob('*.html'))
-
-
-@pytest.fixture
-def made(tmp_path):
-    return MadeRun(tmp_path)
 
 
 def test_the_page_of_a_report_has_the_rows_and_the_verdict_of_the_terminal(made, tmp_path, capsys):

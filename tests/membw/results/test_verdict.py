@@ -1,9 +1,15 @@
 """The word for a figure and for a case."""
 
+import csv
+
 import made_up_records as made
 import pytest
 
+from membw.calibrate.samples import select
+from membw.history.nights import read_nights
 from membw.results import verdict
+from membw.results.record import HIGHER, LOWER
+from membw.results.rows import best, rows_of_records
 from membw.results.table import Figure, read_table
 
 REFERENCES = {'triad': [180.0, -0.05, 0.1]}
@@ -67,20 +73,8 @@ def test_each_side_of_each_limit_of_a_reference(value, low, high, limits, word):
     assert bool(verdict.missed(figure)) == (word != 'PASS')
 
 
-@pytest.mark.parametrize('share', [0.1, 1.0, 3.0])
-@pytest.mark.parametrize('references', [REFERENCES, {}])
-@pytest.mark.parametrize('bound, sign', [('upper', '≤ '), ('unknown', '~ ')])
-def test_one_that_a_cache_may_hold(figure, share, references, bound, sign):
-    reason = {'reason': 'not-proven', 'detail': 'beyond 360 MiB', 'allowed': False}
-    one = figure(triad(share, bound, references, verdict='UNDECIDED', reasons=[reason]))
-    assert verdict.of_figure(one) == 'UNDECIDED' and one.verdict != 'VALID'
-    assert (one.sign, one.is_bound) == (sign, True)
-    assert verdict.missed(one) == 'not-proven (beyond 360 MiB)'
-
-
-def test_a_case_has_the_worst_word_of_its_figures(figure):
-    assert verdict.of_case([figure(triad(share)) for share in (1.0, 0.9)]) == 'FAIL'
-    assert verdict.of_case([]) == 'MISSING'
+def test_a_case_has_the_worst_word_of_its_figures():
+    assert verdict.worst([]) == 'MISSING'
     assert verdict.worst(['UNDECIDED', 'XPASS', 'FAIL', 'MISSING', 'PASS']) == 'FAIL'
 
 
@@ -91,3 +85,48 @@ def test_a_case_has_the_worst_word_of_its_figures(figure):
 ])  # fmt: skip
 def test_the_exit_status_is_0_where_every_word_is_good(words, status):
     assert verdict.exit_status(words) == status
+
+
+# --- rounds, and figures that may be worse than they read: who leaves them out
+
+REASON = {'reason': 'not-proven', 'detail': 'beyond 360 MiB', 'allowed': False}
+NOT_PROVEN = {'verdict': 'UNDECIDED', 'exit_status': 1, 'reasons': [REASON]}
+
+
+@pytest.mark.parametrize('fields, bound', [
+    (NOT_PROVEN, 'upper'), (NOT_PROVEN, None), ({}, 'upper'), ({}, 'unknown'),
+])  # fmt: skip
+def test_what_may_be_worse_is_left_out(stored, membw, fields, bound):
+    """The words of all mouths are in test_one_answer.py."""
+    rows = made.stream(share=1.2)
+    for row in rows.values():
+        row.update({'bound': bound, 'low': None, 'high': None} if bound else {})
+    sound = [row for row in made.fleet(20) if row['host'] != 'n003']
+    odd = made.record(
+        'n003', rows=rows, case={'references': {'triad': [216.0, -0.05, 0.1]}}, **fields
+    )
+    file = stored([*sound, odd])
+    assert [len(one.nodes) for one in read_nights([file])[1].series()] == [19] * 4
+    table = read_table([file])
+    (row,) = rows_of_records([f for f in table.figures if f.node == 'n003'])
+    assert row.word == 'UNDECIDED'
+    (samples,) = select(table, 'thin', 'stream', (None, None, None))
+    assert {len(runs) for runs in samples.runs.values()} == {19}
+    every = csv.DictReader(membw('export', '--format', 'csv', file)[1].splitlines())
+    (row,) = [row for row in every if (row['node'], row['metric']) == ('n003', 'triad')]
+    assert (row['value'], row['verdict']) == ('' if bound else '216.0', 'UNDECIDED')
+
+
+@pytest.mark.parametrize('better, rounds, chosen', [
+    (HIGHER, [(25, ''), (40, 'upper')], (25, '')),  # what may be worse hides no estimate
+    (HIGHER, [(25, 'lower'), (40, 'unknown')], (25, 'lower')),
+    (HIGHER, [(40, 'upper'), (50, 'unknown')], (50, 'unknown')),
+    (HIGHER, [(25, ''), (27, 'lower')], (27, 'lower')),
+    (HIGHER, [(25, ''), (24, 'lower')], (25, '')),
+    (LOWER, [(90, ''), (80, 'upper')], (80, 'upper')),
+    (LOWER, [(90, ''), (80, 'lower')], (90, '')),
+    (LOWER, [(90, ''), (120, 'upper')], (90, '')),  # of a disturbed latency the other way
+])  # fmt: skip
+def test_of_several_rounds_the_best_that_is_sure_counts(better, rounds, chosen):
+    figure = best([Figure(metric='x', value=v, bound=b, better=better) for v, b in rounds])
+    assert (figure.value, figure.bound) == chosen

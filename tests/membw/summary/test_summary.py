@@ -16,11 +16,6 @@ from membw.summary.full_table import node_lines
 
 
 @pytest.fixture
-def made(tmp_path):
-    return MadeRun(tmp_path)
-
-
-@pytest.fixture
 def shown(capsys):
     """shown(made): (text, exit status) of the printed run."""
 
@@ -107,14 +102,6 @@ def test_a_known_issue_is_shown_with_its_text(made, shown, value, word):
     made.add(result='xfail', perfvalues=values, known_issues='{"triad": "ticket 1"}')
     text, _ = shown(made)
     assert word in text and 'triad: ticket 1' in text
-
-
-@pytest.mark.parametrize('wrong', [1, 2, 3])
-def test_a_wrong_round_makes_the_row_invalid(made, wrong):
-    for number in (1, 2, 3):
-        made.add(stream(44), round=number, reasons=['not-validated (copy)'] * (number == wrong))
-    (row,) = rows(made)
-    assert row.word == 'INVALID' and row.reason == 'not-validated (copy)'
 
 
 @pytest.mark.parametrize('second, best', [

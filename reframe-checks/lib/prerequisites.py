@@ -8,6 +8,7 @@ stage folder to it, runs the job in it and brings it back.
 import functools
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -46,11 +47,12 @@ def answer(command: str) -> str | None:
 
 def no_scheduler(partition: SystemPartition) -> str | None:
     """Why no job of this partition can be started from here, or None."""
-    reason = None
+    reason, cluster = None, slurm.option(partition.access, '-M', '--clusters')
+    other = f'SLURM_CLUSTERS={shlex.quote(cluster)} ' if cluster else ''
     if partition.scheduler.registered_name in slurm.SCHEDULERS:
         if not shutil.which('sbatch'):
             reason = f"{partition.fullname} needs Slurm: no 'sbatch' on this host"
-        elif answer('sinfo -h') is None:
+        elif answer(f'{other}sinfo -h') is None:
             reason = f"{partition.fullname} needs Slurm: no controller answers 'sinfo'"
     elif is_card(partition):
         reason = unreachable(partition)

@@ -25,6 +25,7 @@ from lib.measurement import invalid_reasons, measurement
 from membw.errors import MembwError
 from membw.printable import at_most, plural
 from membw.results import archive, ledger
+from membw.results.hostlist import match_expected
 from membw.results.record import HIGHER
 from membw.site import slurm, topology
 
@@ -187,28 +188,28 @@ class whole_cluster(measurement):
     def of_the_lost(
         self, stage: pathlib.Path, records: list[dict], nodes: list[str]
     ) -> list[dict]:
-        hosts = {record['host'].partition('.')[0] for record in records}
+        hosts = {record['host'] for record in records}
         known = ledger.read(stage)
         printed = batch_job.errors(str(stage), self.job)
         made = []
-        for node in nodes:
-            name = node.partition('.')[0]
-            if name not in hosts:
-                is_of = re.compile(rf'\b{re.escape(name)}\b')
+        for node, host in zip(nodes, match_expected(hosts, nodes), strict=True):
+            if host not in hosts:
+                is_of = re.compile(rf'(?<![\w-]){re.escape(node)}(?![\w-])')  # gpu-1, not gpu-1-2
                 own = '\n'.join(line for line in printed.splitlines() if is_of.search(line))
                 end = self.end_of(node, known, own or printed, ledger.how_job('', own))
                 missing = [ledger.Missing('', *end, node)._asdict()]
-                made.append(archive.empty_record(self.program_name(), node) | {'missing': missing})
+                empty = archive.empty_record(self.program_name(), node, known.cluster)
+                made.append(empty | {'missing': missing})
         return made
 
     def end_of(self, node: str, known: ledger.Ledger, printed: str, of_job: str) -> ledger.End:
-        status, started = known.ended.get(node), node.partition('.')[0] in known.started
+        status, started = known.ended.get(node), node in known.started
         if status:
             other = self.is_of_another_cpu(known.cpus[node])
             end = ledger.judge(status, None, '', '', started, other)
             assert end
             return end
-        if started or of_job not in ('', 'cancelled'):
+        if started or of_job not in ('', *ledger.EARLY):
             return ledger.End(of_job or GONE, True)
         return ledger.End(ledger.last_words(printed) or GONE, False)
 

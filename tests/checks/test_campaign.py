@@ -11,7 +11,7 @@ import subprocess
 import time
 from xml.etree import ElementTree
 
-import made_up_records as made
+import double_stream
 import pytest
 import tiny_check
 from checkout_copy import copy_checkout
@@ -19,36 +19,6 @@ from places import ROOT
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
-# its record lies ready for each node, but for the time; where there is none it dies
-DOUBLE = r"""
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-int main(int argc, char **argv)
-{
-	char path[4096], text[1 << 16], day[32], now[48];
-	struct timespec t;
-	FILE *in, *out = fopen(argv[argc - 1], "a"); /* --json FILE is last */
-	snprintf(path, sizeof(path), MADE_UP "/%s", getenv("SLURMD_NODENAME"));
-	in = fopen(path, "r");
-	if (!in || !out)
-		return raise(SIGBUS);
-	text[fread(text, 1, sizeof(text) - 1, in)] = 0;
-	clock_gettime(CLOCK_REALTIME, &t);
-	strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", gmtime(&t.tv_sec));
-	snprintf(now, sizeof(now), "%s.%06ldZ", day, t.tv_nsec / 1000);
-	setvbuf(out, NULL, _IOFBF, sizeof(text)); /* a line in one go: all nodes have this file */
-	fprintf(out, text, now);
-	fputc('\n', out);
-	return fclose(out) != 0;
-}
-"""
-GCC = """#!/bin/sh
-case " $* " in *.c\\ *) ;; *) exec {gcc} "$@" ;; esac
-while [ $# != 0 ] && [ "$1" != -o ]; do shift; done
-exec {gcc} {words} -o "$2"
-"""
 WORDS = 'membw campaign --system emu -p gcc-o2 --at-most 3'.split()
 
 
@@ -58,24 +28,24 @@ class Place:
     def __init__(self, folder, checkout, call, environment, slurm):
         (self.root, own), self.folder, self.call = checkout, folder, call
         self.results = self.root / 'results'
-        gcc, path = shutil.which('gcc'), environment['PATH']
-        (folder / 'double.c').write_text(DOUBLE)
-        words = shlex.join([str(folder / 'double.c'), f'-DMADE_UP="{folder}"'])
-        (folder / 'gcc').write_text(GCC.format(gcc=gcc, words=words))
-        (folder / 'gcc').chmod(0o755)
+        double_stream.put_up(folder)
         system = (self.root / 'systems/ulysses.yaml').read_text()
         system = system.replace('name: ulysses', 'name: emu').replace("'ulysses', ", '')
         system = system.replace('references: references/ulysses.yaml\n', '')
         system = system.replace("'-p regular1'", "'-p regular1', '-C good'")
         (self.root / 'systems/emu.yaml').write_text(system)
-        self.variables = {**slurm, **own, 'PATH': f'{folder}:{path}', 'MEMBW_BUILD': 'make'}
+        self.variables = {
+            **slurm,
+            **own,
+            'PATH': f'{folder}:{environment["PATH"]}',
+            'MEMBW_BUILD': 'make',
+        }
         self.variables |= {'MEMBW_SLURM_BACKEND': 'squeue'}
         self.environment = environment
 
     def plant(self, name, share=1.0):
         """The rates of a node, as a share of a healthy one's."""
-        text = json.dumps(made.record(name, rows=made.stream(share=share), case=False, time='%s'))
-        (self.folder / name).write_text(text)
+        double_stream.plant(self.folder, name, share)
 
     def slurm(self, *words):
         done = self.call(*words, **self.variables)

@@ -4,15 +4,22 @@ whose nodes have other names than the host."""
 import json
 import os
 import re
+import shlex
+import shutil
 import types
+from pathlib import Path
+from typing import NamedTuple
 
+import double_stream
 import pytest
+import tiny_check
 import yaml
-from checkout_copy import copy_checkout
+from checkout_copy import copy_checkout, variables
 from lib import batch_job, slurm_nodes
 from places import ROOT
 
 from membw import presets
+from membw.results.hostlist import expected_nodes
 from membw.site import binder, slurm, systems
 
 SITES = yaml.safe_load((ROOT / 'tests/data/sites.yaml').read_text())
@@ -262,3 +269,144 @@ def test_a_full_cluster_and_a_controller_without_an_answer_are_missing_with_thei
     finally:
         call(*nodes, 'state=resume', **place)
     assert 'Traceback' not in text
+
+
+# --- a night of each site ------------------------------------------------------------------------
+
+CHOSEN = 'chosen'  # of jobs that name no partition, and none is the default: by the site's plugin
+PLUGIN = """function slurm_job_submit(job, part, uid)
+	if job.partition == nil and (job.account or job.qos or job.features) then
+		job.partition = 'chosen'
+	end
+	return slurm.SUCCESS
+end
+function slurm_job_modify(job, record, part, uid) return slurm.SUCCESS end
+"""
+# a login node of several clusters: whoever does not say which one speaks to another than 'doduo'
+OTHER = """#!/bin/sh
+[ -z "$SLURM_JOB_ID" ] || exec {real} "$@"
+for word; do
+	shift
+	case $word in
+	-M | --clusters) is_next=yes ;;
+	-M* | --clusters=*) SLURM_CLUSTERS=doduo ;;
+	*)
+		if [ "$is_next" ]; then SLURM_CLUSTERS=$word; else set -- "$@" "$word"; fi
+		is_next= script=$word
+		;;
+	esac
+done
+case {real} in
+*sbatch) # the lines of a job say less than the environment
+	[ -f "$script" ] || script=$(mktemp) && [ -t 0 ] || cat >>"$script"
+	! grep -q clusters=doduo "$script" || SLURM_CLUSTERS=${{SLURM_CLUSTERS:-doduo}}
+	sed -i /clusters=doduo/d "$script"
+	;;
+esac
+[ "$SLURM_CLUSTERS" = doduo ] || {{ echo 'this is another cluster' >&2; exit 1; }}
+unset SLURM_CLUSTERS
+exec {real} "$@"
+"""
+TWO = 'n-[01-02]'
+INIT = """export PYTHONPATH=/nowhere CDPATH=/nowhere # as software stacks do
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+"""
+
+
+def conf(port):
+    """Two nodes with all that jobs of a site ask for, in a partition for each queue."""
+    nodes = f'NodeName={TWO} NodeHostname=localhost NodeAddr=127.0.0.1 Port=[{port}-{port + 1}]'
+    queues = {site.get('queue', CHOSEN) for site in SITES.values()}
+    lines = [f'PartitionName={name} Nodes={TWO} State=UP' for name in sorted(queues)]
+    more = ['GresTypes=gpu', 'JobSubmitPlugins=lua', 'TopologyPlugin=topology/tree']
+    return '\n'.join([f'{nodes} CPUs=2 Feature=mc,cpu Gres=gpu:4', *lines, *more])
+
+
+class SitePlace(NamedTuple):
+    shell: dict  # of a login node
+    double: Path  # folder of a gcc that makes a double of stream
+    first: Path  # a checkout to measure in, and one for nights, whose row measures nothing
+    nights: Path
+
+
+@pytest.fixture(scope='module')
+def site_place(slurm_emu, free_ports, call, environment, tmp_path_factory):
+    folder, double, *roots = map(tmp_path_factory.mktemp, ('slurm', 'double', 'first', 'nights'))
+    for root in roots:
+        copy_checkout(copy_checkout(root), ['ci', 'pyproject.toml', 'setup-env.sh'])
+        (root / '.venv').symlink_to(ROOT / '.venv')
+        pins = re.findall(r'_COMMIT=(\w+)', (root / 'ci/versions.env').read_text())
+        (root / '.spack').mkdir()
+        (root / '.spack/ready').write_text(f'{pins[0]} {pins[1]}\n')
+        for file in [*root.glob('reframe-checks/*.py'), *root.glob('systems/*.yaml')]:
+            if file.stem not in ('stream', 'cluster_stream', 'local'):
+                file.unlink()
+    row = tiny_check.text("tags = {'nightly'}\n    max_seconds = variable(float, value=1.0)")
+    row = row.replace('class tiny(', 'class stream(').replace('gcc-o2', 'gcc-o3')
+    (roots[1] / 'reframe-checks/stream.py').write_text(row)
+    double_stream.put_up(double)
+    for name in expected_nodes(TWO):
+        double_stream.plant(double, name)
+    (folder / 'job_submit.lua').write_text(PLUGIN)
+    (folder / 'topology.conf').write_text(f'SwitchName=s0 Nodes=n1,{TWO}\n')
+    for i in range(4):
+        (folder / f'gpu{i}').touch()
+    (folder / 'gres.conf').write_text(f'NodeName={TWO} Name=gpu File={folder}/gpu[0-3]\n')
+    port = free_ports(4)
+    more = {'SLURM_EMU_PORT': port, 'SLURM_EMU_CONF': conf(port + 2), 'SLURM_EMU_DEFAULT': 'NO'}
+    with slurm_emu(folder, 1, 1, 2, **more) as place:
+        path = f'{environment["PATH"]}:/usr/sbin'
+        for name in expected_nodes(TWO):
+            (folder / 'tmp' / name).mkdir(parents=True)
+            done = call('slurmd', '-N', name, '-f', place['SLURM_CONF'], **{**place, 'PATH': path})
+            assert done.returncode == 0, done.stderr
+        yield SitePlace({**place, 'MEMBW_BUILD': 'make', 'PATH': path}, double, *roots)
+
+
+@pytest.mark.slurm
+@pytest.mark.skipif(os.environ.get('MACHINES') != 'all', reason='make machines: some minutes')
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize('name', RIGHT)
+def test_a_night_of_each_site(site_place, call, quick_gcc, tmp_path, name):
+    """system add, the list, a row, then what a night does with its campaign: each is PASS."""
+    site, shell = SITES[name], site_place.shell
+    before = quick_gcc.partition(':')[0]
+    if 'cluster' in site:
+        before = f'{tmp_path}:{before}'
+        for tool in 'sbatch srun sinfo squeue scontrol scancel sacct'.split():
+            (tmp_path / tool).write_text(OTHER.format(real=shutil.which(tool)))
+            (tmp_path / tool).chmod(0o755)
+
+    def said(root, *words, before=before):
+        own = {**shell, **variables(root), 'PATH': f'{before}:{shell["PATH"]}'}
+        done = call(*words, cwd=root, timeout=300, **own)
+        text = f'{done.stdout}{done.stderr}'
+        print(f'--- {name}: {shlex.join(map(str, words))}: exit status {done.returncode}\n{text}')
+        return done.returncode, text
+
+    queue, first, nights = site.get('queue', CHOSEN), site_place.first, site_place.nights
+    words = ('membw', 'system', 'add', f'{name}-2', '--partition', queue, '--dry-run')
+    status, text = said(first, *words, '--access', ' '.join(site['access']))
+    assert status == 0, text
+    (part,) = yaml.safe_load(text.partition('\nmembw: ')[0])['partitions']
+    assert part['processor']['num_cpus'] == os.cpu_count()
+    assert f'-p {queue}' in part['access']
+
+    for root in (first, nights):
+        (root / 'init').write_text(INIT)
+        site = {**site, 'prepare_cmds': [f'. {root}/init'], 'cores': [2, 1]}
+        text = system_file(name, site)
+        (root / f'systems/{name}.yaml').write_text(text)
+    _, text = said(first, 'reframe', '-c', 'reframe-checks', '-l', '--system', name)
+    assert '- stream %pinning=omp' in text and '- cluster_stream' in text
+    words = ['membw', 'run', '--full', '--system', name, '-n', 'stream%pinning=omp']
+    words += [f'-S{one}' for one in ('array_size=100000', 'ntimes=3', f'allow={ALLOW}')]
+    status, text = said(first, *words)
+    assert re.search(r'^Verdict: (PASS|UNDECIDED \(allowed)', text, re.M)
+
+    shutil.rmtree(nights / 'results', ignore_errors=True)
+    with_double = f'{site_place.double}:{before}'
+    status, text = said(nights, 'membw', 'nightly', '--system', name, before=with_double)
+    (night,) = nights.glob(f'results/nights/{name}/2*')
+    lines = (night / 'nodecheck.txt').read_text().splitlines()
+    assert (status, lines) == (0, ['n-01 PASS', 'n-02 PASS']) and 'all is well' in text

@@ -302,7 +302,8 @@ SETTINGS = [
     *(({'OMP_NUM_THREADS': value}, 'warnings', [NUMBER.format(value)])
       for value in ('a', '0', '-1', '2x')),
     # nothing was requested, and a variable of whichever name leaves less than there is
-    *(({'OMP_NUM_THREADS': None, name: value}, 'warnings' if len(CPUS) > 1 else '', ['1 thread, though '])
+    *(({'OMP_NUM_THREADS': None, name: value}, *(('warnings', ['1 thread, though ']) if
+        len(CPUS) > 1 else ('', [''])))
       for name, value in (('OMP_THREAD_LIMIT', 1), ('OMP_MAX_ACTIVE_LEVELS', 0))),
     ({'OMP_NUM_THREADS': len(CPUS), 'OMP_DYNAMIC': 'true'}, '', ['']),  # each region has as many
     *(({'OMP_NUM_THREADS': 1, name: value}, 'reasons',

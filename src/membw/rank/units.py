@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterable
@@ -10,8 +9,8 @@ from typing import NamedTuple
 
 from membw.errors import MembwError
 from membw.results.hostlist import expected_nodes
+from membw.site import slurm
 
-LIMIT_S = 20
 # of topology/tree and topology/block
 UNIT = re.compile(r'^(Switch|Block)Name=(\S+) .*?\bNodes=(\S+)', re.M)
 
@@ -34,16 +33,15 @@ def by_name(nodes: Iterable[str]) -> list[Unit]:
     return [Unit(name, 'by name', frozenset(of)) for name, of in found.items()]
 
 
-def units(nodes: Iterable[str]) -> list[Unit]:
-    """By Slurm's topology where it has these nodes, else by name."""
+def units(nodes: Iterable[str], cluster: str = '') -> list[Unit]:
+    """By the topology of Slurm's cluster where it has these nodes, else by name."""
     full = {node.split('.')[0]: node for node in nodes}
     if not shutil.which('scontrol'):
         return by_name(full.values())
     try:
-        words = ['scontrol', 'show', 'topology']
-        text = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT_S).stdout
+        text = slurm.query('scontrol', 'show', 'topology', cluster=cluster)
         parts = [(f'{k.lower()} {n}', expected_nodes(of)) for k, n, of in UNIT.findall(text)]
-    except (OSError, subprocess.TimeoutExpired, MembwError):
+    except (slurm.NoAnswer, MembwError):
         text, parts = '', []
     if text.strip() and not parts:
         print(

@@ -67,13 +67,14 @@ def keep_job(results: pathlib.Path, stem: str, stage: str | pathlib.Path, job: d
     (folder / 'job.json').write_text(json.dumps(job, indent=1) + '\n')
 
 
-def empty_record(program: str, node: str) -> dict:
+def empty_record(program: str, node: str, cluster: str = '') -> dict:
     """Of a case that left no record of its own: what is missing, and its case, come with it."""
     nothing = {'metrics': {}, 'reasons': [], 'warnings': [], 'facts': {}, 'verdict': 'INVALID'}
     return {
         'schema': SCHEMA,
         'program': program,
         'host': node,
+        'cluster': cluster,
         'time': utc(time.time()),
         **nothing,
     }

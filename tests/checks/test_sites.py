@@ -298,9 +298,9 @@ for word; do
 done
 case {real} in
 *sbatch) # the lines of a job say less than the environment
-	[ -f "$script" ] || script=$(mktemp) && [ -t 0 ] || cat >>"$script"
-	! grep -q clusters=doduo "$script" || SLURM_CLUSTERS=${{SLURM_CLUSTERS:-doduo}}
-	sed -i /clusters=doduo/d "$script"
+	[ -f "$script" ] || {{ script=$(mktemp) && cat >"$script" && set -- "$@" "$script"; }}
+	! grep -q '#SBATCH -M doduo' "$script" || SLURM_CLUSTERS=${{SLURM_CLUSTERS:-doduo}}
+	sed -i '/#SBATCH -M doduo/d' "$script"
 	;;
 esac
 [ "$SLURM_CLUSTERS" = doduo ] || {{ echo 'this is another cluster' >&2; exit 1; }}
@@ -402,7 +402,7 @@ def test_a_night_of_each_site(site_place, call, quick_gcc, tmp_path, name):
     words = ['membw', 'run', '--full', '--system', name, '-n', 'stream%pinning=omp']
     words += [f'-S{one}' for one in ('array_size=100000', 'ntimes=3', f'allow={ALLOW}')]
     status, text = said(first, *words)
-    assert re.search(r'^Verdict: (PASS|UNDECIDED \(allowed)', text, re.M)
+    assert re.search(r'^  gcc-o3 .* (PASS|UNDECIDED)$', text, re.M)
 
     shutil.rmtree(nights / 'results', ignore_errors=True)
     with_double = f'{site_place.double}:{before}'

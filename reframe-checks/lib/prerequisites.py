@@ -54,11 +54,27 @@ def no_scheduler(partition: SystemPartition) -> str | None:
             reason = f"{partition.fullname} needs Slurm: no 'sbatch' on this host"
         elif answer(f'{other}sinfo -h') is None:
             reason = f"{partition.fullname} needs Slurm: no controller answers 'sinfo'"
+        elif said := no_partition(tuple(partition.access)):
+            reason = f'{partition.fullname} needs a partition of Slurm: {said}'
     elif is_card(partition):
         reason = unreachable(partition)
         if not reason:  # of the moment is what does not answer, not which card is there
             return another(partition)
     return f'{NOT_NOW}{reason}' if reason else None
+
+
+@functools.cache
+def no_partition(access: tuple[str, ...]) -> str:
+    """Slurm's words for jobs that name none, where none is the default, and what to write."""
+    is_named = slurm.option(access, '-p', '--partition')
+    if is_named or any(word.startswith(('-J', '--job-option')) for word in sys.argv):
+        return ''
+    words = [word for one in access for word in slurm.words_of(one)]
+    try:
+        slurm.query('sbatch', '--test-only', *words, text='#!/bin/sh\n')
+    except slurm.NoAnswer as err:
+        return str(err) if slurm.NO_PARTITION in str(err) else ''
+    return ''
 
 
 def refuse_what_is_elsewhere() -> None:

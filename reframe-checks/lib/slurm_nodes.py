@@ -13,6 +13,7 @@ from reframe.core.schedulers.slurm import slurm_state_completed
 
 from lib.batch_job import OF_SESSION, cluster
 from membw.printable import plural
+from membw.results import ledger
 from membw.site import slurm
 from membw.site.slurm import NoAnswer
 
@@ -51,7 +52,13 @@ def under_way(job: Job, ids: Iterable[str]) -> list[str]:
     except NoAnswer:
         return [*ids]
     states = dict([*line.split(), ''][:2] for line in lines if line.strip())
-    return [one for one in ids if one in states and not slurm_state_completed(states[one])]
+    known = {one: states[one] for one in ids if one in states}
+    return [one for one, state in known.items() if not is_ended(state)]
+
+
+def is_ended(state: str | None) -> bool:
+    """ReFrame waits for a job that was preempted: of ours none is requeued."""
+    return slurm_state_completed(state) or state in ledger.STATES
 
 
 def wait_for_session(job: Job, say: Say) -> None:

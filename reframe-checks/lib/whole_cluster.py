@@ -89,6 +89,8 @@ class whole_cluster(measurement):
         self.num_tasks_per_node, self.num_cpus_per_task = len(shares), len(shares[0])
         if (self.current_partition.processor.num_cpus_per_core or 1) > 1:
             self.use_multithreading = False
+        if not (with_mpi or self.starter):  # each process for itself, whoever starts MPI's here
+            self.job.launcher = getlauncher('srun')()
         self.by_srun = self.job.launcher.registered_name == 'srun'
         self.notes_ends = self.by_srun and not with_mpi
         self.expected = {}  # what nodes lack, their verdicts say

@@ -109,7 +109,8 @@ def test_slurm_is_asked_how_many_nodes_a_job_would_get_now(tool, tmp_path, least
 
 
 STATES = {'PENDING': 1, 'RUNNING': 1, 'SUSPENDED': 1, 'COMPLETING': 1, 'STOPPED': 1,
-          'COMPLETED': 0, 'CANCELLED': 0, 'NODE_FAIL': 0, 'TIMEOUT': 0}  # fmt: skip
+          'COMPLETED': 0, 'CANCELLED': 0, 'NODE_FAIL': 0, 'TIMEOUT': 0, 'PREEMPTED': 0,
+          'REVOKED': 0, 'BOOT_FAIL': 0, 'DEADLINE': 0}  # fmt: skip
 
 
 @pytest.mark.parametrize('state, waits', STATES.items())
@@ -258,6 +259,12 @@ def test_a_full_cluster_and_a_controller_without_an_answer_are_missing_with_thei
 ):
     run, place = emulated
     nodes = ('scontrol', 'update', 'nodename=n1,n2,n3')
+    call('scontrol', 'update', 'partitionname=regular1', 'default=no', **place)
+    try:
+        _, text = run('nowhere', *CLUSTER, '-n', 'stream%pinning=omp')
+        assert "write '-p NAME' to 'access' of the system's file" in text
+    finally:
+        call('scontrol', 'update', 'partitionname=regular1', 'default=yes', **place)
     call(*nodes, 'state=drain', 'reason=test', **place)
     tool('scontrol', "echo 'slurm_load_node: Socket timed out' >&2; exit 1")
     path = f'{tmp_path}:{quick_gcc}'
@@ -275,9 +282,7 @@ def test_a_full_cluster_and_a_controller_without_an_answer_are_missing_with_thei
 
 CHOSEN = 'chosen'  # of jobs that name no partition, and none is the default: by the site's plugin
 PLUGIN = """function slurm_job_submit(job, part, uid)
-	if job.partition == nil and (job.account or job.qos or job.features) then
-		job.partition = 'chosen'
-	end
+	if job.partition == nil then job.partition = 'chosen' end
 	return slurm.SUCCESS
 end
 function slurm_job_modify(job, record, part, uid) return slurm.SUCCESS end
@@ -299,25 +304,26 @@ done
 case {real} in
 *sbatch) # the lines of a job say less than the environment
 	[ -f "$script" ] || {{ script=$(mktemp) && cat >"$script" && set -- "$@" "$script"; }}
-	! grep -q '#SBATCH -M doduo' "$script" || SLURM_CLUSTERS=${{SLURM_CLUSTERS:-doduo}}
-	sed -i '/#SBATCH -M doduo/d' "$script"
+	line='#SBATCH (-M |--clusters=)doduo'
+	! grep -Eq "$line" "$script" || SLURM_CLUSTERS=${{SLURM_CLUSTERS:-doduo}}
+	sed -Ei "/$line/d" "$script"
 	;;
 esac
 [ "$SLURM_CLUSTERS" = doduo ] || {{ echo 'this is another cluster' >&2; exit 1; }}
 unset SLURM_CLUSTERS
 exec {real} "$@"
 """
-TWO = 'n-[01-02]'
+FIVE = 'n-[01-05]'
 INIT = """export PYTHONPATH=/nowhere CDPATH=/nowhere # as software stacks do
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 """
 
 
 def conf(port):
-    """Two nodes with all that jobs of a site ask for, in a partition for each queue."""
-    nodes = f'NodeName={TWO} NodeHostname=localhost NodeAddr=127.0.0.1 Port=[{port}-{port + 1}]'
+    """Nodes with all that jobs of a site ask for, in a partition for each queue."""
+    nodes = f'NodeName={FIVE} NodeHostname=localhost NodeAddr=127.0.0.1 Port=[{port}-{port + 4}]'
     queues = {site.get('queue', CHOSEN) for site in SITES.values()}
-    lines = [f'PartitionName={name} Nodes={TWO} State=UP' for name in sorted(queues)]
+    lines = [f'PartitionName={name} Nodes={FIVE} State=UP' for name in sorted(queues)]
     more = ['GresTypes=gpu', 'JobSubmitPlugins=lua', 'TopologyPlugin=topology/tree']
     return '\n'.join([f'{nodes} CPUs=2 Feature=mc,cpu Gres=gpu:4', *lines, *more])
 
@@ -341,22 +347,26 @@ def site_place(slurm_emu, free_ports, call, environment, tmp_path_factory):
         for file in [*root.glob('reframe-checks/*.py'), *root.glob('systems/*.yaml')]:
             if file.stem not in ('stream', 'cluster_stream', 'local'):
                 file.unlink()
-    row = tiny_check.text("tags = {'nightly'}\n    max_seconds = variable(float, value=1.0)")
-    row = row.replace('class tiny(', 'class stream(').replace('gcc-o2', 'gcc-o3')
+    row = """tags = {'nightly'}
+    max_seconds = variable(float, value=1.0)
+    prerun_cmds = ['export SLURM_EXPORT_ENV=ALL']"""
+    row = tiny_check.text(row)
+    for one, other in ('tiny(', 'stream('), ('gcc-o2', 'gcc-o3'), ("'echo'", "'/bin/echo'"):
+        row = row.replace(one, other)
     (roots[1] / 'reframe-checks/stream.py').write_text(row)
     double_stream.put_up(double)
-    for name in expected_nodes(TWO):
+    for name in expected_nodes(FIVE):
         double_stream.plant(double, name)
     (folder / 'job_submit.lua').write_text(PLUGIN)
-    (folder / 'topology.conf').write_text(f'SwitchName=s0 Nodes=n1,{TWO}\n')
+    (folder / 'topology.conf').write_text(f'SwitchName=s0 Nodes=n1,{FIVE}\n')
     for i in range(4):
         (folder / f'gpu{i}').touch()
-    (folder / 'gres.conf').write_text(f'NodeName={TWO} Name=gpu File={folder}/gpu[0-3]\n')
-    port = free_ports(4)
+    (folder / 'gres.conf').write_text(f'NodeName={FIVE} Name=gpu File={folder}/gpu[0-3]\n')
+    port = free_ports(7)
     more = {'SLURM_EMU_PORT': port, 'SLURM_EMU_CONF': conf(port + 2), 'SLURM_EMU_DEFAULT': 'NO'}
     with slurm_emu(folder, 1, 1, 2, **more) as place:
         path = f'{environment["PATH"]}:/usr/sbin'
-        for name in expected_nodes(TWO):
+        for name in expected_nodes(FIVE):
             (folder / 'tmp' / name).mkdir(parents=True)
             done = call('slurmd', '-N', name, '-f', place['SLURM_CONF'], **{**place, 'PATH': path})
             assert done.returncode == 0, done.stderr
@@ -393,7 +403,8 @@ def test_a_night_of_each_site(site_place, call, quick_gcc, tmp_path, name):
     assert f'-p {queue}' in part['access']
 
     for root in (first, nights):
-        (root / 'init').write_text(INIT)
+        path = site_place.double if root == nights else before
+        (root / 'init').write_text(f'{INIT}export PATH={path}:$PATH\n')  # --export=NONE
         site = {**site, 'prepare_cmds': [f'. {root}/init'], 'cores': [2, 1]}
         text = system_file(name, site)
         (root / f'systems/{name}.yaml').write_text(text)
@@ -409,4 +420,5 @@ def test_a_night_of_each_site(site_place, call, quick_gcc, tmp_path, name):
     status, text = said(nights, 'membw', 'nightly', '--system', name, before=with_double)
     (night,) = nights.glob(f'results/nights/{name}/2*')
     lines = (night / 'nodecheck.txt').read_text().splitlines()
-    assert (status, lines) == (0, ['n-01 PASS', 'n-02 PASS']) and 'all is well' in text
+    assert lines == [f'{node} PASS' for node in expected_nodes(FIVE)], text
+    assert status == 0 and 'all is well' in text

@@ -9,11 +9,9 @@ from collections.abc import Callable, Iterable
 import reframe.core.runtime as runtime
 from reframe.core.exceptions import ReframeError
 from reframe.core.schedulers import Job
-from reframe.core.schedulers.slurm import slurm_state_completed
 
-from lib.batch_job import OF_SESSION, cluster
+from lib.batch_job import OF_SESSION, cluster, is_ended
 from membw.printable import plural
-from membw.results import ledger
 from membw.site import slurm
 from membw.site.slurm import NoAnswer
 
@@ -54,11 +52,6 @@ def under_way(job: Job, ids: Iterable[str]) -> list[str]:
     states = dict([*line.split(), ''][:2] for line in lines if line.strip())
     known = {one: states[one] for one in ids if one in states}
     return [one for one, state in known.items() if not is_ended(state)]
-
-
-def is_ended(state: str | None) -> bool:
-    """ReFrame waits for a job that was preempted: of ours none is requeued."""
-    return slurm_state_completed(state) or state in ledger.STATES
 
 
 def wait_for_session(job: Job, say: Say) -> None:

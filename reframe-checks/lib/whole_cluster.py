@@ -196,8 +196,7 @@ class whole_cluster(measurement):
         made = []
         for node, host in zip(nodes, match_expected(hosts, nodes), strict=True):
             if host not in hosts:
-                is_of = re.compile(rf'(?<![\w-]){re.escape(node)}(?![\w-])')  # gpu-1, not gpu-1-2
-                own = '\n'.join(line for line in printed.splitlines() if is_of.search(line))
+                own = ledger.lines_of(node, printed)
                 end = self.end_of(node, known, own or printed, ledger.how_job('', own))
                 missing = [ledger.Missing('', *end, node)._asdict()]
                 empty = archive.empty_record(self.program_name(), node, known.cluster)

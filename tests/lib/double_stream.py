@@ -1,5 +1,5 @@
-"""TEST DOUBLE of stream: a gcc that makes it in place of any program; it leaves a made-up record of
-each node."""
+"""TEST DOUBLE of stream: a gcc that makes it of any program; it leaves a made-up record of each
+node."""
 
 import json
 import shlex

@@ -133,6 +133,13 @@ def how_job(state: str | None, printed: str) -> str:
     return next((text for pattern, text in PRINTED if pattern.search(printed)), '')
 
 
+def lines_of(node: str, printed: str) -> str:
+    """Those that name a node: gpu-1 is not gpu-1-2, and n1 not n1.b of another domain."""
+    before, name = r'(?:(?<![\w.-])|(?<=slurmstepd-))', re.escape(node)
+    is_of = re.compile(rf'{before}{name}(?![\w-]|\.\w)')
+    return '\n'.join(line for line in printed.splitlines() if is_of.search(line))
+
+
 def last_words(text: str) -> str:
     """The line of a stderr that says why: ours, else a compiler's error, else what a tool said
     first, as its usage and srun's line come after; '' where nothing was printed. The shell's own

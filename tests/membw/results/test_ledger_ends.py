@@ -114,6 +114,16 @@ def test_the_last_words_are_the_programs_own(stderr, shown):
     assert said.startswith(shown) and bool(said) == bool(shown)
 
 
+NAMES = ['n1', 'n10', 'n01', 'N1', 'gpu-1', 'gpu-1-2', 'a-gpu-1', 'n1.site.org', 'x.n1']
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_the_lines_of_a_node_are_not_those_of_one_with_a_name_like_it(name):
+    for line in 'srun: error: {}: task 0: Killed', 'slurmstepd-{}: error', 'node {}.', '{}':
+        printed = '\n'.join(line.format(one) for one in NAMES)
+        assert ledger.lines_of(name, printed) == line.format(name)
+
+
 def test_a_ledger_knows_who_started_and_on_what(tmp_path):
     lines = 'begun n1 doduo\nstarted a.json n1\nended a.json 132 77 5\nended - 1 77 5\nnote x=1\n'
     (tmp_path / ledger.NAME).write_text(lines)

@@ -23,6 +23,7 @@ from membw.results.hostlist import expected_nodes
 from membw.site import binder, slurm, systems
 
 SITES = yaml.safe_load((ROOT / 'tests/data/sites.yaml').read_text())
+OTHERS = 'pbs', 'torque', 'lsf', 'sge', 'oar'  # that this ReFrame can write jobs for
 RIGHT = [name for name, site in SITES.items() if 'refused' not in site]
 
 
@@ -64,8 +65,11 @@ def test_each_site_gets_a_job_as_it_takes_them(reframe, tmp_path):
     copy, every = copy_checkout(tmp_path), yaml.safe_load(system_file('all', SITES[RIGHT[0]]))
     files = {name: yaml.safe_load(system_file(name, SITES[name])) for name in RIGHT}
     every['partitions'] = [file['partitions'][0] | {'name': n} for n, file in files.items()]
+    one = every['partitions'][0] | {'launcher': 'mpirun', 'access': ['-q work']}
+    every['partitions'] += [one | {'name': name, 'scheduler': name} for name in OTHERS]
     (copy / 'systems/all.yaml').write_text(yaml.safe_dump(every))
-    words, number = ('-n', '^stream%pinning=omp', '-n', '^cluster_stream'), 1 + 4 * len(RIGHT)
+    words = '-n', '^stream%pinning=omp', '-n', '^cluster_stream'
+    number = 1 + 4 * len(RIGHT) + 2 * len(OTHERS)
     done = reframe('', '--dry-run', '--system', 'all', *words, root=copy, MEMBW_BUILD='')
     assert done.code == 0 and f'Ran {number}/{number}' in done.text, done.text
     for name in RIGHT:
@@ -78,6 +82,9 @@ def test_each_site_gets_a_job_as_it_takes_them(reframe, tmp_path):
             assert f'--cpus-per-task={site["cores"][0]}\n' in text
             environment, program = text.index('SLURM_EXPORT_ENV=ALL'), text.index(' --json ')
             assert text.index('SLURM_RESTART_COUNT') < environment < program
+    for name in OTHERS:
+        (script,) = (done.folder / f'stage/all/{name}').glob('*/stream*/rfm_job.sh')
+        assert not re.search('scontrol|sbatch|srun|SLURM_(RESTART|EXPORT)', script.read_text())
 
 
 class Scheduler:
@@ -313,7 +320,7 @@ esac
 unset SLURM_CLUSTERS
 exec {real} "$@"
 """
-FIVE = 'n-[01-05]'
+FIVE, SQUEUE = 'n-[01-05]', {'MEMBW_SLURM_BACKEND': 'squeue'}  # there is no accounting
 INIT = """export PYTHONPATH=/nowhere CDPATH=/nowhere # as software stacks do
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 """
@@ -370,7 +377,7 @@ def site_place(slurm_emu, free_ports, call, environment, tmp_path_factory):
             (folder / 'tmp' / name).mkdir(parents=True)
             done = call('slurmd', '-N', name, '-f', place['SLURM_CONF'], **{**place, 'PATH': path})
             assert done.returncode == 0, done.stderr
-        yield SitePlace({**place, 'MEMBW_BUILD': 'make', 'PATH': path}, double, *roots)
+        yield SitePlace({**place, 'MEMBW_BUILD': 'make', 'PATH': path, **SQUEUE}, double, *roots)
 
 
 @pytest.mark.slurm

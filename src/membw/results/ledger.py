@@ -100,7 +100,8 @@ def write(folder: str | Path, expected: Mapping[str, str]) -> None:
 
 def begun() -> str:
     """A line of a job's script, before all others."""
-    return f'export MEMBW_LEDGER="$PWD/{NAME}"; echo "begun {NODE} $SLURM_CLUSTER_NAME" >>{NAME}'
+    where = f'{NODE} ${{SLURM_CLUSTER_NAME:-}}'
+    return f'export MEMBW_LEDGER="$PWD/{NAME}"; echo "begun {where}" >>{NAME}'
 
 
 def ended(file: str = WHOLE, status: str = '$?') -> str:

@@ -25,8 +25,8 @@ whose() { # sets `owner` (nobody, us, other), `state` and `reason`
 	reason=${answer#*|}
 	case $state:$reason in
 	drain*:membw:* | down*:membw:* | fail*:membw:* | inval*:membw:*) owner=us ;;
-	drain* | down* | fail* | inval*) owner=other ;;
-	*) owner=nobody ;;
+	idle:* | alloc*:* | mix*:* | comp*:* | plan*:* | reserv*:* | maint*:*) owner=nobody ;;
+	*) owner=other ;; # also reboot, power_down and what newer releases have
 	esac
 }
 

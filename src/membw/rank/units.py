@@ -11,8 +11,8 @@ from membw.errors import MembwError
 from membw.results.hostlist import expected_nodes
 from membw.site import slurm
 
-# of topology/tree and topology/block
-UNIT = re.compile(r'^(Switch|Block)Name=(\S+) .*?\bNodes=(\S+)', re.M)
+# of topology/tree, topology/block and newer ones: a switch, a block, a ring
+UNIT = re.compile(r'^\s*([A-Z][a-z]+)Name=(\S+) .*?\bNodes=(\S+)', re.M)
 
 
 class Unit(NamedTuple):

@@ -114,6 +114,13 @@ def option(options: Iterable[str], *names: str) -> str:
     return str(parser.parse_known_args(words)[0].value)
 
 
+def without(words: list[str], *names: str) -> list[str]:
+    """An option's words, however it is written, are left out."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument(*names)
+    return parser.parse_known_args(words)[1]
+
+
 def words_of(line: str) -> list[str]:
     """As a shell has them; as they stand where a quote is left open: `--comment=it's`."""
     try:

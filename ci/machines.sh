@@ -1,6 +1,6 @@
 #!/bin/sh
 # What `make machines` runs, with what it needs: all machines of tests/machines in qemu, README's first
-# line in the file trees of two architectures, and the bundle.
+# line in the file trees of two architectures, the bundle, a night of each site of tests/data/sites.yaml.
 set -eu
 unset CDPATH
 cd "$(dirname "$0")/.."
@@ -10,7 +10,8 @@ sh ci/setup.sh
 sh ci/test-packages.sh
 # shellcheck source=ci/packages.sh
 . ci/packages.sh
-wanted=$(missing_packages cpio=cpio 'qemu-system-x86_64=qemu-system-x86 ipxe-qemu' \
+wanted=$(missing_packages slurmctld=slurmctld slurmd=slurmd sinfo=slurm-client munged=munge \
+	mpirun=openmpi-bin cpio=cpio 'qemu-system-x86_64=qemu-system-x86 ipxe-qemu' \
 	qemu-system-aarch64=qemu-system-arm \
 	qemu-system-ppc64=qemu-system-ppc \
 	'aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu libc6-dev-arm64-cross' \
@@ -28,4 +29,5 @@ done
 # shellcheck source=setup-env.sh
 . ./setup-env.sh
 MACHINES=all exec python -m pytest -rs -s tests/machines tests/ci/test_bundle.py \
+	tests/checks/test_sites.py::test_a_night_of_each_site \
 	tests/spack/test_spack.py::test_the_concretizer_says_why_a_spec_cannot_be

@@ -172,6 +172,9 @@ def errors(stage: str, job: Job) -> str:
 
 def never_begun(job: Job) -> str:
     """The message for a job that never started, with Slurm's reason if it is known."""
+    how = ledger.how_job(getattr(job, 'state', ''), '')
+    if how not in ('', 'cancelled'):
+        return f'job {job.jobid} ended before it started: {how}'
     limit = f' for {job.max_pending_time:g} s (max_pending_time)' if job.max_pending_time else ''
     text = f'job {job.jobid} waited{limit} and was cancelled before it started'
     said = ''

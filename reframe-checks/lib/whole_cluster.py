@@ -204,7 +204,7 @@ class whole_cluster(measurement):
         return made
 
     def end_of(self, node: str, known: ledger.Ledger, printed: str, of_job: str) -> ledger.End:
-        status, started = known.ended.get(node), node in known.started
+        status, started = known.ended.get(node), node.partition('.')[0] in known.started
         if status:
             other = self.is_of_another_cpu(known.cpus[node])
             end = ledger.judge(status, None, '', '', started, other)

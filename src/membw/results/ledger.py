@@ -65,7 +65,7 @@ class Ledger:
     def __init__(self, text: str = '') -> None:
         self.ended: dict[str, int] = {}  # {file: exit status as a shell has it}
         self.cpus: dict[str, str] = {}  # {file: CPU}
-        self.started: set[str] = set()  # files, and nodes
+        self.started: set[str] = set()  # files, and nodes without their domain
         self.node, self.cluster, self.lacks = '', '', ''
         self.notes: list[str] = []
         for line in text.splitlines():
@@ -74,7 +74,7 @@ class Ledger:
             if word == 'ended' and status.isdigit():
                 self.ended[name], self.cpus[name] = int(status), cpu
             elif word == 'started':
-                self.started |= {name, status}
+                self.started |= {name, status.partition('.')[0]}
             elif word == 'begun':
                 self.node = name if name[:1].isalnum() else 'localhost'  # (none)
                 self.cluster = status

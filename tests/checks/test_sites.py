@@ -302,18 +302,20 @@ for word; do
 	case $word in
 	-M | --clusters) is_next=yes ;;
 	-M* | --clusters=*) SLURM_CLUSTERS=doduo ;;
+	*.sh) script=$word ;;
 	*)
 		if [ "$is_next" ]; then SLURM_CLUSTERS=$word; else set -- "$@" "$word"; fi
-		is_next= script=$word
+		is_next=
 		;;
 	esac
 done
 case {real} in
 *sbatch) # the lines of a job say less than the environment
-	[ -f "$script" ] || {{ script=$(mktemp) && cat >"$script" && set -- "$@" "$script"; }}
-	line='#SBATCH (-M |--clusters=)doduo'
-	! grep -Eq "$line" "$script" || SLURM_CLUSTERS=${{SLURM_CLUSTERS:-doduo}}
-	sed -Ei "/$line/d" "$script"
+	copy=$(mktemp) line='#SBATCH (-M |--clusters=)doduo'
+	cat ${{script:+"$script"}} >"$copy"
+	! grep -Eq "$line" "$copy" || SLURM_CLUSTERS=${{SLURM_CLUSTERS:-doduo}}
+	sed -Ei "/$line/d" "$copy"
+	set -- "$@" "$copy"
 	;;
 esac
 [ "$SLURM_CLUSTERS" = doduo ] || {{ echo 'this is another cluster' >&2; exit 1; }}

@@ -95,8 +95,9 @@ def rank_files(
 def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     """The verdict on every node of the table, and on every expected one without a record."""
     first, again, missed = newest(table.figures, table.seen, table.together_s)
-    clusters = {x.node: cluster_of(x.of.record) for x in [*table.lost, *first, *again]}
-    there = {*clusters.values()} - {None, ''}
+    every: list[Figure | Lost] = [*table.lost, *first, *again]
+    clusters = {x.node: cluster_of(x.of.record) for x in every}
+    there = {name for name in clusters.values() if name}
     there -= {slurm.cluster_here()} if there else set()
     judged = judge(first, again, partial(units, cluster=there.pop() if len(there) == 1 else ''))
     verdicts = by_own_word(by_reference(judged.verdicts, [*first, *again]), [*first, *again])

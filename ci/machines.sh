@@ -1,6 +1,7 @@
 #!/bin/sh
 # What `make machines` runs, with what it needs: the tests marked `night`, among them the machines of
-# tests/machines in qemu, README's first line in the file trees of two architectures, the bundle, Spack.
+# tests/machines in qemu, README's first line in the file trees of two architectures, the bundle, Spack, a
+# night of each site of tests/data/sites.yaml.
 #
 # usage: ci/machines.sh [PYTEST ARGUMENT ...]
 set -eu
@@ -12,7 +13,8 @@ sh ci/setup.sh
 sh ci/test-packages.sh
 # shellcheck source=ci/packages.sh
 . ci/packages.sh
-wanted=$(missing_packages cpio=cpio 'qemu-system-x86_64=qemu-system-x86 ipxe-qemu' \
+wanted=$(missing_packages slurmctld=slurmctld slurmd=slurmd sinfo=slurm-client munged=munge \
+	mpirun=openmpi-bin cpio=cpio 'qemu-system-x86_64=qemu-system-x86 ipxe-qemu' \
 	qemu-system-aarch64=qemu-system-arm \
 	qemu-system-ppc64=qemu-system-ppc \
 	'aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu libc6-dev-arm64-cross' \

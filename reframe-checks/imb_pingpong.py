@@ -103,7 +103,7 @@ class imb_pingpong(measurement):
             f'rm -f rank.*; printf "%s\\n" {lines} >{RANK}',
             f'imb=$(command -v {program}) || imb={spack}',
             f'test -x "$imb" || {{ echo "lacks IMB-MPI1" >>{ledger.NAME}; exit 0; }}',
-            'here=$(hostname)',
+            f'here={ledger.NODE}',
             f'there={there}',
             NOTE_ENVIRONMENT,
         ]

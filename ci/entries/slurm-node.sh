@@ -5,6 +5,9 @@
 node=${SLURMD_NODENAME:-$(hostname -s)}
 health=${MEMBW_HEALTH:-${MEMBW_STREAM:-/opt/membw/bin/stream}}
 [ -n "${MEMBW_HEALTH:-}" ] || health=${health%/*}/membw-health
+# of a person's shell: the node is one of this host's cluster, in all of its partitions
+unset SLURM_CLUSTERS SINFO_PARTITION SINFO_FEDERATION
+export SINFO_LOCAL=1
 
 tell() { # TEXT: a health check's own output goes nowhere
 	echo "$node: $1" >&2
@@ -22,8 +25,8 @@ whose() { # sets `owner` (nobody, us, other), `state` and `reason`
 	reason=${answer#*|}
 	case $state:$reason in
 	drain*:membw:* | down*:membw:* | fail*:membw:* | inval*:membw:*) owner=us ;;
-	drain* | down* | fail* | inval*) owner=other ;;
-	*) owner=nobody ;;
+	idle:* | alloc*:* | mix*:* | comp*:* | plan*:* | reserv*:* | maint*:*) owner=nobody ;;
+	*) owner=other ;; # also reboot, power_down and what newer releases have
 	esac
 }
 

@@ -17,9 +17,11 @@ from reframe.core.builtins import run_after, run_before
 from reframe.core.fields import remove_convertible
 from reframe.core.schedulers import Job, JobScheduler
 from reframe.core.schedulers.local import LocalJobScheduler
+from reframe.core.schedulers.slurm import SlurmJobScheduler, slurm_state_completed
 from reframe.core.systems import System
 
 from lib import end
+from membw.results import ledger
 from membw.site import slurm
 
 LONGEST_WAIT = '12h'  # in a queue, where nobody says otherwise
@@ -129,6 +131,11 @@ def started_once(job: Job, *options: str) -> list[str]:
     return [*FIRST_LINES]
 
 
+def is_ended(state: str | None) -> bool:
+    """ReFrame waits for a job that was preempted: of ours none is requeued."""
+    return slurm_state_completed(state) or state in ledger.STATES
+
+
 def forget_outer_job(system: System) -> None:
     """sbatch hands the environment on: what Slurm set of a job in which ReFrame runs would be
     taken for the inner one's (SLURM_RESTART_COUNT, SLURM_MEM_PER_CPU, SLURM_CLUSTERS). By a
@@ -165,6 +172,9 @@ def errors(stage: str, job: Job) -> str:
 
 def never_begun(job: Job) -> str:
     """The message for a job that never started, with Slurm's reason if it is known."""
+    how = ledger.how_job(getattr(job, 'state', ''), '')
+    if how not in ('', 'cancelled'):
+        return f'job {job.jobid} ended before it started: {how}'
     limit = f' for {job.max_pending_time:g} s (max_pending_time)' if job.max_pending_time else ''
     text = f'job {job.jobid} waited{limit} and was cancelled before it started'
     said = ''
@@ -199,5 +209,6 @@ def poll(scheduler: JobScheduler, *jobs: Job) -> None:
             job._exception = None
 
 
-def mend_local_jobs() -> None:
+def mend_jobs() -> None:
     LocalJobScheduler._kill_all, LocalJobScheduler.poll = kill_own_alone, poll
+    SlurmJobScheduler.finished = lambda scheduler, job: is_ended(job.state)

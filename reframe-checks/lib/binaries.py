@@ -67,7 +67,7 @@ def take_in_environments() -> None:
                 every[0].features.append(feature)
 
 
-batch_job.mend_local_jobs()
+batch_job.mend_jobs()
 take_in_environments()
 prerequisites.refuse_what_is_elsewhere()
 

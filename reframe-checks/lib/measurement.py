@@ -17,7 +17,7 @@ from reframe.core.builtins import run_after, run_before, sanity_function, variab
 from reframe.core.exceptions import SanityError
 from reframe.core.logging import getlogger
 
-from lib import prerequisites, references
+from lib import prerequisites, references, slurm_nodes
 from lib.batch_job import batch_job, errors, is_begun, never_begun, option_words, refuse
 from lib.binaries import results
 from membw.errors import did_you_mean
@@ -282,7 +282,8 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         if record:
             self.note_provenance(record)
             self.note_metrics(record)
-        self.keep_all([record or archive.empty_record(self.program_name(), self.node)], label)
+        where = self.node, self.ledger.cluster
+        self.keep_all([record or archive.empty_record(self.program_name(), *where)], label)
 
     def keep_all(self, records: Iterable[dict], label: str = '') -> None:
         """Writes records into results/records, which the next run does not empty, and into
@@ -330,6 +331,7 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
             'test': type(self).__name__,
             'system': self.current_system.name,
             'partition': self.current_partition.name,
+            'scheduler': self.current_partition.scheduler.registered_name,
             'environ': self.current_environ.name,
             'pinning': getattr(self, 'pinning', ''),
             'parameters': self.other_parameters(),
@@ -375,6 +377,7 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
             'partition': partition.name,
             'environ': self.current_environ.name,
             'scheduler': partition.scheduler.registered_name,
+            'in_submit': slurm_nodes.in_submit(self.job),
             'script': self.job.script_filename.rpartition('/')[2],
             'record_in_stage': next(iter(self.expected), ''),
             'binary': self.binary.path,

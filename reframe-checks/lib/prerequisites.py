@@ -8,6 +8,7 @@ stage folder to it, runs the job in it and brings it back.
 import functools
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -46,17 +47,34 @@ def answer(command: str) -> str | None:
 
 def no_scheduler(partition: SystemPartition) -> str | None:
     """Why no job of this partition can be started from here, or None."""
-    reason = None
+    reason, cluster = None, slurm.option(partition.access, '-M', '--clusters')
+    other = f'SLURM_CLUSTERS={shlex.quote(cluster)} ' if cluster else ''
     if partition.scheduler.registered_name in slurm.SCHEDULERS:
         if not shutil.which('sbatch'):
             reason = f"{partition.fullname} needs Slurm: no 'sbatch' on this host"
-        elif answer('sinfo -h') is None:
+        elif answer(f'{other}sinfo -h') is None:
             reason = f"{partition.fullname} needs Slurm: no controller answers 'sinfo'"
+        elif said := no_partition(tuple(partition.access)):
+            reason = f'{partition.fullname} needs a partition of Slurm: {said}'
     elif is_card(partition):
         reason = unreachable(partition)
         if not reason:  # of the moment is what does not answer, not which card is there
             return another(partition)
     return f'{NOT_NOW}{reason}' if reason else None
+
+
+@functools.cache
+def no_partition(access: tuple[str, ...]) -> str:
+    """Slurm's words for jobs that name none, where none is the default, and what to write."""
+    is_named = slurm.option(access, '-p', '--partition')
+    if is_named or any(word.startswith(('-J', '--job-option')) for word in sys.argv):
+        return ''
+    words = [word for one in access for word in slurm.words_of(one)]
+    try:
+        slurm.query('sbatch', '--test-only', *words, text='#!/bin/sh\n')
+    except slurm.NoAnswer as err:
+        return str(err) if slurm.NO_PARTITION in str(err) else ''
+    return ''
 
 
 def refuse_what_is_elsewhere() -> None:

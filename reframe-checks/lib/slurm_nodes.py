@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable
 import reframe.core.runtime as runtime
 from reframe.core.exceptions import ReframeError
 from reframe.core.schedulers import Job
-from reframe.core.schedulers.slurm import slurm_state_completed
 
-from lib.batch_job import OF_SESSION, cluster
+from lib.batch_job import OF_SESSION, cluster, is_ended
 from membw.printable import plural
 from membw.site import slurm
 from membw.site.slurm import NoAnswer
@@ -51,7 +50,8 @@ def under_way(job: Job, ids: Iterable[str]) -> list[str]:
     except NoAnswer:
         return [*ids]
     states = dict([*line.split(), ''][:2] for line in lines if line.strip())
-    return [one for one in ids if one in states and not slurm_state_completed(states[one])]
+    known = {one: states[one] for one in ids if one in states}
+    return [one for one, state in known.items() if not is_ended(state)]
 
 
 def wait_for_session(job: Job, say: Say) -> None:
@@ -89,12 +89,14 @@ def starts(job: Job, nodes: int) -> tuple[bool, str]:
     job.num_tasks = nodes * (job.num_tasks_per_node or 1)
     lines = ['#!/bin/sh', *job.scheduler.emit_preamble(job), 'true', '']
     words, text = (f'--nodes={nodes}', *in_submit(job)), '\n'.join(lines)
-    return slurm.starts_now(*words, text=text, what=plural(nodes, 'node'))
+    what = plural(nodes, 'node')
+    return slurm.starts_now(*words, text=text, what=what, cluster=cluster(job))
 
 
 def in_submit(job: Job) -> list[str]:
     """What ReFrame gives to sbatch itself, where the partition says so."""
-    in_words = job.scheduler.get_option('sched_access_in_submit')
+    is_of_slurm = job.scheduler.registered_name in slurm.SCHEDULERS
+    in_words = is_of_slurm and job.scheduler.get_option('sched_access_in_submit')
     return [word for one in job.sched_access for word in one.split()] if in_words else []
 
 
@@ -108,7 +110,7 @@ def measure_again(job: Job, folder: pathlib.Path, nodes: list[str], say: Say) ->
         str(folder.parent / pathlib.Path(job.script_filename).name),
     ]  # fmt: skip
     try:
-        number = slurm.query(*words).split(';')[0].strip()
+        number = slurm.query(*words, cluster=cluster(job)).split(';')[0].strip()
     except NoAnswer as err:
         say(f'no further measurement: {err}')
         return

@@ -19,6 +19,7 @@ from lib.measurement import invalid_reasons, measurement
 from membw.errors import MembwError
 from membw.printable import at_most, plural
 from membw.results import archive, ledger
+from membw.results.hostlist import match_expected
 from membw.results.record import HIGHER
 from membw.site import slurm, topology
 
@@ -82,6 +83,8 @@ class whole_cluster(measurement):
         self.num_tasks_per_node, self.num_cpus_per_task = len(shares), len(shares[0])
         if (self.current_partition.processor.num_cpus_per_core or 1) > 1:
             self.use_multithreading = False
+        if not (with_mpi or self.starter):  # each process for itself, whoever starts MPI's here
+            self.job.launcher = getlauncher('srun')()
         self.by_srun = self.job.launcher.registered_name == 'srun'
         self.notes_ends = self.by_srun and not with_mpi
         self.expected = {}  # what nodes lack, their verdicts say
@@ -178,18 +181,17 @@ class whole_cluster(measurement):
     def of_the_lost(
         self, stage: pathlib.Path, records: list[dict], nodes: list[str]
     ) -> list[dict]:
-        hosts = {record['host'].partition('.')[0] for record in records}
+        hosts = {record['host'] for record in records}
         known = ledger.read(stage)
         printed = batch_job.errors(str(stage), self.job)
         made = []
-        for node in nodes:
-            name = node.partition('.')[0]
-            if name not in hosts:
-                is_of = re.compile(rf'\b{re.escape(name)}\b')
-                own = '\n'.join(line for line in printed.splitlines() if is_of.search(line))
+        for node, host in zip(nodes, match_expected(hosts, nodes), strict=True):
+            if host not in hosts:
+                own = ledger.lines_of(node, printed)
                 end = self.end_of(node, known, own or printed, ledger.how_job('', own))
                 missing = [vars(ledger.Missing('', *end, node))]
-                made.append(archive.empty_record(self.program_name(), node) | {'missing': missing})
+                empty = archive.empty_record(self.program_name(), node, known.cluster)
+                made.append(empty | {'missing': missing})
         return made
 
     def end_of(self, node: str, known: ledger.Ledger, printed: str, of_job: str) -> ledger.End:
@@ -199,7 +201,7 @@ class whole_cluster(measurement):
             end = ledger.judge(status, None, '', '', started, other)
             assert end
             return end
-        if started or of_job not in ('', 'cancelled'):
+        if started or of_job not in ('', *ledger.EARLY):
             return ledger.End(of_job or GONE, True)
         return ledger.End(ledger.last_words(printed) or GONE, False)
 

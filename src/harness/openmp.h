@@ -14,4 +14,6 @@
 #define omp_get_num_threads() 1
 #define omp_get_max_threads() 1
 #define omp_set_num_threads(count) ((void)(count))
+#define omp_get_num_procs() 1
+#define omp_set_dynamic(is) ((void)(is))
 #endif

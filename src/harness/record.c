@@ -48,6 +48,8 @@ static void record_identity(const struct program *program)
 	json_text("version", MEMBW_VERSION);
 	json_text("time", when);
 	json_text("host", record_host());
+	if (getenv("SLURM_CLUSTER_NAME"))
+		json_text("cluster", getenv("SLURM_CLUSTER_NAME"));
 	json_count("rank", (unsigned)record_rank_own);
 	json_count("ranks", (unsigned)record_rank_count);
 	json_count("threads", (unsigned)threads_count());

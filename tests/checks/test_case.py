@@ -119,6 +119,8 @@ def test_a_job_that_never_began_is_reported_as_that(tmp_path, tool, limit, said)
     made.gather()
     assert never_begun(made.job) == said
     assert [(one.why, one.died, one.node) for one in made.missing] == [(said, False, '')]
+    made.job.state = 'BOOT_FAIL'
+    assert never_begun(made.job) == 'job 7 ended before it started: the node was not ready'
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.alone
 def exit_status_of_another_child(folder: pathlib.Path, is_replaced: bool) -> int:
     """Of a child that exits with 3, after a local job has ended."""
     if is_replaced:
-        batch_job.mend_local_jobs()
+        batch_job.mend_jobs()
     other = subprocess.Popen(['sh', '-c', 'exit 3'])
     process = subprocess.Popen(['true'], start_new_session=True)
     files = {f'f_{name}': (folder / name).open('w') for name in ('stdout', 'stderr')}
@@ -46,7 +46,7 @@ def test_what_a_job_wrote_before_its_time_limit_is_read(tmp_path, monkeypatch, n
     """Where ReFrame's own job has no error without us, poll() can go."""
     for ours in ('poll', '_kill_all'):
         monkeypatch.setattr(LocalJobScheduler, ours, getattr(LocalJobScheduler, ours))
-    batch_job.mend_local_jobs()
+    batch_job.mend_jobs()
     scheduler = LocalJobScheduler()
     job = Job.create(scheduler, getlauncher('local')(), name=name, workdir=str(tmp_path))
     process = subprocess.Popen(['sleep', '60'], start_new_session=True)

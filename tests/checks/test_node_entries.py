@@ -198,7 +198,8 @@ def by_membw(folder, word):
 def test_what_somebody_wrote_into_slurm_stays(slurm, node, tmp_path, entry, state, word):
     before = node(*STATES[state])
     status, reason = TABLE[entry, state][word]
-    found, said = run(tmp_path, entry, **by_membw(tmp_path, word), **slurm)
+    of_shell = {'SLURM_CLUSTERS': 'joltik', 'SINFO_PARTITION': 'none'}
+    found, said = run(tmp_path, entry, **by_membw(tmp_path, word), **slurm, **of_shell)
     assert found == status, said
     after = node()
     if reason is SAME:

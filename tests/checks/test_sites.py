@@ -4,18 +4,27 @@ whose nodes have other names than the host."""
 import json
 import os
 import re
+import shlex
+import shutil
 import types
+from pathlib import Path
+from typing import NamedTuple
 
+import made_up_records as made
 import pytest
+import standin_gcc
+import tiny_check
 import yaml
-from checkout_copy import copy_checkout
+from checkout_copy import copy_checkout, variables
 from lib import batch_job, slurm_nodes
 from places import ROOT
 
 from membw import presets
+from membw.results.hostlist import expected_nodes
 from membw.site import binder, slurm, systems
 
 SITES = yaml.safe_load((ROOT / 'tests/data/sites.yaml').read_text())
+OTHERS = 'pbs', 'torque', 'lsf', 'sge', 'oar'  # that this ReFrame can write jobs for
 RIGHT = [name for name, site in SITES.items() if 'refused' not in site]
 
 
@@ -57,8 +66,11 @@ def test_each_site_gets_a_job_as_it_takes_them(reframe, tmp_path):
     copy, every = copy_checkout(tmp_path), yaml.safe_load(system_file('all', SITES[RIGHT[0]]))
     files = {name: yaml.safe_load(system_file(name, SITES[name])) for name in RIGHT}
     every['partitions'] = [file['partitions'][0] | {'name': n} for n, file in files.items()]
+    one = every['partitions'][0] | {'launcher': 'mpirun', 'access': ['-q work']}
+    every['partitions'] += [one | {'name': name, 'scheduler': name} for name in OTHERS]
     (copy / 'systems/all.yaml').write_text(yaml.safe_dump(every))
-    words, number = ('-n', '^stream%pinning=omp', '-n', '^cluster_stream'), 1 + 4 * len(RIGHT)
+    words = '-n', '^stream%pinning=omp', '-n', '^cluster_stream'
+    number = 1 + 4 * len(RIGHT) + 2 * len(OTHERS)
     done = reframe('', '--dry-run', '--system', 'all', *words, root=copy, MEMBW_BUILD='')
     assert done.code == 0 and f'Ran {number}/{number}' in done.text, done.text
     for name in RIGHT:
@@ -71,6 +83,9 @@ def test_each_site_gets_a_job_as_it_takes_them(reframe, tmp_path):
             assert f'--cpus-per-task={site["cores"][0]}\n' in text
             environment, program = text.index('SLURM_EXPORT_ENV=ALL'), text.index(' --json ')
             assert text.index('SLURM_RESTART_COUNT') < environment < program
+    for name in OTHERS:
+        (script,) = (done.folder / f'stage/all/{name}').glob('*/stream*/rfm_job.sh')
+        assert not re.search('scontrol|sbatch|srun|SLURM_(RESTART|EXPORT)', script.read_text())
 
 
 class Scheduler:
@@ -102,7 +117,8 @@ def test_slurm_is_asked_how_many_nodes_a_job_would_get_now(tool, tmp_path, least
 
 
 STATES = {'PENDING': 1, 'RUNNING': 1, 'SUSPENDED': 1, 'COMPLETING': 1, 'STOPPED': 1,
-          'COMPLETED': 0, 'CANCELLED': 0, 'NODE_FAIL': 0, 'TIMEOUT': 0}  # fmt: skip
+          'COMPLETED': 0, 'CANCELLED': 0, 'NODE_FAIL': 0, 'TIMEOUT': 0, 'PREEMPTED': 0,
+          'REVOKED': 0, 'BOOT_FAIL': 0, 'DEADLINE': 0}  # fmt: skip
 
 
 @pytest.mark.parametrize('state, waits', STATES.items())
@@ -263,6 +279,12 @@ def test_a_full_cluster_and_a_controller_without_an_answer_are_missing_with_thei
 ):
     run, place = emulated
     nodes = ('scontrol', 'update', 'nodename=n1,n2,n3')
+    call('scontrol', 'update', 'partitionname=regular1', 'default=no', **place)
+    try:
+        _, text = run('nowhere', *CLUSTER, '-n', 'stream%pinning=omp')
+        assert "write '-p NAME' to 'access' of the system's file" in text
+    finally:
+        call('scontrol', 'update', 'partitionname=regular1', 'default=yes', **place)
     call(*nodes, 'state=drain', 'reason=test', **place)
     tool('scontrol', "echo 'slurm_load_node: Socket timed out' >&2; exit 1")
     path = f'{tmp_path}:{quick_gcc}'
@@ -307,3 +329,154 @@ def test_a_build_that_never_starts_ends(emulated, call):
     assert cases['stream']['result'] == 'fail_deps', said
     waited = r'nothing was built: job \d+ waited for 4 s \(max_pending_time\) and was cancelled '
     assert re.search(waited + 'before it started', cases['stream_binary']['fail_reason'])
+
+
+# --- a night of each site ------------------------------------------------------------------------
+
+CHOSEN = 'chosen'  # of jobs that name no partition, and none is the default: by the site's plugin
+PLUGIN = """function slurm_job_submit(job, part, uid)
+	if job.partition == nil then job.partition = 'chosen' end
+	return slurm.SUCCESS
+end
+function slurm_job_modify(job, record, part, uid) return slurm.SUCCESS end
+"""
+# a login node of several clusters: whoever does not say which one speaks to another than 'doduo'
+OTHER = """#!/bin/sh
+[ -z "$SLURM_JOB_ID" ] || exec {real} "$@"
+for word; do
+	shift
+	case $word in
+	-M | --clusters) is_next=yes ;;
+	-M* | --clusters=*) SLURM_CLUSTERS=doduo ;;
+	*.sh) script=$word ;;
+	*)
+		if [ "$is_next" ]; then SLURM_CLUSTERS=$word; else set -- "$@" "$word"; fi
+		is_next=
+		;;
+	esac
+done
+case {real} in
+*sbatch) # the lines of a job say less than the environment
+	copy=$(mktemp) line='#SBATCH (-M |--clusters=)doduo'
+	cat ${{script:+"$script"}} >"$copy"
+	! grep -Eq "$line" "$copy" || SLURM_CLUSTERS=${{SLURM_CLUSTERS:-doduo}}
+	sed -Ei "/$line/d" "$copy"
+	set -- "$@" "$copy"
+	;;
+esac
+[ "$SLURM_CLUSTERS" = doduo ] || {{ echo 'this is another cluster' >&2; exit 1; }}
+unset SLURM_CLUSTERS
+exec {real} "$@"
+"""
+FIVE, SQUEUE = 'n-[01-05]', {'MEMBW_SLURM_BACKEND': 'squeue'}  # there is no accounting
+INIT = """export PYTHONPATH=/nowhere CDPATH=/nowhere # as software stacks do
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+"""
+
+
+def conf(port):
+    """Nodes with all that jobs of a site ask for, in a partition for each queue."""
+    nodes = f'NodeName={FIVE} NodeHostname=localhost NodeAddr=127.0.0.1 Port=[{port}-{port + 4}]'
+    queues = {site.get('queue', CHOSEN) for site in SITES.values()}
+    lines = [f'PartitionName={name} Nodes={FIVE} State=UP' for name in sorted(queues)]
+    more = ['GresTypes=gpu', 'JobSubmitPlugins=lua', 'TopologyPlugin=topology/tree']
+    return '\n'.join([f'{nodes} CPUs=2 Feature=mc,cpu Gres=gpu:4', *lines, *more])
+
+
+class SitePlace(NamedTuple):
+    shell: dict  # of a login node
+    double: Path  # folder of a gcc that makes a double of stream
+    first: Path  # a checkout to measure in, and one for nights, whose row measures nothing
+    nights: Path
+
+
+@pytest.fixture(scope='module')
+def site_place(slurm_emu, free_ports, call, environment, tmp_path_factory):
+    folder, double, *roots = map(tmp_path_factory.mktemp, ('slurm', 'double', 'first', 'nights'))
+    for root in roots:
+        copy_checkout(copy_checkout(root), ['ci', 'pyproject.toml', 'setup-env.sh'])
+        (root / '.venv').symlink_to(ROOT / '.venv')
+        pins = re.findall(r'_COMMIT=(\w+)', (root / 'ci/versions.env').read_text())
+        (root / '.spack').mkdir()
+        (root / '.spack/ready').write_text(f'{pins[0]} {pins[1]}\n')
+        for file in [*root.glob('reframe-checks/*.py'), *root.glob('systems/*.yaml')]:
+            if file.stem not in ('stream', 'cluster_stream', 'local'):
+                file.unlink()
+    row = """tags = {'nightly'}
+    max_seconds = variable(float, value=1.0)
+    prerun_cmds = ['export SLURM_EXPORT_ENV=ALL']"""
+    row = tiny_check.text(row)
+    for one, other in ('tiny(', 'stream('), ('gcc-o2', 'gcc-o3'), ("'echo'", "'/bin/echo'"):
+        row = row.replace(one, other)
+    (roots[1] / 'reframe-checks/stream.py').write_text(row)
+    put = standin_gcc.of_doubles(double)
+    for name in expected_nodes(FIVE):
+        put(f'{name}-stream', made.record(name, case=False, time='@'))
+    (folder / 'job_submit.lua').write_text(PLUGIN)
+    (folder / 'topology.conf').write_text(f'SwitchName=s0 Nodes=n1,{FIVE}\n')
+    for i in range(4):
+        (folder / f'gpu{i}').touch()
+    (folder / 'gres.conf').write_text(f'NodeName={FIVE} Name=gpu File={folder}/gpu[0-3]\n')
+    port = free_ports(7)
+    more = {'SLURM_EMU_PORT': port, 'SLURM_EMU_CONF': conf(port + 2), 'SLURM_EMU_DEFAULT': 'NO'}
+    with slurm_emu(folder, 1, 1, 2, **more) as place:
+        path = f'{environment["PATH"]}:/usr/sbin'
+        for name in expected_nodes(FIVE):
+            (folder / 'tmp' / name).mkdir(parents=True)
+            done = call('slurmd', '-N', name, '-f', place['SLURM_CONF'], **{**place, 'PATH': path})
+            assert done.returncode == 0, done.stderr
+        yield SitePlace({**place, 'MEMBW_BUILD': 'make', 'PATH': path, **SQUEUE}, double, *roots)
+
+
+@pytest.mark.slurm
+@pytest.mark.night
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize('name', SITES)
+def test_a_night_of_each_site(site_place, call, quick_gcc, tmp_path, name):
+    """system add, the list, a row, then what a night does with its campaign: each is PASS."""
+    site, shell = SITES[name], site_place.shell
+    before = quick_gcc.partition(':')[0]
+    if 'cluster' in site:
+        before = f'{tmp_path}:{before}'
+        for tool in 'sbatch srun sinfo squeue scontrol scancel sacct'.split():
+            (tmp_path / tool).write_text(OTHER.format(real=shutil.which(tool)))
+            (tmp_path / tool).chmod(0o755)
+
+    def said(root, *words, before=before):
+        own = {**shell, **variables(root), 'PATH': f'{before}:{shell["PATH"]}'}
+        done = call(*words, cwd=root, timeout=300, **own)
+        text = f'{done.stdout}{done.stderr}'
+        print(f'--- {name}: {shlex.join(map(str, words))}: exit status {done.returncode}\n{text}')
+        return done.returncode, text
+
+    queue, first, nights = site.get('queue', CHOSEN), site_place.first, site_place.nights
+    words = ('membw', 'system', 'add', f'{name}-2', '--partition', queue, '--dry-run')
+    status, text = said(first, *words, '--access', ' '.join(site['access']))
+    assert status == 0, text
+    (part,) = yaml.safe_load(text.partition('\nmembw: ')[0])['partitions']
+    assert part['processor']['num_cpus'] == os.cpu_count()
+    assert f'-p {queue}' in part['access']
+
+    for root in (first, nights):
+        path = site_place.double if root == nights else before
+        (root / 'init').write_text(f'{INIT}export PATH={path}:$PATH\n')  # --export=NONE
+        site = {**site, 'prepare_cmds': [f'. {root}/init'], 'cores': [2, 1]}
+        facts = yaml.safe_load(system_file(name, site))
+        if 'refused' in site:  # what `system add` makes of it
+            facts['partitions'][0] |= {key: part[key] for key in ('name', 'access')}
+        text = yaml.safe_dump(facts)
+        (root / f'systems/{name}.yaml').write_text(text)
+    _, text = said(first, 'reframe', '-c', 'reframe-checks', '-l', '--system', name)
+    assert '- stream %pinning=omp' in text and '- cluster_stream' in text
+    words = ['membw', 'run', '--full', '--system', name, '-n', 'stream%pinning=omp']
+    words += [f'-S{one}' for one in ('array_size=100000', 'ntimes=3', f'allow={ALLOW}')]
+    status, text = said(first, *words)
+    assert re.search(r'^  gcc-o3 .* (PASS|UNDECIDED)$', text, re.M)
+
+    shutil.rmtree(nights / 'results', ignore_errors=True)
+    with_double = f'{site_place.double}:{before}'
+    status, text = said(nights, 'membw', 'nightly', '--system', name, before=with_double)
+    (night,) = nights.glob(f'results/nights/{name}/2*')
+    lines = (night / 'nodecheck.txt').read_text().splitlines()
+    assert lines == [f'{node} PASS' for node in expected_nodes(FIVE)], text
+    assert status == 0 and 'all is well' in text

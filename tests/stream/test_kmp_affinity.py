@@ -58,6 +58,16 @@ def test_the_record_says_where_intels_runtime_put_the_threads(places):
     assert 'both may run on cpu' in free[0]
 
 
+@pytest.mark.parametrize('name', ['KMP_HW_SUBSET', 'KMP_DEVICE_THREAD_LIMIT', 'KMP_ALL_THREADS'])
+def test_threads_that_the_runtime_takes_away_are_seen(program, run_program, name):
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip('one CPU: there is nothing to take away')
+    given = {name: '1c' if name == 'KMP_HW_SUBSET' else 1, 'OMP_NUM_THREADS': None}
+    _, _, record = run_program(program, '-n', '100003', '-t', '2', **given)
+    (warning,) = [w for w in record['warnings'] if 'though' in w['detail']]
+    assert record['threads'] == 1 and warning['reason'] == 'wrong-pinning'
+
+
 # of each the runtime takes another one in its place, with a warning
 WRONG = [
     {'OMP_PLACES': 'nonsense'},

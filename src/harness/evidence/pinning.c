@@ -210,16 +210,19 @@ static void pinning_judge_variable(void)
 			     threads_count());
 }
 
-/* OMP_THREAD_LIMIT, OMP_DYNAMIC and cgroups take threads away in silence. */
+/* OMP_THREAD_LIMIT, KMP_HW_SUBSET and others take threads away in silence. */
 static void pinning_judge_count(void)
 {
 #ifdef _OPENMP
 	if (threads_requested() > threads_count())
 		verdict_invalid(WRONG_PINNING,
-				"%d threads were requested, there %s %d (OMP_THREAD_LIMIT, "
-				"OMP_DYNAMIC?)",
+				"%d threads were requested, there %s %d (OMP_THREAD_LIMIT?)",
 				threads_requested(), threads_count() == 1 ? "is" : "are",
 				threads_count());
+	if (!threads_requested() && threads_available() > threads_count())
+		verdict_warn(WRONG_PINNING,
+			     "%d thread%s, though %d CPUs may be used and no number was requested",
+			     threads_count(), plural(threads_count()), threads_available());
 #endif
 }
 

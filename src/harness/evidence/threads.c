@@ -17,6 +17,7 @@ static struct thread_seen *thread_list;
 static int thread_total;
 static int thread_team_requested; /* 0: by the environment */
 static int thread_least = 1;      /* whatever a quota grants */
+static int thread_available;      /* CPUs */
 static int thread_shared_core;
 static struct cpuset thread_all_cpus;
 
@@ -110,6 +111,20 @@ static void thread_keep_to_quota(void)
 		"sets another number\n",
 		whole, plural(whole), count, cgroup_cpu_quota());
 	omp_set_num_threads(whole);
+	thread_available = whole;
+}
+
+/* The first thread's affinity, before a runtime binds it, and what the runtime says. */
+static void thread_count_available(void)
+{
+	struct cpuset cpus;
+
+	if (thread_available)
+		return;
+	cpuset_of_thread(&cpus);
+	thread_available = cpuset_count(&cpus);
+	if (omp_get_num_procs() > thread_available)
+		thread_available = omp_get_num_procs();
 }
 
 void threads_at_least(int count)
@@ -128,6 +143,8 @@ void threads_start(void)
 	if (thread_stack_limit() < THREAD_STACK_LEAST)
 		die("a stack of '%zu' KiB is too small", "'ulimit -s 8192'",
 		    (size_t)thread_stack_limit() >> 10);
+	thread_count_available();
+	omp_set_dynamic(0); /* else any region may have another number of threads */
 	thread_keep_to_quota();
 	if (!watching++)
 		atexit(thread_refuse_without_team);
@@ -168,6 +185,11 @@ int threads_requested(void)
 		return thread_team_requested;
 	count = value ? strtol(value, NULL, 10) : 0;
 	return count > INT_MAX ? INT_MAX : count < 0 ? 0 : (int)count;
+}
+
+int threads_available(void)
+{
+	return thread_available;
 }
 
 int threads_most(void)

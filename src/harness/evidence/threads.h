@@ -33,6 +33,9 @@ LOCAL void threads_team(int count);
 /* How many there shall be: threads_team(), else OMP_NUM_THREADS; 0: neither. */
 LOCAL int threads_requested(void);
 
+/* How many CPUs the process may use, before its runtime takes some away; of a quota the whole. */
+LOCAL int threads_available(void);
+
 /* As many as that, or as there are, if that is more. */
 LOCAL int threads_most(void);
 

@@ -14,7 +14,7 @@ from zlib import crc32
 
 from membw.arguments import begin, count
 from membw.campaign import job
-from membw.campaign.slurm_queue import ONE_NODE, Queue
+from membw.campaign.slurm_queue import Queue
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import one_at_a_time, write_whole
@@ -30,7 +30,7 @@ from membw.results.table import Table, read_table
 from membw.results.verdict import MISSING, PASS
 from membw.run.quick import chosen
 from membw.run.session import environs_of, partitions_of
-from membw.site.slurm import NoAnswer, query, starts_now
+from membw.site.slurm import NoAnswer, cluster_of, query
 
 TESTS, USUAL = ('cluster_stream', 'cluster_node'), 'gcc-o3'  # preset of the former
 NAMED, LISTED = 5, 100  # nodes in the line; verdicts that are not PASS
@@ -93,7 +93,9 @@ def run(args: argparse.Namespace) -> int:
         is_over = time.monotonic() > until
         try:
             if not folder:
-                query('squeue', '-h', '-n', name)  # the controller answers
+                for part in partitions:  # their controllers answer
+                    cluster = cluster_of(part.get('access', []))
+                    query('squeue', '-h', '-n', name, cluster=cluster)
                 folder, least = newest_job(home, first, made, args)
             with one_at_a_time(home):
                 is_done, status = advance(folder, args, Queue(
@@ -116,7 +118,7 @@ def newest_job(
     if not made or not args.idle:
         return job.first(home, words), 0
     script = next(made[-1].parent.glob('*.sh'))
-    now, said = starts_now(*ONE_NODE, str(script))  # else its build would wait
+    now, said = Queue(script, home.name, args.at_most).starts_now()  # else its build would wait
     if now:
         try:
             return job.first(home, words), 0

@@ -86,7 +86,8 @@ def records(job: dict, folder: Path, state: str | None) -> Iterator[dict]:
         if end and ledger.how_job(state, printed) != 'cancelled':
             program = job['test'].removeprefix('cluster_')
             lost = vars(ledger.Missing('', *end, name))
-            found = [archive.empty_record(program, name) | {'missing': [lost]}]
+            empty = archive.empty_record(program, name, known.cluster)
+            found = [empty | {'missing': [lost]}]
     for one in found:
         wrong = [f'{r["reason"]} ({r["detail"]})' for r in one['reasons'] if not r['allowed']]
         own = {'verdict': one['verdict'], 'reasons': wrong, 'session': f'{name}-{one["time"]}'}

@@ -1,7 +1,9 @@
 """Slurm's part of a campaign: the nodes that its job could have, those that have one, one more."""
 
 import contextlib
+import json
 import os
+import re
 import shlex
 import time
 from collections.abc import Iterable
@@ -33,6 +35,9 @@ class Queue:
         lines = script.read_text().splitlines()
         self.options = [x.removeprefix('#SBATCH ') for x in lines if x.startswith('#SBATCH ')]
         self.script, self.name, self.most = script, name, most
+        job = script.with_name('job.json')  # what the site wants from sbatch itself
+        self.in_submit = json.loads(job.read_text()).get('in_submit', []) if job.exists() else []
+        self.options += map(shlex.quote, self.in_submit)
         if not most:  # the time is over
             user = ('-u', str(os.getuid()))
             slurm.query('scancel', *user, '-n', name, '-t', 'PENDING', cluster=self.cluster)
@@ -53,6 +58,7 @@ class Queue:
     def find_nodes(self) -> dict[str, Node]:
         """Those that the job's options name."""
         queue, named = (slurm.option(self.options, *names) for names in (QUEUE, NODES))
+        queue = queue or self.queue_of_job()
         where = ['-p', queue] if queue else []
         if booked := slurm.option(self.options, '--reservation'):
             said = '\n'.join(self.ask('scontrol', '-o', 'show', 'reservation', booked))
@@ -70,6 +76,24 @@ class Queue:
                 why = f"{old}{state} since {since}: '{printable(why)}'" if name in out else ''
                 found[name] = Node(state, kind, why)
         return found
+
+    def queue_of_job(self) -> str:
+        """That Slurm gives it, by a constraint or a QOS; '': not known, so the default one."""
+        words, said = ('sbatch', '--test-only', *self.for_one_node), ''
+        try:
+            said = slurm.query(*words, cluster=self.cluster, stream='stderr')
+        except slurm.NoAnswer as err:
+            if slurm.NO_PARTITION in str(err):
+                raise
+        found = re.search(r' in partition (\S+)', said)
+        return found[1] if found else ''
+
+    @property
+    def for_one_node(self) -> tuple[str, ...]:
+        return *self.in_submit, *ONE_NODE, str(self.script)
+
+    def starts_now(self) -> tuple[bool, str]:
+        return slurm.starts_now(*self.for_one_node, cluster=self.cluster)
 
     def why(self, name: str) -> str:
         """It is not measured."""
@@ -95,7 +119,7 @@ class Queue:
             folder = self.script.parent / 'nodes' / name
             how = [f'--job-name={self.name}', f'--nice={NICE}', f'--nodelist={name}']
             how += [*ONE_NODE, f'--chdir={folder}']
-            words = ['sbatch', '--parsable', *how, str(self.script)]
+            words = ['sbatch', '--parsable', *self.in_submit, *how, str(self.script)]
             if dry_run:
                 print(shlex.join(words))
             elif not self.is_taken(words, folder):

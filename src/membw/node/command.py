@@ -168,6 +168,7 @@ def measured(parts: list[tuple[Part, float]], programs: Path) -> Facts:
     facts = {'cpus_allowed': len(os.sched_getaffinity(0)), 'uncore_max_khz': counters.uncore_khz()}
     own = {
         'host': machine.node_name(),
+        'cluster': os.environ.get('SLURM_CLUSTER_NAME'),
         'time': moment,
         'version': presets.version(),
         'seconds': round(time.monotonic() - begun, 1),

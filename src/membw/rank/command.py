@@ -7,6 +7,7 @@ import sys
 from membw import tables
 from membw.arguments import FORMS, add_node, add_site_tests, wanted_of, whole
 from membw.errors import MembwError
+from membw.site import slurm
 
 EPILOG = """\
 A low node is measured again, three times, with three healthy ones: worse than their median each
@@ -82,7 +83,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(text.as_json(ranking), indent=1))
     elif args.drain:
-        print('\n'.join(drain_commands(ranking.nodes) or ['# no node to drain']))
+        lines = drain_commands(ranking.nodes, ranking.clusters, slurm.cluster_here())
+        print('\n'.join(lines or ['# no node to drain']))
     else:
         blocks = text.as_blocks(ranking, args.limit)
         print(tables.as_text(blocks, args.json))

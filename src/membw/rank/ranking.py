@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 from membw.printable import plural
@@ -11,7 +12,7 @@ from membw.rank.units import units
 from membw.results.figure import Figure, Lost, Measurement
 from membw.results.hostlist import match_expected
 from membw.results.newest import OLD_S, newest
-from membw.results.record import is_set
+from membw.results.record import Record, is_set
 from membw.results.rows import Row, best
 from membw.results.setting import Setting
 from membw.results.site_tests import Wanted
@@ -29,6 +30,7 @@ from membw.results.verdict import (
     of_figure,
     worst,
 )  # fmt: skip
+from membw.site import slurm
 
 Beside = Mapping[tuple[str, Setting], NodeVerdict]
 SHOWN = ('PASS', FAIL, INVALID, MISSING)  # counted, even where there is none
@@ -56,6 +58,7 @@ class Ranking:
     problems: list[str]
     first: dict[Setting, Figure] = field(default_factory=dict)  # one of its figures
     newest: set[int] = field(default_factory=set)  # ids of the measurements that were judged
+    clusters: dict[str, str | None] = field(default_factory=dict)  # as hostlist.drain_commands
 
     def choose(self, names: set[str]) -> None:
         """Keeps what is said of these nodes; all were compared."""
@@ -92,7 +95,11 @@ def rank_files(
 def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     """The verdict on every node of the table, and on every expected one without a record."""
     first, again, missed = newest(table.figures, table.seen, table.together_s)
-    judged = judge(first, again, units)
+    every: list[Figure | Lost] = [*table.lost, *first, *again]
+    clusters = {x.node: cluster_of(x.of.record) for x in every}
+    there = {name for name in clusters.values() if name}
+    there -= {slurm.cluster_here()} if there else set()
+    judged = judge(first, again, partial(units, cluster=there.pop() if len(there) == 1 else ''))
     verdicts = by_own_word(by_reference(judged.verdicts, [*first, *again]), [*first, *again])
     verdicts = [_of_set(v.node, v) for v in verdicts]
     missed = {node: why for node, why in missed.items() if not is_set(node)}
@@ -109,7 +116,14 @@ def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     problems = [*table.problems, *clocks_off([*first, *again])]
     ids = {id(f.of) for f in (*first, *again)}
     groups, notes = judged.groups, judged.notes
-    return Ranking(verdicts, nodes, low, controls, groups, notes, problems, one, ids)
+    return Ranking(verdicts, nodes, low, controls, groups, notes, problems, one, ids, clusters)
+
+
+def cluster_of(record: Record | None) -> str | None:
+    """In whose job it was measured; '' where that is not known; None: Slurm had no part in it."""
+    if record is None or record.cluster:
+        return record.cluster if record else ''
+    return '' if record.case.scheduler in ('', None, 'local', 'ssh', *slurm.SCHEDULERS) else None
 
 
 def clocks_off(figures: Iterable[Figure]) -> list[str]:

@@ -10,8 +10,8 @@ from membw.errors import MembwError
 from membw.results.hostlist import expected_nodes
 from membw.site import slurm
 
-# of topology/tree and topology/block
-UNIT = re.compile(r'^(Switch|Block)Name=(\S+) .*?\bNodes=(\S+)', re.M)
+# of topology/tree, topology/block and newer ones: a switch, a block, a ring
+UNIT = re.compile(r'^\s*([A-Z][a-z]+)Name=(\S+) .*?\bNodes=(\S+)', re.M)
 
 
 class Unit(NamedTuple):
@@ -32,11 +32,11 @@ def by_name(nodes: Iterable[str]) -> list[Unit]:
     return [Unit(name, 'by name', frozenset(of)) for name, of in found.items()]
 
 
-def units(nodes: Iterable[str]) -> list[Unit]:
-    """By Slurm's topology where it has these nodes, else by name."""
+def units(nodes: Iterable[str], cluster: str = '') -> list[Unit]:
+    """By the topology of Slurm's cluster where it has these nodes, else by name."""
     full = {node.split('.')[0]: node for node in nodes}
     try:
-        text = slurm.query('scontrol', 'show', 'topology')
+        text = slurm.query('scontrol', 'show', 'topology', cluster=cluster)
         parts = [(f'{k.lower()} {n}', expected_nodes(of)) for k, n, of in UNIT.findall(text)]
     except (slurm.NoAnswer, MembwError):
         text, parts = '', []

@@ -69,11 +69,12 @@ def keep_job(results: Path, stem: str, stage: str | Path, job: dict) -> None:
     (folder / 'job.json').write_text(json.dumps(job, indent=1) + '\n')
 
 
-def empty_record(program: str, node: str) -> dict:
+def empty_record(program: str, node: str, cluster: str = '') -> dict:
     """Of a case that left no record of its own: what is missing, and its case, come with it."""
     return {
-        'schema': SCHEMA, 'program': program, 'host': node, 'time': utc(time.time()),
-        'verdict': 'INVALID', 'metrics': {}, 'reasons': [], 'warnings': [], 'facts': {},
+        'schema': SCHEMA, 'program': program, 'host': node, 'cluster': cluster,
+        'time': utc(time.time()), 'verdict': 'INVALID', 'metrics': {}, 'reasons': [],
+        'warnings': [], 'facts': {},
     }  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +71,11 @@ def fold(names: Iterable[str]) -> str:
 
 
 def match_expected(hosts: Iterable[str], expected: Iterable[str]) -> list[str]:
-    """Expected names as the records spell them: `n1` stands for `n1.site.org` and back."""
+    """Expected names as the records spell them: `n1` stands for `N1.site.org` and back."""
     known, names = set(hosts), []
-    by_short = grouped((host.split('.')[0], host) for host in known)
+    by_short = grouped((host.split('.')[0].lower(), host) for host in known)
     for name in expected:
-        same = by_short.get(name.split('.')[0], [])
+        same = by_short.get(name.split('.')[0].lower(), [])
         alike = [host for host in same if '.' not in host or '.' not in name]
         names.append(alike[0] if name not in known and len(alike) == 1 else name)
     return names
@@ -102,15 +102,25 @@ def write_node_check(path: str | Path, nodes: Iterable[Any]) -> None:
     write_whole(path, ''.join(printable(row) + '\n' for row in rows))
 
 
-def drain_commands(nodes: Sequence[Any]) -> list[str]:
+def drain_commands(
+    nodes: Sequence[Any], clusters: Mapping[str, str | None] = {}, here: str = ''
+) -> list[str]:
     """A `scontrol` line for each node that failed, or on which a launch died; nothing runs them.
 
-    The short name is Slurm's, where only one node has it.
+    Args:
+        clusters: {node: Slurm's cluster in whose job it was measured, which named it; '' is not
+            known, then the short name is Slurm's, where only one node has it; None: no Slurm}
+        here: the cluster to which scontrol speaks by itself.
     """
     shared, lines = Counter(node.name.split('.')[0] for node in nodes), []
     for node in (node for node in nodes if node.verdict in ('FAIL', 'DIED')):
-        short = node.name.split('.')[0]
-        name = shlex.quote(short if shared[short] == 1 else node.name)
+        name, cluster = node.name, clusters.get(node.name, '')
         reason = shlex.quote(printable(f'membw: {node.reason}'))
-        lines.append(f'scontrol update NodeName={name} State=DRAIN Reason={reason}')
+        if cluster is None:
+            lines.append(f'# {name} was measured without Slurm: {reason}')
+            continue
+        short = name.split('.')[0]
+        name = shlex.quote(name if cluster or shared[short] > 1 else short)
+        there = f' -M {shlex.quote(cluster)}' if cluster not in ('', here) else ''
+        lines.append(f'scontrol{there} update NodeName={name} State=DRAIN Reason={reason}')
     return lines

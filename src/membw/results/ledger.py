@@ -1,8 +1,8 @@
 """The ledger of a test case: what is to be measured, and how each launch of it ended.
 
 A text file in the stage folder. The check writes `expected FILE WHAT` for each record that is to
-come, before the job starts; the job's script adds `begun NODE`, `lacks TOOL`, `note TEXT` and
-`ended FILE STATUS CPU`, our programs `started FILE NODE` once they begin to measure. What is
+come, before the job starts; the job's script adds `begun NODE CLUSTER`, `lacks TOOL`, `note TEXT`
+and `ended FILE STATUS CPU`, our programs `started FILE NODE` once they begin to measure. What is
 expected and did not arrive is missing, whatever else arrived.
 """
 
@@ -18,8 +18,7 @@ WHOLE = '-'  # in place of FILE: the status of the job's whole command
 # a shell's exit status of a signal is this and its number
 BY_SIGNAL = 128
 USAGE = 2  # our programs refuse so, and say why
-# as the scheduler names it, which is not always what the host calls itself; PBS, LSF, SGE and Flux
-# have no variable for it
+# as Slurm or Kubernetes names it; PBS, LSF, SGE and Flux name a node by its host's name
 POD = '${KUBERNETES_SERVICE_HOST:+${NODE_NAME:-}}'
 NODE = f'$(n=${{SLURMD_NODENAME:-{POD}}}; echo "${{n:-$(uname -n)}}")'
 # a checksum of what the CPU can do
@@ -27,10 +26,13 @@ CPU = "$(grep -m1 -Ei '^(flags|features|isa)' /proc/cpuinfo | cksum)"
 # of a job's end, by Slurm's states, and by what slurmstepd prints where no state is known
 STATES = {
     **dict.fromkeys(('TIMEOUT', 'DEADLINE'), 'time limit reached'),
-    **dict.fromkeys(('NODE_FAIL', 'BOOT_FAIL'), 'node failed'),
+    'NODE_FAIL': 'node failed',
     'OUT_OF_MEMORY': 'memory limit reached',
     **dict.fromkeys(('PREEMPTED', 'CANCELLED', 'REVOKED'), 'cancelled'),
+    **dict.fromkeys(('BOOT_FAIL', 'LAUNCH_FAILED', 'RECONFIG_FAIL'), 'the node was not ready'),
 }
+# by these nothing died that had not begun to measure
+EARLY = ('cancelled', 'the node was not ready')
 PRINTED = (
     (re.compile(r'DUE TO TIME LIMIT'), 'time limit reached'),
     (re.compile(r'DUE TO NODE FAILURE|Node failure on', re.I), 'node failed'),
@@ -66,7 +68,7 @@ class Ledger:
         self.ended: dict[str, int] = {}  # {file: exit status as a shell has it}
         self.cpus: dict[str, str] = {}  # {file: CPU}
         self.started: set[str] = set()  # files, and nodes without their domain
-        self.node, self.lacks = '', ''
+        self.node, self.cluster, self.lacks = '', '', ''
         self.notes: list[str] = []
         for line in text.splitlines():
             word, _, rest = line.partition(' ')
@@ -76,7 +78,8 @@ class Ledger:
             elif word == 'started':
                 self.started |= {name, status.partition('.')[0]}
             elif word == 'begun':
-                self.node = rest if rest[:1].isalnum() else 'localhost'  # (none)
+                self.node = name if name[:1].isalnum() else 'localhost'  # (none)
+                self.cluster = status
             elif word == 'lacks':
                 self.lacks = rest
             elif word == 'note':
@@ -99,7 +102,8 @@ def write(folder: str | Path, expected: Mapping[str, str]) -> None:
 
 def begun() -> str:
     """A line of a job's script, before all others."""
-    return f'export MEMBW_LEDGER="$PWD/{NAME}"; echo "begun {NODE}" >>{NAME}'
+    where = f'{NODE} ${{SLURM_CLUSTER_NAME:-}}'
+    return f'export MEMBW_LEDGER="$PWD/{NAME}"; echo "begun {where}" >>{NAME}'
 
 
 def ended(file: str = WHOLE, status: str = '$?') -> str:
@@ -130,6 +134,13 @@ def how_job(state: str | None, printed: str) -> str:
         if word in STATES:
             return STATES[word]
     return next((text for pattern, text in PRINTED if pattern.search(printed)), '')
+
+
+def lines_of(node: str, printed: str) -> str:
+    """Those that name a node: gpu-1 is not gpu-1-2, and n1 not n1.b of another domain."""
+    before, name = r'(?:(?<![\w.-])|(?<=slurmstepd-))', re.escape(node)
+    is_of = re.compile(rf'{before}{name}(?![\w-]|\.\w)')
+    return '\n'.join(line for line in printed.splitlines() if is_of.search(line))
 
 
 def last_words(text: str) -> str:
@@ -174,14 +185,18 @@ def judge(
         other_cpu: it was built for the CPU of another node.
     """
     of_job, said = how_job(state, printed), last_words(printed)
-    is_early = of_job == 'cancelled' and not started and verdict is None
+    began = started or verdict is not None
+    is_early = of_job in EARLY and not began
     after = '' if verdict is None else ' after its record'
     if status is None:
-        return End(f'{of_job or said or "the job ended"}{after}', not is_early)
+        died = began or (of_job != '' and not is_early)
+        return End(f'{of_job or said or "the job ended"}{after}', died)
     if verdict is not None and status in ((0,) if verdict == 'VALID' else (0, 1)):
         return None
     if verdict is None and status == 0:
-        return End(of_job or f'no record: {said or "it printed nothing"}', bool(of_job))
+        return End(
+            of_job or f'no record: {said or "it printed nothing"}', of_job != '' and not is_early
+        )
     is_signal = how(status).startswith('ended by')
     if is_signal and verdict is None and status - BY_SIGNAL == signal.SIGSYS:
         return End(f'{how(status)}: a filter refused a system call', False)
@@ -191,5 +206,5 @@ def judge(
     if verdict is not None:
         return End(f'{why}{after}', True)
     is_refusal = status == USAGE and said.startswith('membw:')
-    died = is_signal or of_job not in ('', 'cancelled') or (started and not is_refusal)
+    died = is_signal or of_job not in ('', *EARLY) or (started and not is_refusal)
     return End(': '.join(filter(None, [why, said])), died and not is_early)

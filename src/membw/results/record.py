@@ -179,6 +179,7 @@ class Case(Build, frozen=True):
     test: str = ''
     system: Text = ''
     partition: Text = ''
+    scheduler: Text = ''  # as ReFrame names it
     environ: Text = ''
     pinning: Text = ''
     parameters: Text = ''
@@ -218,6 +219,7 @@ class Record(Struct):
     metrics: dict[str, Metric]
     verdict: Literal['VALID', 'INVALID', 'UNDECIDED']
     version: Text = None
+    cluster: Text = None  # of Slurm, in whose job it was measured
     reasons: tuple[Finding, ...] = ()
     rank: Count = 0
     ranks: Annotated[int, Meta(ge=1, lt=2**31)] = 1

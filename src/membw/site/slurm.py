@@ -16,6 +16,8 @@ SCHEDULERS = ('slurm', 'squeue')
 ANSWER_S = 60
 SOON_S = 300  # a job that Slurm would start so soon starts now: clocks may differ as much
 OF_FEDERATION = 'scontrol', 'show', 'federation'
+NO_PARTITION = 'No partition specified'  # and none is the default
+SAY_ONE = "write '-p NAME' to 'access' of the system's file: 'sinfo -o %R' lists the names"
 # variables of a person's shell by which a command asks, or shows, something else
 OF_USER = re.compile(r'S(BATCH|QUEUE|INFO|ACCT|CONTROL|CANCEL)_')
 
@@ -37,6 +39,7 @@ def query(*words: str, cluster: str = '', text: str | None = None, stream: str =
         raise NoAnswer(str(err)) from err
     if done.returncode:
         said = ' '.join(f'{done.stderr} {done.stdout}'.split())
+        said += f'; {SAY_ONE}' if NO_PARTITION in said else ''
         raise NoAnswer(f"'{words[0]}': {said or f'exit status {done.returncode}'}")
     return getattr(done, stream)
 
@@ -56,11 +59,25 @@ def of_federation() -> str:
     return ''
 
 
-def starts_now(*words: str, text: str | None = None, what: str = '') -> tuple[bool, str]:
+@functools.cache
+def cluster_here() -> str:
+    """To which a command speaks that says nothing else; '': not known, or a shell may say else."""
+    if not os.environ.get('SLURM_CLUSTERS'):
+        with contextlib.suppress(NoAnswer):
+            found = re.search(
+                r'^ClusterName\s*=\s*(\S+)', query('scontrol', 'show', 'config'), re.M
+            )
+            return found[1] if found else ''
+    return ''
+
+
+def starts_now(
+    *words: str, text: str | None = None, what: str = '', cluster: str = ''
+) -> tuple[bool, str]:
     """(Whether a job with these words of sbatch would start now, what Slurm says of it, which
     names it as `what`)."""
     try:
-        said = query('sbatch', '--test-only', *words, text=text, stream='stderr')
+        said = query('sbatch', '--test-only', *words, text=text, stream='stderr', cluster=cluster)
     except NoAnswer as err:
         return False, str(err)
     when = said.partition(' to start at ')[2].partition(' ')[0]
@@ -95,6 +112,13 @@ def option(options: Iterable[str], *names: str) -> str:
     parser.add_argument(*names, dest='value', default='', nargs='?', const='')
     words = [word for one in options for word in words_of(one)]
     return str(parser.parse_known_args(words)[0].value)
+
+
+def without(words: list[str], *names: str) -> list[str]:
+    """An option's words, however it is written, are left out."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument(*names)
+    return parser.parse_known_args(words)[1]
 
 
 def words_of(line: str) -> list[str]:

@@ -16,7 +16,7 @@ from membw.errors import MembwError
 from membw.files import write_whole
 from membw.printable import plural
 from membw.site import systems
-from membw.site.slurm import lacks_accounting
+from membw.site.slurm import lacks_accounting, without
 from membw.system import file, slurm
 
 DESCRIPTION = """\
@@ -43,12 +43,13 @@ def run(args: argparse.Namespace) -> int:
     path = Path(root(), 'systems', f'{args.name}.yaml')
     if path.exists() and not args.dry_run:
         raise MembwError(f"'{path}' is there already", 'give another name, or remove it first')
-    access = shlex.split(args.access)
+    access = without(shlex.split(args.access), '-p', '--partition')
     scheduler, partitions = None, []
     for name in args.partition:
         known = slurm.partition(name, access)
         scheduler = scheduler or ('squeue' if lacks_accounting() else 'slurm')
-        say(f'{name}: {plural(known["nodes"], "node")}, {known["idle"]} idle; a job starts on one')
+        then = 'a job starts on one' if known['idle'] else 'a job waits for one: ^C ends it'
+        say(f'{name}: {plural(known["nodes"], "node")}, {known["idle"]} idle; {then}')
         node = slurm.node_facts(name, access)
         if not node['toolchains']:
             raise MembwError(

@@ -308,8 +308,8 @@ def test_a_node_of_a_slow_rack_that_is_worse_by_more_than_the_margin_has_its_own
     assert found.pop('r02n02') == 'FAIL' and set(found.values()) == {'UNDECIDED'}
 
 
-def test_slurm_s_topology_says_which_nodes_share_a_switch(tmp_path, monkeypatch):
-    leaf = 'SwitchName=s0 Level=0 LinkSpeed=1 Nodes=n[1-4]'
+def test_slurm_s_topology_says_which_nodes_belong_together(tmp_path, monkeypatch):
+    leaf = '  RingName=s0 Level=0 LinkSpeed=1 Nodes=n[1-4]'
     root = 'SwitchName=s9 Level=1 LinkSpeed=1 Nodes=n[1-9] Switches=s0'
     (tmp_path / 'scontrol').write_text(f"#!/bin/sh\necho '{leaf}'\necho '{root}'\n")
     (tmp_path / 'scontrol').chmod(0o755)
@@ -317,6 +317,6 @@ def test_slurm_s_topology_says_which_nodes_share_a_switch(tmp_path, monkeypatch)
     found = units.units([f'n{i}.site.org' for i in range(1, 8)])
     how = "by Slurm's topology"
     assert [(u.name, u.how, len(u.nodes)) for u in found] == [
-        ('switch s0', how, 4), ('switch s9', how, 7)
+        ('ring s0', how, 4), ('switch s9', how, 7)
     ]  # fmt: skip
     assert {u.name for u in units.units(['r03c2n07', 'r03c1n01'])} == {'r03', 'r03c2', 'r03c1'}

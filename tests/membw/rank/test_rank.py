@@ -7,6 +7,7 @@ import made_up_records as made
 import pytest
 
 from membw.results.hostlist import expected_nodes
+from membw.site import slurm
 
 DEAD = {'what': '', 'why': 'ended by SIGBUS (signal 7)', 'died': True, 'node': 'n003'}
 WRONG = {'validation': {'ok': False}}
@@ -110,6 +111,31 @@ def test_drain_commands_are_printed_for_failed_nodes_only(fleet_file, tmp_path, 
     _, text = rank(fleet_file, again(tmp_path, 0.94), '--drain')
     assert text.startswith("scontrol update NodeName=n007 State=DRAIN Reason='membw: ")
     assert text.count('\n') == 1
+
+
+# cluster of the record, scheduler of its case; the cluster to which scontrol speaks here
+DRAINS = [
+    ('', None, 'doduo', 'scontrol update NodeName=n007 '),  # by hand
+    ('', 'local', 'doduo', 'scontrol update NodeName=n007 '),
+    ('doduo', 'slurm', 'doduo', 'scontrol update NodeName=n007.site '),  # Slurm named it so
+    ('doduo', None, 'joltik', 'scontrol -M doduo update NodeName=n007.site '),
+    ('doduo', 'squeue', '', 'scontrol -M doduo update NodeName=n007.site '),  # no Slurm here
+    ('doduo', 'flux', 'doduo', 'scontrol update NodeName=n007.site '),  # Flux within Slurm
+    *(('', name, 'doduo', '# n007.site was measured without Slurm: ')
+      for name in ('pbs', 'torque', 'lsf', 'sge', 'flux', 'oar')),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize('cluster, scheduler, here, begins', DRAINS)
+def test_a_drain_command_speaks_to_the_cluster_of_the_node(
+    tmp_path, rank, monkeypatch, cluster, scheduler, here, begins
+):
+    monkeypatch.setattr(slurm, 'cluster_here', lambda: here)
+    case = {'scheduler': scheduler} if scheduler else {}
+    rows = [made.record(f'n{i:03}.site', case=case) | {'cluster': cluster} for i in range(5, 10)]
+    rows[2]['missing'] = [{'what': '', 'why': 'ended by SIGBUS', 'died': True, 'node': ''}]
+    _, text = rank(made.write(tmp_path / 'r.jsonl', rows), '--drain')
+    assert text.startswith(begins) and text.count('\n') == 1
 
 
 def test_the_slowest_come_first_and_each_node_has_one_line(fleet_file, rank, monkeypatch):

@@ -72,9 +72,8 @@ ENDS = [
     (None, None, OOM, 'COMPLETED', ('memory limit reached', True)),
     (None, None, '', 'CANCELLED by 0', ('cancelled', False)),  # before it began to measure
     (143, None, '', 'PREEMPTED', ('ended by SIGTERM (signal 15), cancelled', False)),
-    (None, None, '', 'REVOKED', ('cancelled', False)),  # of a federation
     (None, 'VALID', '', 'CANCELLED', ('cancelled after its record', True)),
-    (None, None, '', 'COMPLETED', ('the job ended', True)),
+    (None, None, 'module: no such thing', 'FAILED', ('module: no such thing', False)),
     (None, 'VALID', '', 'NODE_FAIL', ('node failed after its record', True)),
 ]  # fmt: skip
 
@@ -85,6 +84,22 @@ def test_how_a_launch_ended(status, verdict, printed, state, expected):
     assert (end is None) == (expected is None)
     assert not end or (end.why.startswith(expected[0]) and end.died is expected[1]), end
     assert not end or state == '' or ledger.judge(status, verdict, printed, state, True).died
+
+
+# of a job that ended before its script did: did what had not begun to measure die?
+STATES = {
+    **dict.fromkeys('TIMEOUT DEADLINE NODE_FAIL OUT_OF_MEMORY'.split(), True),
+    **dict.fromkeys('CANCELLED PREEMPTED REVOKED'.split(), False),
+    **dict.fromkeys('BOOT_FAIL LAUNCH_FAILED RECONFIG_FAIL'.split(), False),
+    **dict.fromkeys('COMPLETED FAILED SPECIAL_EXIT STAGE_OUT REQUEUED UNHEARD_OF'.split(), False),
+}
+
+
+@pytest.mark.parametrize('state, died', STATES.items())
+def test_a_job_ended_by_slurm_died_if_it_began_to_measure(state, died):
+    assert ledger.judge(None, state=state, started=True).died
+    assert ledger.judge(None, state=state).died is died
+    assert ledger.judge(None, 'VALID', state=state).died  # with its record, which is VALID
 
 
 @pytest.mark.parametrize('stderr, shown', [
@@ -99,10 +114,23 @@ def test_the_last_words_are_the_programs_own(stderr, shown):
     assert said.startswith(shown) and bool(said) == bool(shown)
 
 
+NAMES = ['n1', 'n10', 'n01', 'N1', 'gpu-1', 'gpu-1-2', 'a-gpu-1', 'n1.site.org', 'x.n1']
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_the_lines_of_a_node_are_not_those_of_one_with_a_name_like_it(name):
+    for line in 'srun: error: {}: task 0: Killed', 'slurmstepd-{}: error', 'node {}.', '{}':
+        printed = '\n'.join(line.format(one) for one in NAMES)
+        assert ledger.lines_of(name, printed) == line.format(name)
+
+
 def test_a_ledger_knows_who_started_and_on_what(tmp_path):
-    lines = 'begun n1\nstarted a.json n1.site\nended a.json 132 77 5\nended - 1 77 5\nnote x=1\n'
+    lines = (
+        'begun n1 doduo\nstarted a.json n1.site\nended a.json 132 77 5\nended - 1 77 5\nnote x=1\n'
+    )
     (tmp_path / ledger.NAME).write_text(lines)
     known = ledger.read(tmp_path)
     assert known.ended == {'a.json': 132, '-': 1} and known.cpus['a.json'] == '77 5'
-    assert known.started == {'a.json', 'n1'} and known.node == 'n1' and known.notes == ['x=1']
+    assert known.started == {'a.json', 'n1'} and known.node == 'n1' and known.cluster == 'doduo'
+    assert known.notes == ['x=1']
     assert (known.name('a.json'), ledger.Ledger('ended - 0').name('a.json')) == ('a.json', '-')

@@ -1,5 +1,3 @@
-#include "../harness/config.h"
-
 #include "judge.h"
 #include "output.h"
 

@@ -1,13 +1,12 @@
 #include "output.h"
 
 #include "judge.h"
-#include "repetitions.h"
 
 #include "../harness/error.h"
 #include "../harness/json.h"
 #include "../harness/metrics.h"
 #include "../harness/order_statistics.h"
-#include "../harness/plural.h"
+#include "../harness/signs.h"
 
 static double gflops_of(const struct ceiling *c)
 {

@@ -6,6 +6,13 @@
 
 #include "verdict.h"
 
+/* The numbers of a list with commas: afterwards rising, each once. */
+enum { NUMBERS_MAX = 64 };
+struct numbers {
+	int count; /* 0: nothing was requested */
+	size_t of[NUMBERS_MAX];
+};
+
 /* A table ends with a row of zeros.  A row without a name is a heading: its help alone is
  * printed.  Behind the first four fields a row says where its value goes:
  *	{ 'n', "size", "N", "m = n", .count = &requested.n, .least = 8, .most = 1000000 },
@@ -18,6 +25,7 @@ struct option_row {
 	int *flag;            /* becomes 1 */
 	const char **text;    /* as it was given */
 	int *count;           /* a whole number, 100 or 1e2, from LEAST to MOST */
+	struct numbers *list; /* digits and commas, each from LEAST to MOST; HINT */
 	double *number;       /* above 0, up to MOST; HINT says what to give */
 	int *word;            /* the place among WORDS, of which there are MOST */
 	size_t least, most;
@@ -65,5 +73,5 @@ LOCAL int option_word(const char *option, const char *text, const char *const *w
 LOCAL void option_list(const char *option, const char *names,
 		       int (*take)(const char *name, size_t length), const char *hint);
 
-/* For TAKE: the number that a name is, digits alone; MOST + 1 where it is none up to MOST. */
-LOCAL size_t option_list_number(const char *name, size_t length, size_t most);
+/* Without a request: 1, 2, 4, ... and MOST. */
+LOCAL void numbers_double(struct numbers *numbers, int most);

@@ -19,7 +19,6 @@ void program_join(int *argc, char ***argv)
 {
 	ranks_start(argc, argv);
 	error_hooks(ranks_refuse, ranks_leave);
-	record_process(ranks_node(), ranks_me(), ranks_count());
 }
 
 void program_start(const struct program *program, int argc, char **argv)
@@ -62,10 +61,10 @@ int program_end(const void *data)
 	if (!program_this->has_table)
 		metrics_print(stdout);
 	text = options_json() ? record_text(program_this, data, &size) : NULL;
-	if (text)
+	if (text) {
 		build_print(stdout);
-	if (text)
 		recorded = record_file_put(text, size);
+	}
 	verdict_print(stdout);
 	free(text);
 	return recorded ? verdict_status() : EXIT_INVALID;

@@ -20,7 +20,7 @@
  */
 #pragma once
 
-#include "points.h"
+#include "rungs.h"
 
 enum { LEVELS_MAX = 8 };
 

@@ -1,5 +1,3 @@
-#include "../harness/config.h"
-
 #include "../harness/elementary.h"
 #include "record.h"
 #include "staircase.h"
@@ -13,8 +11,8 @@
 #include "../harness/memory/wide.h"
 #include "../harness/metrics.h"
 #include "../harness/plan.h"
-#include "../harness/plural.h"
 #include "../harness/program.h"
+#include "../harness/signs.h"
 #include "../harness/verdict.h"
 
 /* Seconds in which rounds begin or end, of 60 and of 5 in all; the part of them that the chases of
@@ -121,12 +119,6 @@ static void give_metric(const char *level, const char *what, int threads, double
 	metric_at(name, series, AT_THREADS, threads);
 }
 
-static int is_in_memory(const struct run *run)
-{
-	return run->residency.known == RESIDENCY_PROVEN ||
-	       run->residency.known == RESIDENCY_DECLARED;
-}
-
 /* Why memory is not shown for certain; NULL: it is. */
 static const char *not_memory(const struct run *run)
 {
@@ -134,7 +126,7 @@ static const char *not_memory(const struct run *run)
 		run->levels_count ? &run->levels[run->levels_count - 1] : NULL;
 	int p;
 
-	if (!is_in_memory(run))
+	if (!triads_is_known(&run->residency))
 		return "a larger cache may hold the largest sizes";
 	for (p = READ_ONE; p < POINTS; p++)
 		if (!last || !last->is_memory || !is_positive(last->gbs[p]))
@@ -166,7 +158,7 @@ static void give_bound(const struct run *run, const char *name)
 {
 	if (interference_is_loud())
 		metric_disturbed(name);
-	if (!is_in_memory(run))
+	if (!triads_is_known(&run->residency))
 		metric_too_good(name);
 }
 

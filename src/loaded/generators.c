@@ -1,8 +1,8 @@
 #include "generators.h"
 
 #include "../harness/clock.h"
+#include "../harness/error.h"
 #include "../harness/memory/chase.h"
-#include "../harness/room.h"
 #include "../harness/verdict.h"
 
 /* A rate is caught up with by at most so much: what a longer pause left undone stays undone. */

@@ -34,7 +34,7 @@ static void output_rest(const struct sweep *sweep, int mix)
 		return;
 	}
 	if (f.max_gbs.is_bound) {
-		printf("  %s %.1f  no curve\n", sign_at_least(), f.max_gbs.median);
+		printf("  %s %.1f  no curve\n", sign(AT_LEAST), f.max_gbs.median);
 		return;
 	}
 	printf("%8.1f  %s%s\n", f.max_gbs.median,

@@ -3,13 +3,13 @@
 #include "generators.h"
 
 #include "../harness/clock.h"
+#include "../harness/error.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/job/watchdog.h"
 #include "../harness/openmp.h"
 #include "../harness/order_statistics.h"
 #include "../harness/plan.h"
 #include "../harness/rate.h"
-#include "../harness/room.h"
 
 const double sweep_rates[RATES] = { 0.1, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1 };
 
@@ -39,14 +39,6 @@ static struct window sweep_chase(struct chase *chase, double seconds, size_t *lo
 	window.seconds = now - window.seconds;
 	window.cpu_s = clock_thread() - window.cpu_s;
 	return window;
-}
-
-static void sweep_settle(struct chase *chase)
-{
-	size_t loads;
-
-	generators_wait_running();
-	sweep_chase(chase, SETTLE_SECONDS, &loads);
 }
 
 static void sweep_sum_up(struct measured *measured, const struct window *chased, size_t loads,
@@ -90,7 +82,8 @@ static void sweep_window(struct measured *measured, struct chase *chase, const s
 	generators_start();
 #pragma omp parallel
 	if (omp_get_thread_num() == 0) {
-		sweep_settle(chase);
+		generators_wait_running();
+		sweep_chase(chase, SETTLE_SECONDS, &loads);
 		generators_open_window();
 		chased = sweep_chase(chase, seconds, &loads);
 		generators_close_window();

@@ -10,24 +10,12 @@
  */
 #pragma once
 
-#include "../harness/config.h"
+#include "bodies.h"
 
 /* e^2, of bodies in a cube of side 1. */
 #define SOFTENING 1e-4
 
-enum { FLOP_PER_INTERACTION = 20, GROUP = 16 };
-
-/* Arrays of COUNT, a multiple of GROUP: place and mass of all bodies, acceleration of each. */
-struct bodies_float {
-	float *x, *y, *z, *m, *ax, *ay, *az;
-	long count;
-};
-
-struct bodies_double {
-	double *x, *y, *z, *m, *ax, *ay, *az;
-	long count;
-};
+enum { FLOP_PER_INTERACTION = 20 };
 
 /* Those of the groups from FIRST to below LAST. */
-void forces_float(const struct bodies_float *b, long first, long last);
-void forces_double(const struct bodies_double *b, long first, long last);
+void bodies_forces(const struct bodies *bodies, long first, long last);

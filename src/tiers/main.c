@@ -42,11 +42,6 @@ static const struct option_row rows[] = {
 };
 static const struct option_row *const tables[] = { rows, NULL };
 
-static void write_tiers(const void *data)
-{
-	output_write(data);
-}
-
 static const struct program program = {
 	"tiers",
 	"Measures each memory of a node from each domain with CPUs: latency, read and Triad\n"
@@ -54,7 +49,7 @@ static const struct program program = {
 	tables,
 	reasons,
 	"GB/s",
-	write_tiers,
+	output_write,
 	.has_table = 1,
 	.headline = "triad_*",
 };

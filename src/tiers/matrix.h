@@ -11,7 +11,6 @@
 #pragma once
 
 #include "cell.h"
-#include "declared.h"
 
 #include "../harness/rate.h"
 #include "../harness/residency/triads.h"
@@ -20,6 +19,17 @@ enum { TIERS_MAX = 64, ROUNDS_MAX = 15, FIGURES = 3, PASSES_MAX = ROUNDS_MAX * C
 
 /* "ns", "read_gbs", "triad_gbs" */
 extern const char *const figure_names[FIGURES];
+
+/*
+ * What the firmware says of a memory, seen from a domain with CPUs.  HMAT (ACPI 6.2 and later), as
+ * the kernel shows it: only for the best initiators of a memory, so not for each pair.  Sources:
+ * Documentation/admin-guide/mm/numaperf.rst of Linux; access1 is among CPUs alone (5.10 and
+ * later), access0 among devices, too.  SLIT: distances relative to 10.
+ */
+struct declared {
+	double read_ns, read_gbs; /* HMAT; 0: it does not say */
+	int distance, local;      /* SLIT: of this pair, and of the domain to itself; 0: none */
+};
 
 struct tier {
 	int cpus, memory; /* domains */

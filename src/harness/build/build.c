@@ -141,7 +141,8 @@ static void build_read(void)
 		 path, build.own.path);
 }
 
-const char *build_unknown(void)
+/* Why the build is not known, NULL: it is known.  The first call reads the files. */
+static const char *build_unknown(void)
 {
 	if (!build.is_read)
 		build_read();

@@ -5,9 +5,7 @@
 #include "../machine/cgroup.h"
 #include "../machine/topology.h"
 #include "../openmp.h"
-#include "../plural.h"
-#include "../room.h"
-#include "../team_sizes.h"
+#include "../signs.h"
 
 #include <limits.h>
 #include <sys/resource.h>

@@ -4,7 +4,6 @@
 
 #include "../clock.h"
 #include "../error.h"
-#include "../room.h"
 #include "host_ranks.h"
 #include "watchdog.h"
 

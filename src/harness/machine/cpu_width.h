@@ -3,6 +3,11 @@
  */
 #pragma once
 
+#include "../config.h"
+
+/* CPUID of x86, by instruction: icc has no builtin, and this binary serves all CPUs. */
+LOCAL void cpu_id(unsigned leaf, unsigned subleaf, unsigned reg[4]);
+
 /* Bits: 512 (AVX-512F), 256 (AVX2) or 128 on x86-64, 128 (NEON) on aarch64, else 0. */
 LOCAL int cpu_width(void);
 

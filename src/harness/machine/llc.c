@@ -1,6 +1,7 @@
 #include "llc.h"
 
 #include "../sysfile.h"
+#include "topology.h"
 
 #include <unistd.h>
 
@@ -90,15 +91,13 @@ static void llc_add_cache(struct llc_caches *caches, const struct cache *cache, 
 
 static int llc_sockets_by_cpuinfo(void)
 {
-	FILE *file = sysfile_open("/proc/cpuinfo");
+	FILE *const file = sysfile_open("/proc/cpuinfo");
 	char line[1024];
 	int socket, most = 0;
 
-	while (file && fgets(line, sizeof(line), file))
+	while (sysfile_next(file, line, sizeof(line)))
 		if (sscanf(line, "physical id : %d", &socket) == 1 && socket > most)
 			most = socket;
-	if (file)
-		fclose(file);
 	return most + 1;
 }
 
@@ -160,13 +159,9 @@ static int llc_read_first_cpu(int cpu)
 
 int llc_first_cpu(int cpu)
 {
-	static int known[CPUS_MAX]; /* first + 2: each pair of a matrix asks */
+	static int known[CPUS_MAX];
 
-	if (cpu < 0 || cpu >= CPUS_MAX)
-		return -1;
-	if (!known[cpu])
-		known[cpu] = llc_read_first_cpu(cpu) + 2;
-	return known[cpu] - 2;
+	return topology_known(known, cpu, llc_read_first_cpu);
 }
 
 static int llc_levels_by_sysfs(size_t bytes[LLC_LEVELS_MAX], int cpu)

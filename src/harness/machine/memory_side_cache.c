@@ -10,13 +10,10 @@ static const size_t MEMORY_SIDE_CACHE_GIB = (size_t)1 << 30, MEMORY_SIDE_CACHE_M
 
 static int memory_side_cache_is_knights(void)
 {
-	char value[SYSLINE_MAX];
-	int model;
+	const size_t model = sysfile_number("/proc/cpuinfo", "model");
 
-	if (!sysfile_field(value, "/proc/cpuinfo", "cpu family") || atoi(value) != 6)
-		return 0;
-	model = sysfile_field(value, "/proc/cpuinfo", "model") ? atoi(value) : 0;
-	return model == 0x57 || model == 0x85;
+	return sysfile_number("/proc/cpuinfo", "cpu family") == 6 &&
+	       (model == 0x57 || model == 0x85);
 }
 
 /* The largest, should there be several levels of it. */

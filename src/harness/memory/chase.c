@@ -1,11 +1,9 @@
 #include "chase.h"
 
 #include "../machine/line_size.h"
-#include "hugepages.h"
+#include "map.h"
 
 #include <stdint.h>
-
-const char *const chase_pages_names[CHASE_PAGES] = { "2m", "4k" };
 
 char *chase_memory(size_t bytes, enum chase_pages pages)
 {

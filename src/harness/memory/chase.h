@@ -25,9 +25,7 @@
 
 #include "../config.h"
 
-enum chase_pages { CHASE_2M, CHASE_4K, CHASE_PAGES };
-
-extern const char *const chase_pages_names[CHASE_PAGES]; /* "2m", "4k" */
+enum chase_pages { CHASE_2M, CHASE_4K };
 
 /* Bytes of the chain that the latency of memory is said of, where no cache may hold it: the same
  * in each program. */

@@ -33,7 +33,6 @@
 #include "machine/llc.c"
 #include "machine/memory_available.c"
 #include "machine/memory_policy.c"
-#include "machine/memory_side_cache.c"
 #include "machine/topology.c"
 #include "memory/chase.c"
 #include "memory/map.c"

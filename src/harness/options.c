@@ -229,24 +229,18 @@ static struct option_row OPTION_PEAK[] = {
 
 static void option_add_table(const struct option_row *row)
 {
-	for (; (row->name || row->help) && option_row_count < OPTIONS_MAX; row++)
+	for (; row && (row->name || row->help) && option_row_count < OPTIONS_MAX; row++)
 		option_rows[option_row_count++] = row;
 }
 
-/* The program's own come first; what it adds under headings comes last. */
 static void option_add_tables(void)
 {
-	const struct option_row *const *table = option_program->options;
-
 	option_row_count = 0;
-	if (table && *table)
-		option_add_table(*table++);
+	option_add_table(option_program->options);
 	OPTION_PEAK[0].argument = option_program->peak_unit;
-	if (option_program->peak_unit)
-		option_add_table(OPTION_PEAK);
+	option_add_table(option_program->peak_unit ? OPTION_PEAK : NULL);
 	option_add_table(OPTION_COMMON);
-	while (table && *table)
-		option_add_table(*table++);
+	option_add_table(option_program->more);
 }
 
 static void option_for_getopt(struct option *all, char *letters)

@@ -39,15 +39,16 @@ struct option_row {
 /* What a program says of itself. */
 struct program {
 	const char *name;
-	const char *about;                       /* lines, what --help says first */
-	const struct option_row *const *options; /* its tables, then NULL; those after the first
-						    follow the common ones */
-	const struct reason *reasons;            /* its own, then a row of zeros; from REASONS */
-	const char *peak_unit;                   /* "GB/s": it has --peak; NULL: it has not */
-	void (*write)(const void *data);         /* its part of the record, by json_text() ... */
-	int has_table;                           /* it printed its figures itself */
+	const char *about;                /* lines, what --help says first */
+	const struct option_row *options; /* its table */
+	const struct reason *reasons;     /* its own, then a row of zeros; from REASONS */
+	const char *peak_unit;            /* "GB/s": it has --peak; NULL: it has not */
+	void (*write)(const void *data);  /* its part of the record, by json_text() ... */
+	int has_table;                    /* it printed its figures itself */
 	const char *headline; /* the metric that stands for a run: the last whose name matches
 				 (as of files: "*_latency"); where none does, the first */
+	int pins_itself;      /* each thread, more than once, and judges that itself */
+	const struct option_row *more; /* a table behind the common options; NULL: none */
 };
 
 /* Reads the command line by the tables of the program and these of its own: --json, --allow,

@@ -13,7 +13,6 @@
 #include "verdict.h"
 
 static const struct program *program_this;
-static int program_is_self_pinned;
 
 void program_join(int *argc, char ***argv)
 {
@@ -30,11 +29,6 @@ void program_start(const struct program *program, int argc, char **argv)
 	record_file_open(options_json());
 }
 
-void program_pins_itself(void)
-{
-	program_is_self_pinned = 1;
-}
-
 void program_measuring(void)
 {
 	threads_sample();
@@ -45,7 +39,7 @@ void program_measured(void)
 {
 	interference_run_stop(ranks_sum_on_host, ranks_count());
 	interference_judge();
-	if (program_is_self_pinned)
+	if (program_this->pins_itself)
 		return;
 	threads_sample();
 	pinning_judge();

@@ -4,8 +4,7 @@
  *	#include "../harness/harness.c"
  *
  *	static const struct option_row rows[] = { ..., { 0 } };
- *	static const struct option_row *const tables[] = { rows, NULL };
- *	static const struct program chase = { "chase", "What it measures.\n", tables, ... };
+ *	static const struct program chase = { "chase", "What it measures.\n", rows, ... };
  *
  *	int main(int argc, char **argv)
  *	{
@@ -29,9 +28,6 @@ LOCAL void program_join(int *argc, char ***argv);
 
 /* Reads the options, starts the threads, opens the file of the record. */
 LOCAL void program_start(const struct program *program, int argc, char **argv);
-
-/* This program pins each thread itself, more than once, and judges that itself. */
-LOCAL void program_pins_itself(void);
 
 /* What counts for the verdict lies between these two.  From the first on a signal to end is noted
  * alone: whoever repeats looks at watchdog_signalled(), and stops with what is complete. */

@@ -152,15 +152,12 @@ static double of_rounds(const struct stretch *s, int count, int level, int point
 static void fill_level(struct level *level, const struct ladder *l, const struct stretch *s,
 		       int count, int number)
 {
-	double values[STRETCHES_MAX], low, high;
+	double values[STRETCHES_MAX];
 	int i, p;
 
 	memset(level, 0, sizeof(*level));
-	level->ns = of_rounds(s, count, number, LATENCY_2M, &level->low_ns, &level->high_ns);
-	level->ns_4k = of_rounds(s, count, number, LATENCY_4K, &low, &high);
-	for (p = READ_ONE; p < POINTS; p++)
-		level->gbs[p] =
-			of_rounds(s, count, number, p, &level->low_gbs[p], &level->high_gbs[p]);
+	for (p = 0; p < POINTS; p++)
+		level->of[p] = of_rounds(s, count, number, p, &level->low[p], &level->high[p]);
 	for (i = 0; i < count; i++) {
 		if (s[i].level != number)
 			continue;
@@ -231,9 +228,9 @@ static double smaller(double x, double y)
 static void measure_size(struct level *level, const struct level *before, const struct level *next,
 			 const struct ladder *l, const struct stretch *s, int count, int number)
 {
-	const double rise = next ? next->ns - level->ns : level->ns;
-	const double end = level->ns + smaller(level->ns, rise / 2);
-	const double beyond = level->ns + smaller(15 * level->ns, rise * 3 / 4);
+	const double ns = level->of[LATENCY_2M], rise = next ? next->of[LATENCY_2M] - ns : ns;
+	const double end = ns + smaller(ns, rise / 2);
+	const double beyond = ns + smaller(15 * ns, rise * 3 / 4);
 	double sizes[ROUNDS_MAX], low = 1e99, high = 0;
 	struct curve curve;
 	int r, i;
@@ -243,7 +240,7 @@ static void measure_size(struct level *level, const struct level *before, const 
 		sizes[r] = size_at(l, &curve, end);
 		if (!shows(s, count, r, number) && before && sizes[r] < VARIES * before->bytes)
 			sizes[r] = 0;
-		for (i = 0; i + 1 < curve.count && curve.ns[i + 1] < FLAT * level->ns; i++)
+		for (i = 0; i + 1 < curve.count && curve.ns[i + 1] < FLAT * ns; i++)
 			continue;
 		low = smaller(low, (double)l->bytes[i]);
 		while (i + 1 < curve.count && curve.ns[i] < beyond)

@@ -132,16 +132,16 @@ static void print_level(FILE *out, const struct level *level)
 	int p;
 
 	print_size(out, level);
-	print_figure(out, 6, level->ns);
+	print_figure(out, 6, level->of[LATENCY_2M]);
 	fprintf(out, " ns");
 	for (p = READ_ONE; p < POINTS; p++)
-		print_figure(out, 5, level->gbs[p]);
+		print_figure(out, 5, level->of[p]);
 	putc('\n', out);
 }
 
 double cache_by_rate(const struct ladder *l, const struct level *levels, int count)
 {
-	const double of_memory = count > 1 ? levels[count - 1].gbs[READ_ONE] : 0;
+	const double of_memory = count > 1 ? levels[count - 1].of[READ_ONE] : 0;
 	double bytes = 0;
 	int i;
 

@@ -68,11 +68,6 @@ void bodies_end(struct bodies *b)
 	free(b->m);
 }
 
-long bodies_groups(const struct bodies *b)
-{
-	return b->count / GROUP;
-}
-
 size_t bodies_element(const struct bodies *b)
 {
 	return b->precision == SINGLE ? sizeof(float) : sizeof(double);

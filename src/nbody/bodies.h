@@ -22,8 +22,6 @@ struct bodies {
 void bodies_start(struct bodies *bodies, enum precision precision, long count);
 void bodies_end(struct bodies *bodies);
 
-long bodies_groups(const struct bodies *bodies);
-
 /* Of an array: bytes of an element; one of them, and to add to it. */
 size_t bodies_element(const struct bodies *bodies);
 double bodies_number(const struct bodies *bodies, const void *array, long i);

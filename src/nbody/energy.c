@@ -18,7 +18,7 @@ static void kick(struct motion *m, double time)
 	int axis;
 	long i;
 
-	bodies_forces(b, 0, bodies_groups(b));
+	bodies_forces(b, 0, b->count / GROUP);
 	for (axis = 0; axis < 3; axis++)
 		for (i = 0; i < SYSTEM; i++)
 			m->v[axis][i] += time * bodies_number(b, b->a[axis], i);

@@ -1,7 +1,5 @@
 #include "forces.h"
 
-#include "inverse_root.h"
-
 /* The loop over the GROUP is the one that becomes vectors: its sums are side by side. */
 #define FORCES(real)                                                                            \
 	static void forces_##real(const struct bodies *b, long first, long last)                \

@@ -64,7 +64,6 @@ static const struct option_row rows[] = {
 	  .flag = &requested.offload },
 	{ 0 },
 };
-static const struct option_row *const tables[] = { rows, NULL };
 
 static void write_run(const void *data)
 {
@@ -90,11 +89,12 @@ static const struct program program = {
 	"nbody",
 	"Measures how a computation of all pairs of bodies scales with the threads of a node:\n"
 	"speed-up over one thread of the same run, serial fraction, GFlop/s.\n",
-	tables,
+	rows,
 	reasons,
 	NULL,
 	write_run,
 	.headline = "speedup_*",
+	.pins_itself = 1,
 };
 
 static void add_crew(struct run *run, int threads, int on_device)
@@ -205,7 +205,6 @@ int main(int argc, char **argv)
 	most = most_on_host(&run);
 	bodies_start(&run.bodies, requested.precision, choose_bodies(most));
 	threads_team(most);
-	program_pins_itself(); /* each crew is judged by itself */
 	program_measuring();
 	requested.rounds = crews_measure(run.crews, run.count, &run.bodies, requested.rounds);
 	if (requested.offload)

@@ -24,7 +24,7 @@ struct share {
 
 static void take_share(const struct bodies *b, struct share *shares, int thread, int threads)
 {
-	const long groups = bodies_groups(b);
+	const long groups = b->count / GROUP;
 	const long first = groups * thread / threads, last = groups * (thread + 1) / threads;
 
 	bodies_forces(b, first, last);

@@ -1,7 +1,6 @@
 #include "offload.h"
 
 #include "forces.h"
-#include "inverse_root.h"
 
 #include "../harness/openmp.h"
 
@@ -81,7 +80,7 @@ int offload_devices(void)
 int offload_forces(const struct bodies *b, int threads)
 {
 	(void)threads;
-	bodies_forces(b, 0, bodies_groups(b));
+	bodies_forces(b, 0, b->count / GROUP);
 	return 0;
 }
 

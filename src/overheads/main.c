@@ -81,7 +81,6 @@ static const struct option_row rows[] = {
 	  .count = &requested.pairs, .least = INTERVAL_SAMPLES, .most = PAIRS_MAX },
 	{ 0 },
 };
-static const struct option_row *const tables[] = { rows, NULL };
 
 static void write_run(const void *data)
 {
@@ -105,11 +104,12 @@ static const struct program program = {
 	"overheads",
 	"Measures the overhead of each OpenMP construct: the time with the construct minus the\n"
 	"time of the same work without it, measured in turn.\n",
-	tables,
+	rows,
 	reasons,
 	NULL,
 	write_run,
 	.headline = "barrier_t*",
+	.pins_itself = 1,
 };
 
 static void prepare_run(struct run *run)
@@ -247,7 +247,6 @@ int main(int argc, char **argv)
 		numbers_double(&requested.teams, threads_most());
 	prepare_run(&run);
 	threads_team((int)requested.teams.of[requested.teams.count - 1]);
-	program_pins_itself(); /* each team is judged by itself */
 	printf("OpenMP's overheads: %s %s, wait policy %s, a delay of %.2f us\n", runtime_name(),
 	       runtime_version(),
 	       getenv("OMP_WAIT_POLICY") ? getenv("OMP_WAIT_POLICY") : "default",

@@ -114,24 +114,12 @@ int exchange_reason(const struct exchange *e)
 	return e->wrong ? NOT_VALIDATED : blocks_reason(&e->blocks);
 }
 
-/* Of the median, and of what follows from it: the ends of its interval. */
-static void time_metric(const struct exchange *e, const char *name, int has_interval)
-{
-	const struct order_statistics *const s = &e->blocks.round_trip;
-
-	metric(name, exchange_us(e), "us", LOWER);
-	if (has_interval)
-		metric_interval(name, one_way_us(s->low), one_way_us(s->high));
-	else
-		metric_disturbed(name);
-}
-
-static void bandwidth_metric(const struct exchange *e, const char *name, int has_interval)
+static void bandwidth_metric(const struct exchange *e, const char *name)
 {
 	const struct order_statistics *const s = &e->blocks.round_trip;
 
 	metric(name, exchange_mb_s(e) / 1000, "GB/s", HIGHER);
-	if (has_interval)
+	if (blocks_have_interval(&e->blocks))
 		metric_interval(name, (double)e->size / one_way_us(s->high) / 1000,
 				(double)e->size / one_way_us(s->low) / 1000);
 	else
@@ -235,13 +223,13 @@ static void conclude_pair(int pair, int class)
 
 		name = time_name(e);
 		judge_exchange(e, name);
-		time_metric(e, name, blocks_have_interval(&e->blocks));
+		metric_of_time(&e->blocks, name, 1e6, "us");
 		place_metric(e, name, "mpi");
 	}
 	if (!last->size)
 		return;
 	name = metric_name("mpi_%d_%d_bandwidth", last->pair.cpu[0], last->pair.cpu[1]);
-	bandwidth_metric(last, name, blocks_have_interval(&last->blocks));
+	bandwidth_metric(last, name);
 	place_metric(last, name, "mpi_bandwidth");
 }
 

@@ -151,6 +151,17 @@ int blocks_have_interval(const struct blocks *b)
 	return !is_unstable(b) && !blocks_lost(b);
 }
 
+void metric_of_time(const struct blocks *b, const char *name, double scale, const char *unit)
+{
+	const struct order_statistics *const s = &b->round_trip;
+
+	metric(name, scale * s->median / 2, unit, LOWER);
+	if (blocks_have_interval(b))
+		metric_interval(name, scale * s->low / 2, scale * s->high / 2);
+	else
+		metric_disturbed(name);
+}
+
 void meeting_judge(const struct meeting *m, const char *name, int class)
 {
 	judge_place(m, class);

@@ -85,7 +85,6 @@ static const struct option_row rows[] = {
 	  .flag = &requested.nodes, .set = set_nodes },
 	{ 0 },
 };
-static const struct option_row *const tables[] = { rows, NULL };
 
 struct run {
 	struct pairs pairs;
@@ -121,11 +120,12 @@ static const struct program program = {
 	"Measures how long a message takes from one core to another through shared memory:\n"
 	"one way, in ns.  As two MPI ranks (make MPI=1; mpirun -n 2): how long an MPI message\n"
 	"of each size takes, in us.\n",
-	tables,
+	rows,
 	reasons,
 	NULL,
 	write_run,
 	.headline = NULL, /* the first: latency of the smallest message, of the nearest pair */
+	.pins_itself = 1,
 };
 
 static void choose_pairs(struct run *run, const struct cpuset *cpus)
@@ -228,18 +228,6 @@ static void metrics_of_matrix(const struct run *run)
 			metrics_of_class(run, column, (enum pair_class)class);
 }
 
-static void metric_of_pair(const struct meeting *m, const char *name)
-{
-	const struct order_statistics *const s = &m->blocks.round_trip;
-
-	metric(name, one_way_ns(s->median), "ns", LOWER);
-	metric_of_cpus(&m->pair, name, series_name(m));
-	if (blocks_have_interval(&m->blocks))
-		metric_interval(name, one_way_ns(s->low), one_way_ns(s->high));
-	else
-		metric_disturbed(name);
-}
-
 static void conclude(const struct run *run)
 {
 	int i;
@@ -249,8 +237,10 @@ static void conclude(const struct run *run)
 		const struct meeting *const m = &run->meetings[i];
 
 		meeting_judge(m, run->names[i], requested.class);
-		if (!run->is_matrix)
-			metric_of_pair(m, run->names[i]);
+		if (!run->is_matrix) {
+			metric_of_time(&m->blocks, run->names[i], 1e9, "ns");
+			metric_of_cpus(&m->pair, run->names[i], series_name(m));
+		}
 		if (i % run->width == 0)
 			meetings_print_row(m, run->width);
 	}
@@ -391,7 +381,6 @@ int main(int argc, char **argv)
 #endif
 	if (!requested.nodes)
 		choose_pairs(&run, &cpus);
-	program_pins_itself();
 #ifdef MEMBW_MPI
 	if (requested.nodes)
 		measure_links(&cpus);

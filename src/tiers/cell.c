@@ -5,6 +5,7 @@
 #include "../harness/evidence/threads.h"
 #include "../harness/machine/memory_policy.h"
 #include "../harness/memory/chase.h"
+#include "../harness/memory/map.h"
 #include "../harness/openmp.h"
 #include "../harness/rate.h"
 #include "../harness/sysfile.h"
@@ -69,9 +70,9 @@ static void cell_give_memory_back(void)
 		struct cell_part *const mine = &cell.parts[omp_get_thread_num()];
 		const size_t bytes = cell.elements * sizeof(double);
 
-		chase_memory_free((char *)mine->a, bytes);
-		chase_memory_free((char *)mine->b, bytes);
-		chase_memory_free((char *)mine->c, bytes);
+		munmap(mine->a, bytes);
+		munmap(mine->b, bytes);
+		munmap(mine->c, bytes);
 		memory_policy_bind(-1);
 	}
 	free(cell.parts);
@@ -236,6 +237,6 @@ void cell_visit(struct visit *visit, const struct cpuset *cpus, int memory, size
 	visit->migrated = migrated_pages() - visit->migrated;
 	cell_sample(&visit->after, &chase);
 	visit->is_right = cell_is_right() && chase_is_right(&chase);
-	chase_memory_free(chase.memory, chain_bytes);
+	munmap(chase.memory, chain_bytes);
 	cell_give_memory_back();
 }

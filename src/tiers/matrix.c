@@ -13,22 +13,22 @@ enum { UNDISTURBED_LEAST = 3 };
 
 const char *const figure_names[FIGURES] = { "ns", "read_gbs", "triad_gbs" };
 
-void matrix_cpus(struct cpuset *of, int domain, const struct cpuset *cpus)
+void matrix_cpus(struct cpuset *of, int domain, const struct matrix *matrix)
 {
 	int cpu;
 
 	cpuset_clear(of);
-	EACH_OF_SET (cpu, cpus)
+	EACH_OF_SET (cpu, &matrix->cpus)
 		if (topology_is_in(cpu, domain))
 			cpuset_add(of, cpu);
 }
 
-static void matrix_domains(struct matrix *matrix, const struct cpuset *cpus)
+static void matrix_domains(struct matrix *matrix)
 {
 	struct cpuset domains;
 	int d;
 
-	topology_domains(&domains, cpus);
+	topology_domains(&domains, &matrix->cpus);
 	EACH_OF_SET (d, &domains)
 		if (matrix->from_count < TIERS_MAX)
 			matrix->from[matrix->from_count++] = d;
@@ -80,7 +80,8 @@ void matrix_find(struct matrix *matrix, const struct cpuset *cpus)
 {
 	int f, t;
 
-	matrix_domains(matrix, cpus);
+	matrix->cpus = *cpus;
+	matrix_domains(matrix);
 	matrix->pairs = room_for((size_t)(matrix->from_count * matrix->to_count),
 				 sizeof(*matrix->pairs), "pairs of domains", "use fewer");
 	for (f = 0; f < matrix->from_count; f++)
@@ -104,13 +105,13 @@ static void matrix_judge_placement(const struct tier *p)
 	placement_judge(&p->last.after, when);
 }
 
-static void matrix_visit(const struct matrix *matrix, struct tier *p, const struct cpuset *cpus)
+static void matrix_visit(const struct matrix *matrix, struct tier *p)
 {
 	const size_t ours = (3 * matrix->array_bytes + matrix->chain_bytes) / 4096;
 	struct cpuset own;
 	int which, pass;
 
-	matrix_cpus(&own, p->cpus, cpus);
+	matrix_cpus(&own, p->cpus, matrix);
 	cell_visit(&p->last, &own, p->memory, matrix->array_bytes, matrix->chain_bytes,
 		   matrix->laps);
 	p->ns[p->visits] = p->last.ns;
@@ -171,8 +172,7 @@ void matrix_sum_up(struct matrix *matrix)
 			matrix_pair_figures(&matrix->pairs[i]);
 }
 
-void matrix_measure(struct matrix *matrix, int rounds, const struct cpuset *cpus, int least,
-		    double until)
+void matrix_measure(struct matrix *matrix, int rounds, int least, double until)
 {
 	double longest = 0, began, lasted;
 	int n;
@@ -187,7 +187,7 @@ void matrix_measure(struct matrix *matrix, int rounds, const struct cpuset *cpus
 		if ((n >= least && until > 0 && began + longest > until) ||
 		    (n && watchdog_signalled()))
 			break;
-		matrix_visit(matrix, &matrix->pairs[turned], cpus);
+		matrix_visit(matrix, &matrix->pairs[turned]);
 		lasted = clock_now() - began;
 		longest = lasted > longest ? lasted : longest;
 		plan_done("visits", n + 1, rounds * matrix->count);

@@ -44,6 +44,7 @@ struct tier {
 };
 
 struct matrix {
+	struct cpuset cpus; /* that may be used */
 	struct tier *pairs;
 	int count;
 	int from[TIERS_MAX], from_count; /* domains with CPUs that may be used */
@@ -57,12 +58,11 @@ struct matrix {
 void matrix_find(struct matrix *matrix, const struct cpuset *cpus);
 
 /* The CPUs of a domain among those. */
-void matrix_cpus(struct cpuset *of, int domain, const struct cpuset *cpus);
+void matrix_cpus(struct cpuset *of, int domain, const struct matrix *matrix);
 
 /* So many rounds, but behind the first LEAST visits none that would end after UNTIL (0: no limit):
  * pairs may have fewer visits then, or none. */
-void matrix_measure(struct matrix *matrix, int rounds, const struct cpuset *cpus, int least,
-		    double until);
+void matrix_measure(struct matrix *matrix, int rounds, int least, double until);
 
 /* The figures, after program_measured(). */
 void matrix_sum_up(struct matrix *matrix);

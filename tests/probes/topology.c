@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 	if (argc > 2)
 		cpuset_parse(&domains, argv[2]);
 	llc_find(&llc, &cpus, NULL);
-	side = memory_side_bytes(&domains);
+	side = domains_side_cache(&domains);
 	memset(&options, 0, sizeof(options));
 	verdict_allow(ARRAY_TOO_SMALL); /* nothing is timed */
 	size_choose(&options, &residency,

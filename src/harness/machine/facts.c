@@ -86,14 +86,6 @@ static void fact_system(void)
 	json_text("architecture", is_known ? name.machine : NULL);
 }
 
-static void fact_numa_nodes(void)
-{
-	struct cpuset nodes;
-
-	topology_all_domains(&nodes);
-	json_count("numa_nodes", cpuset_count(&nodes) ? (unsigned)cpuset_count(&nodes) : 1);
-}
-
 static void fact_cpus(const struct cpuset *online)
 {
 	json_count("cpus", (unsigned)cpuset_count(online));
@@ -131,6 +123,7 @@ static void fact_numa(void)
 	int node;
 
 	topology_all_domains(&online);
+	json_count("numa_nodes", cpuset_count(&online) ? (unsigned)cpuset_count(&online) : 1);
 	json_open("numa", '{');
 	EACH_OF_SET (node, &online) {
 		if (!sysfile_line(line, "/sys/devices/system/node/node%d/distance", node))
@@ -251,7 +244,6 @@ void facts_write(void)
 	fact_line("freq_max_khz", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq");
 	fact_cpus(&online);
 	fact_caches();
-	fact_numa_nodes();
 	fact_numa();
 	fact_memory();
 	fact_dimms(topology_sockets(&online));

@@ -89,21 +89,11 @@ static void llc_add_cache(struct llc_caches *caches, const struct cache *cache, 
 		caches->level = cache->level;
 }
 
-static int llc_sockets_by_cpuinfo(void)
-{
-	FILE *const file = sysfile_open("/proc/cpuinfo");
-	char line[1024];
-	int socket, most = 0;
-
-	while (sysfile_next(file, line, sizeof(line)))
-		if (sscanf(line, "physical id : %d", &socket) == 1 && socket > most)
-			most = socket;
-	return most + 1;
-}
-
 /* Of all sockets; 0: the C library does not know. */
 static size_t llc_bytes_by_sysconf(void)
 {
+	struct cpuset online;
+	size_t sockets;
 	long bytes = 0;
 
 #ifdef _SC_LEVEL3_CACHE_SIZE
@@ -111,7 +101,9 @@ static size_t llc_bytes_by_sysconf(void)
 	if (bytes <= 0)
 		bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
 #endif
-	return bytes > 0 ? (size_t)bytes * (size_t)llc_sockets_by_cpuinfo() : 0;
+	cpuset_online(&online);
+	sockets = (size_t)topology_sockets(&online);
+	return bytes > 0 ? (size_t)bytes * (sockets ? sockets : 1) : 0;
 }
 
 void llc_find(struct llc *llc, const struct cpuset *cpus,

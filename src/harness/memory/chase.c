@@ -15,11 +15,6 @@ char *chase_memory(size_t bytes, enum chase_pages pages)
 	return memory;
 }
 
-void chase_memory_free(char *memory, size_t bytes)
-{
-	munmap(memory, bytes);
-}
-
 int chase_memory_has(const char *memory, size_t bytes, enum chase_pages pages)
 {
 	struct hugepages got;

@@ -18,7 +18,7 @@ static void must_be_alike(const struct options *o)
 	static const char *const what[] = { "repetitions", "milliseconds at most", "array sizes",
 					    "records requested" };
 	const size_t own[] = { (size_t)o->ntimes, (size_t)(1000 * o->max_seconds), o->size,
-			       o->json != NULL };
+			       options_json() != NULL };
 	size_t least[SMALLEST_MOST];
 	int i;
 
@@ -114,7 +114,7 @@ static int print_summary_of(const struct run *run, struct summary *summaries, in
 	print_job(run, summary_found(summaries, ranks_count()));
 	summary_print(summaries, ranks_count());
 	if (!kept)
-		printf("Records: one of each rank, %s.rank-N\n", run->options.json);
+		printf("Records: one of each rank, %s.rank-N\n", options_json());
 	return summary_verdict(summaries, ranks_count());
 }
 
@@ -127,8 +127,8 @@ static int report_alone(const struct run *run)
 		putchar('\n');
 	}
 	table_validation(&run->validation, &run->arrays, 1U << INCOMPLETE);
-	if (run->options.json)
-		printf("Records: one of each rank that answered, %s.rank-N\n", run->options.json);
+	if (options_json())
+		printf("Records: one of each rank that answered, %s.rank-N\n", options_json());
 	printf("invalid: incomplete: %s\nVerdict: INVALID (incomplete)\n", ranks_gave_up());
 	return EXIT_INVALID;
 }
@@ -149,7 +149,7 @@ int cluster_report(struct run *run, double own_step)
 		all = room_for((size_t)ranks_count(), sizeof(*all), "ranks", "start fewer");
 	if (!ranks_gather(&own, sizeof(own), all, own_step))
 		return report_alone(run);
-	kept = !run->options.json || hand_over_record(text, size);
+	kept = !options_json() || hand_over_record(text, size);
 	free(text);
 	if (ranks_me() == 0)
 		valid = print_summary_of(run, all, kept);

@@ -156,11 +156,14 @@ static void write_own(const void *data)
 const struct program stream_program = {
 	"stream",
 	"Measures sustainable memory bandwidth with STREAM's kernels.\n",
-	stream_option_tables,
+	stream_rows,
 	NULL,
 	"GB/s",
 	write_own,
 	.headline = "triad",
+#ifdef MEMBW_MPI
+	.more = stream_rows_of_job,
+#endif
 };
 
 char *stream_record(const struct run *run, size_t *size)

@@ -150,7 +150,7 @@ size_t sysfile_kib(const char *path, const char *key)
 	return sysfile_number(path, key) << 10;
 }
 
-size_t sysfile_bytes(unsigned char *bytes, size_t most, const char *path)
+size_t sysfile_bytes(void *bytes, size_t most, const char *path)
 {
 	FILE *file = sysfile_open(path);
 	size_t length;

@@ -37,5 +37,5 @@ LOCAL int sysfile_field(char value[SYSLINE_MAX], const char *path, const char *k
 LOCAL size_t sysfile_number(const char *path, const char *key);
 LOCAL size_t sysfile_kib(const char *path, const char *key);
 
-/* The first bytes of a file of /sys, as many as fit; 0 where it cannot be read. */
-LOCAL size_t sysfile_bytes(unsigned char *bytes, size_t most, const char *path);
+/* The first bytes of a file, as many as fit; 0 where it cannot be read. */
+LOCAL size_t sysfile_bytes(void *bytes, size_t most, const char *path);

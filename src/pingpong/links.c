@@ -33,11 +33,11 @@ static struct end here;
 /* Ranks of one host, which pretend to be nodes, get a CPU each as long as there are some. */
 static int own_cpu(const struct cpuset *cpus)
 {
-	int skip = host_ranks_before() % cpuset_count(cpus), cpu = 0;
+	int skip = host_ranks_before() % cpuset_count(cpus), cpu = cpuset_next(cpus, -1);
 
-	for (;; cpu++)
-		if (cpuset_has(cpus, cpu) && skip-- == 0)
-			return cpu;
+	while (skip--)
+		cpu = cpuset_next(cpus, cpu);
+	return cpu;
 }
 
 static void greet(struct link *link)

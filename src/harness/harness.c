@@ -1,6 +1,6 @@
 /*
  * harness: all of it for a program that is one file for the compiler, which includes this
- * file first.  program.h says how such a program looks.
+ * file first, as tests/data/chase/chase.c does.
  */
 #include "build/build.c"
 #include "build/own_file.c"

@@ -1,22 +1,6 @@
 /*
- * program: the way of a program from the command line to the exit status.
- *
- *	#include "../harness/harness.c"
- *
- *	static const struct option_row rows[] = { ..., { 0 } };
- *	static const struct program chase = { "chase", "What it measures.\n", rows, ... };
- *
- *	int main(int argc, char **argv)
- *	{
- *		program_start(&chase, argc, argv);   options, threads, file of the record
- *		program_measuring();                 from here on other processes disturb
- *		...                                  threads_sample() between two timings
- *		program_measured();                  finds disturbed, oversubscribed, ...
- *		metric("latency", ns, "ns", LOWER);
- *		if (wrong)
- *			verdict_invalid(NOT_VALIDATED, "...");
- *		leave(program_end(NULL));            metrics, record, verdict
- *	}
+ * program: the way of a program from the command line to the exit status, in the order of these
+ * functions; tests/data/chase/chase.c is a whole one.
  */
 #pragma once
 

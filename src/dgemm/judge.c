@@ -3,7 +3,7 @@
 #include "../harness/evidence/interference.h"
 #include "../harness/evidence/pinning.h"
 #include "../harness/machine/cgroup.h"
-#include "../harness/signs.h"
+#include "../harness/plural.h"
 
 /* TICKS_LAST: twenty of the kernel's ticks, by which it counts who worked.  CPUS_LEAST,
  * CPUS_TAKEN: the share of the requested CPUs that the threads must get, unless other processes

@@ -6,7 +6,7 @@
 #include "../harness/json.h"
 #include "../harness/metrics.h"
 #include "../harness/order_statistics.h"
-#include "../harness/signs.h"
+#include "../harness/plural.h"
 
 /* The ceilings around the multiplications of a run that count, in the middle; FIGURE: where in
  * struct ceiling it stands. */

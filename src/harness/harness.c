@@ -42,6 +42,7 @@
 #include "options.c"
 #include "order_statistics.c"
 #include "plan.c"
+#include "plural.c"
 #include "program.c"
 #include "rate.c"
 #include "record.c"

@@ -35,8 +35,3 @@ const char *sign(enum sign sign)
 
 	return signs[signs_are_utf8()][sign];
 }
-
-const char *plural(long count)
-{
-	return count == 1 ? "" : "s";
-}

@@ -1,5 +1,5 @@
 /*
- * signs: of a figure, and the ending of what is counted; UTF-8 where the locale says so, else
+ * signs: of a figure; UTF-8 where the locale says so, else
  * ASCII.
  *
  * By the variables and not by setlocale(), which fails where a locale is named and not installed.
@@ -12,6 +12,3 @@
 /* "±", "≥", "≤", or "+-", ">=", "<=". */
 enum sign { PLUS_MINUS, AT_LEAST, AT_MOST };
 LOCAL const char *sign(enum sign sign);
-
-/* "s", and "" of one. */
-LOCAL const char *plural(long count);

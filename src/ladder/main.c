@@ -11,8 +11,8 @@
 #include "../harness/memory/wide.h"
 #include "../harness/metrics.h"
 #include "../harness/plan.h"
+#include "../harness/plural.h"
 #include "../harness/program.h"
-#include "../harness/signs.h"
 #include "../harness/verdict.h"
 
 /* Seconds in which rounds begin or end, of 60 and of 5 in all; the part of them that the chases of

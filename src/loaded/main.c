@@ -13,9 +13,9 @@
 #include "../harness/memory/placement.h"
 #include "../harness/openmp.h"
 #include "../harness/order_statistics.h"
+#include "../harness/plural.h"
 #include "../harness/program.h"
 #include "../harness/residency/triads.h"
-#include "../harness/signs.h"
 #include "../harness/verdict.h"
 
 enum { GENERATORS_STOPPED = REASONS };

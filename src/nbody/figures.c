@@ -4,7 +4,7 @@
 #include "../harness/evidence/interference.h"
 #include "../harness/json.h"
 #include "../harness/metrics.h"
-#include "../harness/signs.h"
+#include "../harness/plural.h"
 #include "forces.h"
 
 static const double UNSTABLE_SPREAD = 0.10;

@@ -3,6 +3,7 @@
 #include "../harness/elementary.h"
 #include "../harness/json.h"
 #include "../harness/metrics.h"
+#include "../harness/plural.h"
 #include "../harness/signs.h"
 #include "../harness/verdict.h"
 

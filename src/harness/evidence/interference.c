@@ -3,7 +3,7 @@
 #include "../clock.h"
 #include "../json.h"
 #include "../machine/cgroup.h"
-#include "../signs.h"
+#include "../plural.h"
 #include "../sysfile.h"
 #include "../verdict.h"
 #include "neighbours.h"

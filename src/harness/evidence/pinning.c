@@ -3,7 +3,7 @@
 #include "../machine/cgroup.h"
 #include "../machine/topology.h"
 #include "../openmp.h"
-#include "../signs.h"
+#include "../plural.h"
 #include "../verdict.h"
 #include "threads.h"
 

@@ -5,7 +5,7 @@
 #include "../machine/cgroup.h"
 #include "../machine/topology.h"
 #include "../openmp.h"
-#include "../signs.h"
+#include "../plural.h"
 
 #include <limits.h>
 #include <sys/resource.h>

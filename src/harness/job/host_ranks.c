@@ -1,6 +1,6 @@
 #include "host_ranks.h"
 
-#include "../signs.h"
+#include "../plural.h"
 #include "../verdict.h"
 
 static const struct host_rank *host_rank_list;

@@ -10,6 +10,7 @@
 #include "../../harness/machine/topology.h"
 #include "../../harness/memory/placement.h"
 #include "../../harness/options.h"
+#include "../../harness/plural.h"
 #include "../../harness/signs.h"
 #include "../../harness/verdict.h"
 #include "../health/floors.h"

@@ -1,7 +1,5 @@
 #include "judge.h"
 
-#include "repetitions.h"
-
 #include "../harness/evidence/interference.h"
 #include "../harness/evidence/pinning.h"
 #include "../harness/machine/cgroup.h"
@@ -37,15 +35,11 @@ int shape_workers(const struct shape *s)
 	return (int)repetitions_median(s, workers_of);
 }
 
-double shape_cpus(const struct shape *s)
-{
-	return repetitions_median(s, cpus_used);
-}
-
 static void judge_workers(const struct shape *s, const struct blas *blas, int threads)
 {
 	const char *const name = shape_names[s->kind], *const spins = workers_spin();
-	const double cpus = shape_cpus(s), other_cpus = repetitions_median(s, other_cpus_of);
+	const double cpus = repetitions_median(s, cpus_used),
+		     other_cpus = repetitions_median(s, other_cpus_of);
 	const double quota = cgroup_cpu_quota();
 	const int worked = shape_workers(s);
 

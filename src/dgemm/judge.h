@@ -13,9 +13,6 @@ enum { THREADS_IDLE = REASONS, WRONG_LIBRARY, FORCED_KERNELS };
 /* How many threads worked, in the median repetition; 0: the kernel does not say. */
 int shape_workers(const struct shape *shape);
 
-/* CPU time over elapsed time, in the median repetition. */
-double shape_cpus(const struct shape *shape);
-
 /* Finds threads-idle, too-short, too-good; warns where there is no interval. */
 void shape_judge(const struct shape *shape, const struct blas *blas, int threads, double stated);
 

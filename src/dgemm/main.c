@@ -1,5 +1,3 @@
-#include "../harness/config.h"
-
 #include "judge.h"
 #include "output.h"
 
@@ -67,14 +65,13 @@ static const struct option_row rows[] = {
 	  .number = &requested.stated, .most = 1000000000000, .hint = "give GFlop/s, as in 448" },
 	{ 0 },
 };
-static const struct option_row *const tables[] = { rows, NULL };
 
 static const struct program program = {
 	"dgemm",
 	"Measures how much of a node's arithmetic a BLAS reaches: dgemm of the library that this\n"
 	"program was linked with, in GFlop/s and in percent of what the same threads can do at\n"
 	"that moment; every element of the product is validated.\n",
-	tables,
+	rows,
 	reasons,
 	NULL,
 	output_write,

@@ -1,7 +1,6 @@
 #include "measure.h"
 
 #include "blas/blas.h"
-#include "repetitions.h"
 
 #include "../harness/clock.h"
 #include "../harness/error.h"
@@ -181,7 +180,7 @@ static int is_known(const struct shape *s, double seconds, double max_seconds)
 		return 1;
 	repetitions_share(&share, s);
 	return seconds >= LASTS_LEAST && repetitions_clean(s) >= INTERVAL_SAMPLES &&
-	       repetitions_half_width(&share) <= SHARE_WITHIN;
+	       order_statistics_reach(&share) <= SHARE_WITHIN;
 }
 
 void measure_shape(struct shape *s, int repetitions, double max_seconds)
@@ -191,9 +190,8 @@ void measure_shape(struct shape *s, int repetitions, double max_seconds)
 	struct ceiling before;
 	double began;
 
-	s->repetitions = calloc((size_t)most, sizeof(*s->repetitions));
-	if (!s->repetitions)
-		die("no memory for '%d' repetitions", "give less with '-t'", most);
+	s->repetitions = room_for((size_t)most, sizeof(*s->repetitions), "repetitions",
+				  "give less with '-t'");
 	matrices_make(&x, s->m, s->n, s->k);
 	multiply_repeatedly(&x, 1); /* the first time the library starts its threads */
 	began = clock_now();

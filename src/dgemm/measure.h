@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "shape.h"
+#include "repetitions.h"
 
 extern const char *const shape_names[SHAPES];
 

@@ -1,7 +1,6 @@
 #include "output.h"
 
 #include "judge.h"
-#include "repetitions.h"
 
 #include "../harness/error.h"
 #include "../harness/json.h"
@@ -9,23 +8,9 @@
 #include "../harness/order_statistics.h"
 #include "../harness/plural.h"
 
-static double gflops_of(const struct ceiling *c)
-{
-	return c->gflops;
-}
-
-static double ghz_of(const struct ceiling *c)
-{
-	return c->ghz;
-}
-
-static double slowest_of(const struct ceiling *c)
-{
-	return c->slowest;
-}
-
-/* The ceilings around the multiplications of a run that count, in the middle. */
-static double median_ceiling(const struct run *run, double (*figure_of)(const struct ceiling *))
+/* The ceilings around the multiplications of a run that count, in the middle; FIGURE: where in
+ * struct ceiling it stands. */
+static double median_ceiling(const struct run *run, size_t figure)
 {
 	static double values[SHAPES * REPETITIONS_MAX];
 	int s, i, count = 0;
@@ -36,7 +21,9 @@ static double median_ceiling(const struct run *run, double (*figure_of)(const st
 
 		for (i = 0; i < of->count; i++)
 			if (all || repetition_is_clean(of, i))
-				values[count++] = figure_of(&of->repetitions[i].ceiling);
+				memcpy(&values[count++],
+				       (const char *)&of->repetitions[i].ceiling + figure,
+				       sizeof(*values));
 	}
 	return median(values, count);
 }
@@ -59,10 +46,12 @@ void output_print(const struct run *run)
 	int i;
 
 	printf("C += A B, by %s\n", blas_text(&run->blas));
-	printf("Attainable: %.1f GFlop/s, %d thread%s of %s", median_ceiling(run, gflops_of),
-	       run->threads, plural(run->threads), ceiling_loop());
+	printf("Attainable: %.1f GFlop/s, %d thread%s of %s",
+	       median_ceiling(run, offsetof(struct ceiling, gflops)), run->threads,
+	       plural(run->threads), ceiling_loop());
 	if (ceiling_flops_per_cycle() > 0)
-		printf(" at %.3g GHz, %.2f flop per cycle", median_ceiling(run, ghz_of),
+		printf(" at %.3g GHz, %.2f flop per cycle",
+		       median_ceiling(run, offsetof(struct ceiling, ghz)),
 		       ceiling_flops_per_cycle());
 	printf("\nshape    m = n       k  calls  seconds  clean             GFlop/s  of "
 	       "attainable    "
@@ -113,7 +102,7 @@ static void shape_metrics(const struct shape *s)
 
 void output_metrics(const struct run *run)
 {
-	const double attainable = median_ceiling(run, gflops_of);
+	const double attainable = median_ceiling(run, offsetof(struct ceiling, gflops));
 	int i;
 
 	for (i = 0; i < run->count; i++)
@@ -121,9 +110,10 @@ void output_metrics(const struct run *run)
 	metric("attainable", attainable, "GFlop/s", HIGHER);
 	if (run->stated > 0)
 		metric("attainable_share", 100 * attainable / run->stated, "%", HIGHER);
-	if (median_ceiling(run, ghz_of) > 0)
-		metric("clock", median_ceiling(run, ghz_of), "GHz", HIGHER);
-	metric("slowest_core", 100 * median_ceiling(run, slowest_of), "%", HIGHER);
+	if (median_ceiling(run, offsetof(struct ceiling, ghz)) > 0)
+		metric("clock", median_ceiling(run, offsetof(struct ceiling, ghz)), "GHz", HIGHER);
+	metric("slowest_core", 100 * median_ceiling(run, offsetof(struct ceiling, slowest)), "%",
+	       HIGHER);
 	if (shape_workers(&run->shapes[0]))
 		metric("worked", shape_workers(&run->shapes[0]), "threads", HIGHER);
 }
@@ -182,11 +172,11 @@ void output_write(const void *data)
 	json_text("source", run->stated > 0 ? "--stated" : NULL);
 	json_close('}');
 	json_open("attainable", '{');
-	json_number("gflops", median_ceiling(run, gflops_of));
+	json_number("gflops", median_ceiling(run, offsetof(struct ceiling, gflops)));
 	json_text("source", ceiling_loop());
 	json_close('}');
 	json_open("clock", '{');
-	json_number("ghz", median_ceiling(run, ghz_of));
+	json_number("ghz", median_ceiling(run, offsetof(struct ceiling, ghz)));
 	json_number("flops_per_cycle", ceiling_flops_per_cycle());
 	json_number("nearest_flops_per_cycle", ceiling_nearest_flops_per_cycle());
 	json_text("source", "a chain of additions, between the loops");

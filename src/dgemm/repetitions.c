@@ -69,20 +69,13 @@ void repetitions_share(struct order_statistics *share, const struct shape *s)
 	order_statistics(share, values, figures_that_count(values, s, percent_of));
 }
 
-double repetitions_half_width(const struct order_statistics *share)
-{
-	const double above = share->high - share->median, below = share->median - share->low;
-
-	return above > below ? above : below;
-}
-
 int repetitions_share_is_known(const struct shape *s)
 {
 	struct order_statistics share;
 
 	repetitions_share(&share, s);
 	return repetitions_clean(s) >= INTERVAL_SAMPLES &&
-	       repetitions_half_width(&share) <= KNOWN_WITHIN;
+	       order_statistics_reach(&share) <= KNOWN_WITHIN;
 }
 
 void repetitions_rate(struct rate *rate, const struct shape *s)

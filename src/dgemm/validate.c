@@ -1,6 +1,7 @@
 #include "validate.h"
 
 #include "../harness/clock.h"
+#include "../harness/elementary.h"
 #include "../harness/error.h"
 #include "../harness/openmp.h"
 #include "../harness/verdict.h"
@@ -23,11 +24,7 @@ static validate_u64 random_odd(validate_u64 place)
 
 static validate_u64 *make_vectors(size_t length)
 {
-	validate_u64 *const v = malloc(sizeof(*v) * VECTORS * length);
-
-	if (!v)
-		die("no memory for vectors of '%zu' numbers", "give less with '-n'", length);
-	return v;
+	return room_for(length, VECTORS * sizeof(validate_u64), "numbers", "give less with '-n'");
 }
 
 static validate_u64 entry_modulo(enum matrix matrix, size_t i, size_t j)
@@ -152,14 +149,6 @@ void validate(struct wrong *wrong, const struct matrices *x)
 	free(va);
 }
 
-static validate_u64 bits_of(double value)
-{
-	validate_u64 bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	return bits;
-}
-
 void validate_judge(const struct wrong *wrong, const char *name)
 {
 	if (wrong->columns)
@@ -167,6 +156,6 @@ void validate_judge(const struct wrong *wrong, const char *name)
 				"%s: %zu of %zu columns of C are wrong, the first in row %zu of "
 				"column %zu: %.17g (0x%016llx), not %.17g (0x%016llx)",
 				name, wrong->columns, wrong->of, wrong->row, wrong->column,
-				wrong->actual, bits_of(wrong->actual), wrong->expected,
-				bits_of(wrong->expected));
+				wrong->actual, bits_of(&wrong->actual, sizeof(double)),
+				wrong->expected, bits_of(&wrong->expected, sizeof(double)));
 }

@@ -37,6 +37,19 @@ double absolute(double x)
 	return x < 0 ? -x : x;
 }
 
+unsigned long long bits_of(const void *number, size_t size)
+{
+	unsigned long long wide = 0;
+	unsigned int narrow = 0;
+
+	if (size == sizeof(narrow)) {
+		memcpy(&narrow, number, sizeof(narrow));
+		return narrow;
+	}
+	memcpy(&wide, number, size);
+	return wide;
+}
+
 int is_number(double x)
 {
 	volatile union {

@@ -3,6 +3,8 @@
  */
 #pragma once
 
+#include "config.h"
+
 /* 0 of what is not above 0. */
 LOCAL double square_root(double square);
 
@@ -10,6 +12,9 @@ LOCAL double square_root(double square);
 LOCAL double binary_logarithm(double x);
 
 LOCAL double absolute(double x);
+
+/* Those of a number of 4 or 8 bytes. */
+LOCAL unsigned long long bits_of(const void *number, size_t size);
 
 /*
  * Neither NaN nor infinite; and above 0.  By the bits, out of sight of the compiler: with

@@ -1,5 +1,6 @@
 /*
- * error: one line that says what is wrong, one that says the way out.
+ * error: one line that says what is wrong, one that says the way out; memory and streams without
+ * which there is none.
  */
 #pragma once
 
@@ -20,3 +21,11 @@ LOCAL void leave(int status) __attribute__((noreturn));
  * two lines (it may return: then this process does), and how to end. */
 LOCAL void error_hooks(void (*refuse)(const char *fact, const char *hint),
 		       void (*end)(int status));
+
+/* Memory that is zero, for COUNT times SIZE bytes; dies of "no memory for COUNT WHAT", with the
+ * hint. */
+LOCAL void *room_for(size_t count, size_t size, const char *what, const char *hint);
+
+/* A stream that the shell closed leaves its number to the next file that is opened: the table
+ * must not end up in the record.  Before any file is opened. */
+LOCAL void streams_fill_closed(void);

@@ -1,6 +1,6 @@
 /*
  * harness: all of it for a program that is one file for the compiler, which includes this
- * file first.  program.h says how such a program looks.
+ * file first, as tests/data/chase/chase.c does.
  */
 #include "build/build.c"
 #include "build/own_file.c"
@@ -23,7 +23,6 @@
 #include "json.c"
 #include "machine/cgroup.c"
 #include "machine/cpu_cache.c"
-#include "machine/cpu_name.c"
 #include "machine/cpu_width.c"
 #include "machine/cpuset.c"
 #include "machine/dmi.c"
@@ -34,10 +33,8 @@
 #include "machine/llc.c"
 #include "machine/memory_available.c"
 #include "machine/memory_policy.c"
-#include "machine/memory_side_cache.c"
 #include "machine/topology.c"
 #include "memory/chase.c"
-#include "memory/hugepages.c"
 #include "memory/map.c"
 #include "memory/placement.c"
 #include "memory/wide.c"
@@ -51,9 +48,6 @@
 #include "record.c"
 #include "residency/residency.c"
 #include "residency/triads.c"
-#include "room.c"
 #include "signs.c"
-#include "streams.c"
 #include "sysfile.c"
-#include "team_sizes.c"
 #include "verdict.c"

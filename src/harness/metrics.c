@@ -2,7 +2,6 @@
 
 #include "error.h"
 #include "json.h"
-#include "room.h"
 #include "signs.h"
 #include "verdict.h"
 
@@ -154,6 +153,8 @@ void metrics_judge(double peak, const char *unit)
 {
 	int m;
 
+	if (!metric_total && verdict_is_valid())
+		verdict_invalid(INCOMPLETE, "no figure: nothing was measured that is above 0");
 	for (m = 0; m < metric_total; m++)
 		if (unit && strcmp(metric_list[m].unit, unit) == 0 &&
 		    metric_list[m].better == HIGHER)
@@ -178,8 +179,8 @@ void metrics_print(FILE *out)
 
 		fprintf(out, "%s: %s%s%.6g %s", metric_list[m].name,
 			!bound                        ? ""
-			: strcmp(bound, "lower") == 0 ? sign_at_least()
-			: strcmp(bound, "upper") == 0 ? sign_at_most()
+			: strcmp(bound, "lower") == 0 ? sign(AT_LEAST)
+			: strcmp(bound, "upper") == 0 ? sign(AT_MOST)
 						      : "~",
 			bound ? " " : "", metric_list[m].value, metric_list[m].unit);
 		if (metric_list[m].has_interval)

@@ -57,7 +57,8 @@ LOCAL void metric_at_level(const char *name, const char *series, const char *lev
 /* Every measurement that its value was made from, in its unit; copied. */
 LOCAL void metric_samples(const char *name, const double *samples, int count);
 
-/* Finds too-good: a metric of that unit above the peak (0: not known). */
+/* Finds too-good: a metric of that unit above the peak (0: not known); incomplete: there is none.
+ */
 LOCAL void metrics_judge(double peak, const char *unit);
 
 /* The finding itself, of a figure that is no metric of its own. */

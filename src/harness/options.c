@@ -2,7 +2,6 @@
 
 #include "elementary.h"
 #include "error.h"
-#include "streams.h"
 #include "sysfile.h"
 #include "verdict.h"
 
@@ -77,12 +76,50 @@ void option_list(const char *option, const char *names,
 	}
 }
 
-size_t option_list_number(const char *name, size_t length, size_t most)
-{
-	const size_t digits = strspn(name, "0123456789");
-	const unsigned long long value = digits ? strtoull(name, NULL, 10) : 0;
+static const struct option_row *option_list_row;
 
-	return digits && digits == length && value <= most ? (size_t)value : most + 1;
+static int option_take_number(const char *name, size_t length)
+{
+	struct numbers *const numbers = option_list_row->list;
+	const unsigned long long value = strtoull(name, NULL, 10);
+
+	if (!length || strspn(name, "0123456789") != length || value < option_list_row->least ||
+	    value > option_list_row->most || numbers->count == NUMBERS_MAX)
+		return 0;
+	numbers->of[numbers->count++] = (size_t)value;
+	return 1;
+}
+
+static int option_by_size(const void *left, const void *right)
+{
+	const size_t a = *(const size_t *)left, b = *(const size_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+static void option_numbers(const struct option_row *row, const char *option)
+{
+	struct numbers *const numbers = row->list;
+	int i, kept = 0;
+
+	numbers->count = 0;
+	option_list_row = row;
+	option_list(option, optarg, option_take_number, row->hint);
+	qsort(numbers->of, (size_t)numbers->count, sizeof(*numbers->of), option_by_size);
+	for (i = 0; i < numbers->count; i++)
+		if (!kept || numbers->of[i] != numbers->of[kept - 1])
+			numbers->of[kept++] = numbers->of[i];
+	numbers->count = kept;
+}
+
+void numbers_double(struct numbers *numbers, int most)
+{
+	size_t number;
+
+	numbers->count = 0;
+	for (number = 1; number < (size_t)most; number *= 2)
+		numbers->of[numbers->count++] = number;
+	numbers->of[numbers->count++] = (size_t)most;
 }
 
 static const char *option_all_reasons(void)
@@ -192,24 +229,18 @@ static struct option_row OPTION_PEAK[] = {
 
 static void option_add_table(const struct option_row *row)
 {
-	for (; (row->name || row->help) && option_row_count < OPTIONS_MAX; row++)
+	for (; row && (row->name || row->help) && option_row_count < OPTIONS_MAX; row++)
 		option_rows[option_row_count++] = row;
 }
 
-/* The program's own come first; what it adds under headings comes last. */
 static void option_add_tables(void)
 {
-	const struct option_row *const *table = option_program->options;
-
 	option_row_count = 0;
-	if (table && *table)
-		option_add_table(*table++);
+	option_add_table(option_program->options);
 	OPTION_PEAK[0].argument = option_program->peak_unit;
-	if (option_program->peak_unit)
-		option_add_table(OPTION_PEAK);
+	option_add_table(option_program->peak_unit ? OPTION_PEAK : NULL);
 	option_add_table(OPTION_COMMON);
-	while (table && *table)
-		option_add_table(*table++);
+	option_add_table(option_program->more);
 }
 
 static void option_for_getopt(struct option *all, char *letters)
@@ -275,6 +306,8 @@ static void option_set_one(const struct option_row *row)
 		*row->text = optarg;
 	if (row->count)
 		*row->count = (int)option_count(option, optarg, row->least, row->most);
+	if (row->list)
+		option_numbers(row, option);
 	if (row->number)
 		*row->number = option_number(option, optarg, (double)row->most, row->hint);
 	if (row->word)

@@ -6,6 +6,13 @@
 
 #include "verdict.h"
 
+/* The numbers of a list with commas: afterwards rising, each once. */
+enum { NUMBERS_MAX = 64 };
+struct numbers {
+	int count; /* 0: nothing was requested */
+	size_t of[NUMBERS_MAX];
+};
+
 /* A table ends with a row of zeros.  A row without a name is a heading: its help alone is
  * printed.  Behind the first four fields a row says where its value goes:
  *	{ 'n', "size", "N", "m = n", .count = &requested.n, .least = 8, .most = 1000000 },
@@ -18,6 +25,7 @@ struct option_row {
 	int *flag;            /* becomes 1 */
 	const char **text;    /* as it was given */
 	int *count;           /* a whole number, 100 or 1e2, from LEAST to MOST */
+	struct numbers *list; /* digits and commas, each from LEAST to MOST; HINT */
 	double *number;       /* above 0, up to MOST; HINT says what to give */
 	int *word;            /* the place among WORDS, of which there are MOST */
 	size_t least, most;
@@ -31,15 +39,16 @@ struct option_row {
 /* What a program says of itself. */
 struct program {
 	const char *name;
-	const char *about;                       /* lines, what --help says first */
-	const struct option_row *const *options; /* its tables, then NULL; those after the first
-						    follow the common ones */
-	const struct reason *reasons;            /* its own, then a row of zeros; from REASONS */
-	const char *peak_unit;                   /* "GB/s": it has --peak; NULL: it has not */
-	void (*write)(const void *data);         /* its part of the record, by json_text() ... */
-	int has_table;                           /* it printed its figures itself */
+	const char *about;                /* lines, what --help says first */
+	const struct option_row *options; /* its table */
+	const struct reason *reasons;     /* its own, then a row of zeros; from REASONS */
+	const char *peak_unit;            /* "GB/s": it has --peak; NULL: it has not */
+	void (*write)(const void *data);  /* its part of the record, by json_text() ... */
+	int has_table;                    /* it printed its figures itself */
 	const char *headline; /* the metric that stands for a run: the last whose name matches
 				 (as of files: "*_latency"); where none does, the first */
+	int pins_itself;      /* each thread, more than once, and judges that itself */
+	const struct option_row *more; /* a table behind the common options; NULL: none */
 };
 
 /* Reads the command line by the tables of the program and these of its own: --json, --allow,
@@ -65,5 +74,5 @@ LOCAL int option_word(const char *option, const char *text, const char *const *w
 LOCAL void option_list(const char *option, const char *names,
 		       int (*take)(const char *name, size_t length), const char *hint);
 
-/* For TAKE: the number that a name is, digits alone; MOST + 1 where it is none up to MOST. */
-LOCAL size_t option_list_number(const char *name, size_t length, size_t most);
+/* Without a request: 1, 2, 4, ... and MOST. */
+LOCAL void numbers_double(struct numbers *numbers, int most);

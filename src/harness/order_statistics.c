@@ -21,15 +21,6 @@ double median(double *values, int count)
 	return order_statistics_middle(values, count);
 }
 
-static int order_statistics_integer_root(int value)
-{
-	int root = 0;
-
-	while ((root + 1) * (root + 1) <= value)
-		root++;
-	return root;
-}
-
 /* The largest rank, from 1, with P(Binomial(n, 1/2) < rank) of 2.5 % at most; 0: there is none.
  * Above a thousand 2^-n is too small for a double, and the normal law is close enough. */
 static int order_statistics_interval_rank(int n)
@@ -38,7 +29,7 @@ static int order_statistics_interval_rank(int n)
 	int i, rank = 0;
 
 	if (n > 1000)
-		return (n - 2 * order_statistics_integer_root(n)) / 2;
+		return (n - 2 * (int)square_root(n)) / 2;
 	for (i = 0; i < n; i++)
 		term /= 2;
 	for (i = 0; i < n; i++) {
@@ -133,13 +124,18 @@ void order_statistics_write(const struct order_statistics *s, double scale, cons
 	}
 }
 
-double order_statistics_spread(const struct order_statistics *s)
+double order_statistics_reach(const struct order_statistics *s)
 {
 	const double above = s->high - s->median, below = s->median - s->low;
 
-	if (s->count < INTERVAL_SAMPLES || !is_positive(s->median))
-		return 1;
-	return (above > below ? above : below) / s->median;
+	return above > below ? above : below;
+}
+
+double order_statistics_spread(const struct order_statistics *s)
+{
+	return s->count < INTERVAL_SAMPLES || !is_positive(s->median)
+		       ? 1
+		       : order_statistics_reach(s) / s->median;
 }
 
 double deviation(const double *values, int count)

@@ -41,7 +41,8 @@ LOCAL void order_statistics_in_turn(struct order_statistics *s, const double *va
 LOCAL void order_statistics_write(const struct order_statistics *s, double scale,
 				  const char *unit);
 
-/* Half of the interval's width in parts of the median; 1 where there is none. */
+/* How far the interval reaches from the median; in parts of it, 1 where there is none. */
+LOCAL double order_statistics_reach(const struct order_statistics *s);
 LOCAL double order_statistics_spread(const struct order_statistics *s);
 
 /* The standard deviation of a sample of COUNT values, by COUNT - 1; 0 of fewer than two. */

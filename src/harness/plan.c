@@ -9,11 +9,6 @@ static const double PLAN_EVERY_TERMINAL = 0.2, PLAN_EVERY = 10, PLAN_NEVER = 1e3
 static double plan_began, plan_said;
 static int plan_has_line;
 
-static int plan_is_for_terminal(void)
-{
-	return isatty(STDERR_FILENO);
-}
-
 void plan_done(const char *what, int done, int all)
 {
 	plan_done_part(what, done, all, (double)done / all, PLAN_NEVER);
@@ -21,8 +16,8 @@ void plan_done(const char *what, int done, int all)
 
 void plan_done_part(const char *what, int done, int all, double part, double until)
 {
-	const double now = clock_now(),
-		     every = plan_is_for_terminal() ? PLAN_EVERY_TERMINAL : PLAN_EVERY;
+	const int is_terminal = isatty(STDERR_FILENO);
+	const double now = clock_now(), every = is_terminal ? PLAN_EVERY_TERMINAL : PLAN_EVERY;
 	double left;
 
 	if (!done)
@@ -30,7 +25,7 @@ void plan_done_part(const char *what, int done, int all, double part, double unt
 	if (!done || now - plan_said < every)
 		return;
 	plan_said = now;
-	plan_has_line = plan_is_for_terminal();
+	plan_has_line = is_terminal;
 	left = (now - plan_began) / part * (1 - part);
 	if (left > until - now)
 		left = until - now;

@@ -13,13 +13,11 @@
 #include "verdict.h"
 
 static const struct program *program_this;
-static int program_is_self_pinned;
 
 void program_join(int *argc, char ***argv)
 {
 	ranks_start(argc, argv);
 	error_hooks(ranks_refuse, ranks_leave);
-	record_process(ranks_node(), ranks_me(), ranks_count());
 }
 
 void program_start(const struct program *program, int argc, char **argv)
@@ -29,11 +27,6 @@ void program_start(const struct program *program, int argc, char **argv)
 	watchdog_heed_ends();
 	threads_start();
 	record_file_open(options_json());
-}
-
-void program_pins_itself(void)
-{
-	program_is_self_pinned = 1;
 }
 
 void program_measuring(void)
@@ -46,7 +39,7 @@ void program_measured(void)
 {
 	interference_run_stop(ranks_sum_on_host, ranks_count());
 	interference_judge();
-	if (program_is_self_pinned)
+	if (program_this->pins_itself)
 		return;
 	threads_sample();
 	pinning_judge();
@@ -62,10 +55,10 @@ int program_end(const void *data)
 	if (!program_this->has_table)
 		metrics_print(stdout);
 	text = options_json() ? record_text(program_this, data, &size) : NULL;
-	if (text)
+	if (text) {
 		build_print(stdout);
-	if (text)
 		recorded = record_file_put(text, size);
+	}
 	verdict_print(stdout);
 	free(text);
 	return recorded ? verdict_status() : EXIT_INVALID;

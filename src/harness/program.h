@@ -1,23 +1,6 @@
 /*
- * program: the way of a program from the command line to the exit status.
- *
- *	#include "../harness/harness.c"
- *
- *	static const struct option_row rows[] = { ..., { 0 } };
- *	static const struct option_row *const tables[] = { rows, NULL };
- *	static const struct program chase = { "chase", "What it measures.\n", tables, ... };
- *
- *	int main(int argc, char **argv)
- *	{
- *		program_start(&chase, argc, argv);   options, threads, file of the record
- *		program_measuring();                 from here on other processes disturb
- *		...                                  threads_sample() between two timings
- *		program_measured();                  finds disturbed, oversubscribed, ...
- *		metric("latency", ns, "ns", LOWER);
- *		if (wrong)
- *			verdict_invalid(NOT_VALIDATED, "...");
- *		leave(program_end(NULL));            metrics, record, verdict
- *	}
+ * program: the way of a program from the command line to the exit status, in the order of these
+ * functions; tests/data/chase/chase.c is a whole one.
  */
 #pragma once
 
@@ -29,9 +12,6 @@ LOCAL void program_join(int *argc, char ***argv);
 
 /* Reads the options, starts the threads, opens the file of the record. */
 LOCAL void program_start(const struct program *program, int argc, char **argv);
-
-/* This program pins each thread itself, more than once, and judges that itself. */
-LOCAL void program_pins_itself(void);
 
 /* What counts for the verdict lies between these two.  From the first on a signal to end is noted
  * alone: whoever repeats looks at watchdog_signalled(), and stops with what is complete. */

@@ -104,12 +104,12 @@ const char *rate_text(const struct rate *rate, double scale)
 
 	if (rate->is_bound || rate->is_upper)
 		snprintf(room, sizeof(text[0]), "%s %.1f",
-			 !rate->is_upper  ? sign_at_least()
+			 !rate->is_upper  ? sign(AT_LEAST)
 			 : rate->is_bound ? "~"
-					  : sign_at_most(),
+					  : sign(AT_MOST),
 			 rate->value / scale);
 	else
 		snprintf(room, sizeof(text[0]), "%.1f %s%.1f", rate->value / scale,
-			 sign_plus_minus(), (above > below ? above : below) / scale);
+			 sign(PLUS_MINUS), (above > below ? above : below) / scale);
 	return room;
 }

@@ -13,21 +13,6 @@
 #include <sched.h>
 #include <time.h>
 
-static const char *record_host_name;
-static int record_rank_own, record_rank_count = 1;
-
-void record_process(const char *host, int rank, int ranks)
-{
-	record_host_name = host;
-	record_rank_own = rank;
-	record_rank_count = ranks;
-}
-
-const char *record_host(void)
-{
-	return record_host_name ? record_host_name : ranks_node();
-}
-
 /* By the kernel's names; NULL: one without a name here. */
 static const char *record_scheduling(void)
 {
@@ -47,11 +32,11 @@ static void record_identity(const struct program *program)
 	json_text("program", program->name);
 	json_text("version", MEMBW_VERSION);
 	json_text("time", when);
-	json_text("host", record_host());
+	json_text("host", ranks_node());
 	if (getenv("SLURM_CLUSTER_NAME"))
 		json_text("cluster", getenv("SLURM_CLUSTER_NAME"));
-	json_count("rank", (unsigned)record_rank_own);
-	json_count("ranks", (unsigned)record_rank_count);
+	json_count("rank", (unsigned)ranks_me());
+	json_count("ranks", (unsigned)ranks_count());
 	json_count("threads", (unsigned)threads_count());
 	json_text("scheduling", record_scheduling());
 	if (watchdog_ended_by())

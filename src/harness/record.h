@@ -6,10 +6,6 @@
 
 #include "options.h"
 
-/* The process among those of its job; without it: this host, rank 0 of 1. */
-LOCAL void record_process(const char *host, int rank, int ranks);
-LOCAL const char *record_host(void);
-
 /* The line, to be freed; NULL where there is no memory for it.  What only this program has comes
  * from program->write(data). */
 LOCAL char *record_text(const struct program *program, const void *data, size_t *size);

@@ -29,17 +29,9 @@ static int signs_are_utf8(void)
 	       (strncasecmp(name + 1, "utf8", 4) == 0 || strncasecmp(name + 1, "utf-8", 5) == 0);
 }
 
-const char *sign_plus_minus(void)
+const char *sign(enum sign sign)
 {
-	return signs_are_utf8() ? "±" : "+-";
-}
+	static const char *const signs[][3] = { { "+-", ">=", "<=" }, { "±", "≥", "≤" } };
 
-const char *sign_at_least(void)
-{
-	return signs_are_utf8() ? "≥" : ">=";
-}
-
-const char *sign_at_most(void)
-{
-	return signs_are_utf8() ? "≤" : "<=";
+	return signs[signs_are_utf8()][sign];
 }

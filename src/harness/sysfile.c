@@ -80,6 +80,15 @@ int sysfile_may_keep(int file)
 			     (rlim_t)file + SYSFILE_RESERVE < files.rlim_cur);
 }
 
+int sysfile_next(FILE *file, char *line, size_t size)
+{
+	if (file && fgets(line, (int)size, file))
+		return 1;
+	if (file)
+		fclose(file);
+	return 0;
+}
+
 int sysfile_line(char line[SYSLINE_MAX], const char *format, ...)
 {
 	char path[SYSLINE_MAX];
@@ -129,7 +138,19 @@ int sysfile_field(char value[SYSLINE_MAX], const char *path, const char *key)
 	return is_there;
 }
 
-size_t sysfile_bytes(unsigned char *bytes, size_t most, const char *path)
+size_t sysfile_number(const char *path, const char *key)
+{
+	char value[SYSLINE_MAX];
+
+	return sysfile_field(value, path, key) ? (size_t)strtoull(value, NULL, 10) : 0;
+}
+
+size_t sysfile_kib(const char *path, const char *key)
+{
+	return sysfile_number(path, key) << 10;
+}
+
+size_t sysfile_bytes(void *bytes, size_t most, const char *path)
 {
 	FILE *file = sysfile_open(path);
 	size_t length;

@@ -24,11 +24,18 @@ LOCAL void sysfile_raise_limit(void);
 /* Whether a file of this number leaves enough of them for all else. */
 LOCAL int sysfile_may_keep(int file);
 
+/* The next line; 0 at the end, where it is closed, and of NULL. */
+LOCAL int sysfile_next(FILE *file, char *line, size_t size);
+
 /* The first line of a file, without its newline; 0 where there is none. */
 LOCAL int sysfile_line(char line[SYSLINE_MAX], const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* What follows "KEY:" or "KEY " on the first line that begins so; 0 if none. */
 LOCAL int sysfile_field(char value[SYSLINE_MAX], const char *path, const char *key);
 
-/* The first bytes of a file of /sys, as many as fit; 0 where it cannot be read. */
-LOCAL size_t sysfile_bytes(unsigned char *bytes, size_t most, const char *path);
+/* The number there, and bytes of kB; 0 if none. */
+LOCAL size_t sysfile_number(const char *path, const char *key);
+LOCAL size_t sysfile_kib(const char *path, const char *key);
+
+/* The first bytes of a file, as many as fit; 0 where it cannot be read. */
+LOCAL size_t sysfile_bytes(void *bytes, size_t most, const char *path);

@@ -12,7 +12,7 @@ enum { STRETCHES_MAX = ROUNDS_MAX * LEVELS_MAX };
 struct stretch {
 	int round, from, to; /* rungs */
 	int is_end;          /* it holds the largest */
-	double ns, gbs[POINTS];
+	double of[POINTS];
 	int level; /* -1: not yet */
 };
 
@@ -81,24 +81,23 @@ static void fill_figures(struct stretch *s, const struct ladder *l,
 
 		if (p >= READ_ONE && least < last / threads)
 			least = last / threads < most ? last / threads : most;
-		s->gbs[p] = s->is_end ? median_within(l, p, s->round, least, most)
-				      : median_within(l, p, s->round, from, to / threads);
+		s->of[p] = s->is_end ? median_within(l, p, s->round, least, most)
+				     : median_within(l, p, s->round, from, to / threads);
 	}
 	if (s->is_end && 2 * from <= usual)
 		for (p = LATENCY_2M; p <= LATENCY_4K; p++) {
 			const double ns = median_within(l, p, s->round, usual, usual);
 
-			s->gbs[p] = ns > 0 ? ns : s->gbs[p];
+			s->of[p] = ns > 0 ? ns : s->of[p];
 		}
-	s->ns = s->is_end ? s->gbs[LATENCY_2M] : median_within(l, LATENCY_2M, s->round, from, to);
 }
 
 /* Whether the second is only more of the first. */
 static int is_same_level(const struct stretch *first, const struct stretch *second)
 {
-	return second->ns < DISTINCT * first->ns ||
-	       (first->gbs[READ_ONE] > 0 && second->gbs[READ_ONE] > 0 &&
-		second->gbs[READ_ONE] > SLOWER * first->gbs[READ_ONE]);
+	return second->of[LATENCY_2M] < DISTINCT * first->of[LATENCY_2M] ||
+	       (first->of[READ_ONE] > 0 && second->of[READ_ONE] > 0 &&
+		second->of[READ_ONE] > SLOWER * first->of[READ_ONE]);
 }
 
 static int stretches_of_round(struct stretch *stretches, const struct ladder *l, int round,
@@ -125,50 +124,40 @@ static int stretches_of_round(struct stretch *stretches, const struct ladder *l,
 			count++;
 	}
 	if (count && 2 * (double)l->bytes[curve.count - 1] >= largest_of(l, LATENCY_2M) &&
-	    curve.ns[curve.count - 1] < DISTINCT * stretches[count - 1].ns) {
+	    curve.ns[curve.count - 1] < DISTINCT * stretches[count - 1].of[LATENCY_2M]) {
 		stretches[count - 1].is_end = 1;
 		fill_figures(&stretches[count - 1], l, declared);
 	}
 	return count;
 }
 
-static double of_stretch(const struct stretch *s, int points)
-{
-	return points == LATENCY_2M ? s->ns : s->gbs[points];
-}
-
 /* Median, least and most of the rounds that show the level. */
 static double of_rounds(const struct stretch *s, int count, int level, int points, double *low,
 			double *high)
 {
+	struct order_statistics of = { 0 };
 	double values[STRETCHES_MAX];
 	int i, n = 0;
 
 	for (i = 0; i < count; i++)
-		if (s[i].level == level && of_stretch(&s[i], points) > 0)
-			values[n++] = of_stretch(&s[i], points);
-	if (!n)
-		return *low = *high = 0;
-	*low = *high = values[0];
-	for (i = 1; i < n; i++) {
-		*low = values[i] < *low ? values[i] : *low;
-		*high = values[i] > *high ? values[i] : *high;
-	}
-	return median(values, n);
+		if (s[i].level == level && s[i].of[points] > 0)
+			values[n++] = s[i].of[points];
+	if (n)
+		order_statistics(&of, values, n);
+	*low = of.min;
+	*high = of.max;
+	return of.median;
 }
 
 static void fill_level(struct level *level, const struct ladder *l, const struct stretch *s,
 		       int count, int number)
 {
-	double values[STRETCHES_MAX], low, high;
+	double values[STRETCHES_MAX];
 	int i, p;
 
 	memset(level, 0, sizeof(*level));
-	level->ns = of_rounds(s, count, number, LATENCY_2M, &level->low_ns, &level->high_ns);
-	level->ns_4k = of_rounds(s, count, number, LATENCY_4K, &low, &high);
-	for (p = READ_ONE; p < POINTS; p++)
-		level->gbs[p] =
-			of_rounds(s, count, number, p, &level->low_gbs[p], &level->high_gbs[p]);
+	for (p = 0; p < POINTS; p++)
+		level->of[p] = of_rounds(s, count, number, p, &level->low[p], &level->high[p]);
 	for (i = 0; i < count; i++) {
 		if (s[i].level != number)
 			continue;
@@ -189,13 +178,14 @@ static int number_levels(struct stretch *s, int count)
 
 	for (;;) {
 		for (least = -1, i = 0; i < count; i++)
-			if (s[i].level < 0 && !s[i].is_end && (least < 0 || s[i].ns < s[least].ns))
+			if (s[i].level < 0 && !s[i].is_end &&
+			    (least < 0 || s[i].of[LATENCY_2M] < s[least].of[LATENCY_2M]))
 				least = i;
 		if (least < 0)
 			break;
 		for (i = 0; i < count; i++)
 			if (i != least && s[i].level < 0 && !s[i].is_end &&
-			    s[i].ns < DISTINCT * s[least].ns)
+			    s[i].of[LATENCY_2M] < DISTINCT * s[least].of[LATENCY_2M])
 				s[i].level = levels;
 		s[least].level = levels++;
 	}
@@ -238,9 +228,9 @@ static double smaller(double x, double y)
 static void measure_size(struct level *level, const struct level *before, const struct level *next,
 			 const struct ladder *l, const struct stretch *s, int count, int number)
 {
-	const double rise = next ? next->ns - level->ns : level->ns;
-	const double end = level->ns + smaller(level->ns, rise / 2);
-	const double beyond = level->ns + smaller(15 * level->ns, rise * 3 / 4);
+	const double ns = level->of[LATENCY_2M], rise = next ? next->of[LATENCY_2M] - ns : ns;
+	const double end = ns + smaller(ns, rise / 2);
+	const double beyond = ns + smaller(15 * ns, rise * 3 / 4);
 	double sizes[ROUNDS_MAX], low = 1e99, high = 0;
 	struct curve curve;
 	int r, i;
@@ -250,7 +240,7 @@ static void measure_size(struct level *level, const struct level *before, const 
 		sizes[r] = size_at(l, &curve, end);
 		if (!shows(s, count, r, number) && before && sizes[r] < VARIES * before->bytes)
 			sizes[r] = 0;
-		for (i = 0; i + 1 < curve.count && curve.ns[i + 1] < FLAT * level->ns; i++)
+		for (i = 0; i + 1 < curve.count && curve.ns[i + 1] < FLAT * ns; i++)
 			continue;
 		low = smaller(low, (double)l->bytes[i]);
 		while (i + 1 < curve.count && curve.ns[i] < beyond)

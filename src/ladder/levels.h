@@ -20,18 +20,17 @@
  */
 #pragma once
 
-#include "points.h"
+#include "rungs.h"
 
 enum { LEVELS_MAX = 8 };
 
 struct level {
-	int seen;                            /* in so many rounds */
-	int is_memory;                       /* it holds the largest size */
-	int varies;                          /* BYTES is of no use, the range is */
-	double ns, low_ns, high_ns;          /* median of the rounds, least and most */
-	double ns_4k;                        /* in pages of 4 KiB, 0: not measured */
+	int seen;      /* in so many rounds */
+	int is_memory; /* it holds the largest size */
+	int varies;    /* BYTES is of no use, the range is */
+	/* median of the rounds, least and most; 0: not measured there */
+	double of[POINTS], low[POINTS], high[POINTS];
 	double bytes, low_bytes, high_bytes; /* its size; memory: where it begins */
-	double gbs[POINTS], low_gbs[POINTS], high_gbs[POINTS]; /* as NS; 0: not measured there */
 };
 
 /* Fills LEVELS, from the fastest on, and returns how many.  Threads share the last level as it is

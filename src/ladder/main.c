@@ -1,5 +1,3 @@
-#include "../harness/config.h"
-
 #include "../harness/elementary.h"
 #include "record.h"
 #include "staircase.h"
@@ -30,13 +28,12 @@ static const struct option_row rows[] = {
 	  .flag = &quick },
 	{ 0 },
 };
-static const struct option_row *const tables[] = { rows, NULL };
 
 static const struct program program = {
 	"ladder",
 	"Measures latency and bandwidth of working sets from 4 KiB to eight times the last-level\n"
 	"cache, and shows the levels of memory: sizes as measured and as declared.\n",
-	tables,
+	rows,
 	NULL,
 	NULL,
 	record_ladder,
@@ -121,12 +118,6 @@ static void give_metric(const char *level, const char *what, int threads, double
 	metric_at(name, series, AT_THREADS, threads);
 }
 
-static int is_in_memory(const struct run *run)
-{
-	return run->residency.known == RESIDENCY_PROVEN ||
-	       run->residency.known == RESIDENCY_DECLARED;
-}
-
 /* Why memory is not shown for certain; NULL: it is. */
 static const char *not_memory(const struct run *run)
 {
@@ -134,10 +125,10 @@ static const char *not_memory(const struct run *run)
 		run->levels_count ? &run->levels[run->levels_count - 1] : NULL;
 	int p;
 
-	if (!is_in_memory(run))
+	if (!triads_is_known(&run->residency))
 		return "a larger cache may hold the largest sizes";
 	for (p = READ_ONE; p < POINTS; p++)
-		if (!last || !last->is_memory || !is_positive(last->gbs[p]))
+		if (!last || !last->is_memory || !is_positive(last->of[p]))
 			return "not all of the largest sizes were measured";
 	return NULL;
 }
@@ -166,36 +157,34 @@ static void give_bound(const struct run *run, const char *name)
 {
 	if (interference_is_loud())
 		metric_disturbed(name);
-	if (!is_in_memory(run))
+	if (!triads_is_known(&run->residency))
 		metric_too_good(name);
 }
 
 static void give_metrics(const struct run *run)
 {
-	static const char *const rates[POINTS] = { NULL,        NULL,       "read_one",
-						   "triad_one", "read_all", "triad_all" };
+	static const char *const figures[POINTS] = { "latency",   NULL,       "read_one",
+						     "triad_one", "read_all", "triad_all" };
 	int i, p;
 
 	for (i = 0; i < run->levels_count; i++) {
-		const struct level *const level = &run->levels[i];
+		const struct level *const l = &run->levels[i];
 		const char *const name = level_name(run->levels, i, &run->declared);
 
-		if (!level->is_memory)
-			give_metric(name, "size", 1, level->bytes / 1024, level->low_bytes / 1024,
-				    level->high_bytes / 1024, "KiB", HIGHER);
-		give_metric(name, "latency", 1, level->ns, level->low_ns, level->high_ns, "ns",
-			    LOWER);
-		for (p = READ_ONE; p < POINTS; p++)
-			give_metric(name, rates[p], p < READ_ALL ? 1 : run->ladder.threads,
-				    level->gbs[p], level->low_gbs[p], level->high_gbs[p], "GB/s",
-				    HIGHER);
-		if (!level->is_memory)
-			continue;
-		if (level->ns > 0)
-			give_bound(run, metric_name("%s_latency", name));
-		for (p = READ_ONE; p < POINTS; p++)
-			if (level->gbs[p] > 0)
-				give_bound(run, metric_name("%s_%s", name, rates[p]));
+		if (!l->is_memory)
+			give_metric(name, "size", 1, l->bytes / 1024, l->low_bytes / 1024,
+				    l->high_bytes / 1024, "KiB", HIGHER);
+		for (p = 0; p < POINTS; p++) {
+			const int is_latency = p == LATENCY_2M;
+
+			if (!figures[p])
+				continue;
+			give_metric(name, figures[p], p < READ_ALL ? 1 : run->ladder.threads,
+				    l->of[p], l->low[p], l->high[p], is_latency ? "ns" : "GB/s",
+				    is_latency ? LOWER : HIGHER);
+			if (l->is_memory && l->of[p] > 0)
+				give_bound(run, metric_name("%s_%s", name, figures[p]));
+		}
 	}
 }
 

@@ -2,6 +2,7 @@
 
 #include "../harness/clock.h"
 #include "../harness/elementary.h"
+#include "../harness/error.h"
 #include "../harness/evidence/cpu_clock.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/job/watchdog.h"
@@ -11,7 +12,6 @@
 #include "../harness/order_statistics.h"
 #include "../harness/plan.h"
 #include "../harness/rate.h"
-#include "../harness/room.h"
 #include "../harness/verdict.h"
 #include "kernels.h"
 
@@ -26,9 +26,7 @@ static const char *const names[POINTS] = { "latency_2m", "latency_4k", "read_one
 struct own {
 	char *memory;
 	size_t bytes;
-	double began, ended;
 	uint64_t got;
-	int is_wrong;
 	char apart[LINES_APART];
 };
 
@@ -118,23 +116,16 @@ static void prepare(enum points points, size_t bytes)
 /* All threads begin together; the latest end counts. */
 static double seconds_of_all(enum kernel kernel, size_t bytes, size_t passes)
 {
-	double began, ended;
-	int t;
+	double began = 1e300, ended = 0;
 
-#pragma omp parallel
+#pragma omp parallel reduction(min : began) reduction(max : ended)
 	{
 		struct own *const mine = &own[omp_get_thread_num()];
 
 #pragma omp barrier
-		mine->began = clock_now();
+		began = clock_now();
 		mine->got = kernel_run(kernel, mine->memory, bytes, passes);
-		mine->ended = clock_now();
-	}
-	began = own[0].began;
-	ended = own[0].ended;
-	for (t = 1; t < threads_count(); t++) {
-		began = own[t].began < began ? own[t].began : began;
-		ended = own[t].ended > ended ? own[t].ended : ended;
+		ended = clock_now();
 	}
 	return ended - began;
 }
@@ -153,7 +144,7 @@ static double seconds_of_one(enum points points, size_t bytes, size_t passes)
 /* Of a chase and of a read each group is checked, of Triad what its last one left. */
 static void find_wrong(enum points points, size_t bytes, size_t passes)
 {
-	int t, wrong = 0;
+	int wrong = 0;
 
 	if (is_chase(points)) {
 		if (!chase_is_right(&chase))
@@ -165,15 +156,13 @@ static void find_wrong(enum points points, size_t bytes, size_t passes)
 		wrong = !kernel_is_right(kernel_of(points), own[0].memory, bytes, passes,
 					 own[0].got);
 	} else {
-#pragma omp parallel
+#pragma omp parallel reduction(+ : wrong)
 		{
-			struct own *const mine = &own[omp_get_thread_num()];
+			const struct own *const mine = &own[omp_get_thread_num()];
 
-			mine->is_wrong = !kernel_is_right(kernel_of(points), mine->memory, bytes,
-							  passes, mine->got);
+			wrong += !kernel_is_right(kernel_of(points), mine->memory, bytes, passes,
+						  mine->got);
 		}
-		for (t = 0; t < threads_count(); t++)
-			wrong += own[t].is_wrong;
 	}
 	if (wrong)
 		verdict_invalid(NOT_VALIDATED,

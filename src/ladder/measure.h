@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "points.h"
+#include "rungs.h"
 
 struct measuring {
 	struct ladder *ladder;

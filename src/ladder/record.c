@@ -50,10 +50,10 @@ static void record_level(const struct run *run, int number)
 	json_number("low_bytes", level->low_bytes);
 	json_number("high_bytes", level->high_bytes);
 	json_truth("varies", level->varies);
-	json_number("latency_ns", level->ns);
-	json_positive("latency_4k_ns", level->ns_4k);
+	json_number("latency_ns", level->of[LATENCY_2M]);
+	json_positive("latency_4k_ns", level->of[LATENCY_4K]);
 	for (p = READ_ONE; p < POINTS; p++)
-		json_positive(points_keys[p], level->gbs[p]);
+		json_positive(points_keys[p], level->of[p]);
 	json_close('}');
 }
 

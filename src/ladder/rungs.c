@@ -33,14 +33,9 @@ size_t rungs_most(size_t last_level, size_t memory_begins)
 /* 4 KiB times 2^(eighths / 8); no line links libm. */
 static size_t size_of(int eighths)
 {
-	static const double part[8] = { 1,
-					1.0905077326652577,
-					1.189207115002721,
-					1.2968395546510096,
-					1.4142135623730951,
-					1.5422108254079407,
-					1.681792830507429,
-					1.8340080864093424 };
+	static const double part[] = { 1.0000000000000000, 1.0905077326652577, 1.1892071150027210,
+				       1.2968395546510096, 1.4142135623730951, 1.5422108254079407,
+				       1.6817928305074290, 1.8340080864093424 };
 
 	return (size_t)((double)(LEAST << eighths / 8) * part[eighths % 8] / 512 + 0.5) * 512;
 }

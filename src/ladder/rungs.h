@@ -1,5 +1,6 @@
 /*
- * rungs: the sizes of the working set: few where nothing is expected, more near declared caches.
+ * rungs: the sizes of the working set: few where nothing is expected, more near declared caches;
+ * and what is measured at each: rounds of six figures.
  */
 #pragma once
 
@@ -29,3 +30,23 @@ int rungs_choose(size_t bytes[RUNGS_MAX], const struct declared *declared, size_
 
 /* The largest size up to which chases of ROUNDS rounds take no longer than so many seconds. */
 size_t rungs_in_time(const size_t *bytes, int count, int rounds, double seconds);
+
+enum points {
+	LATENCY_2M, /* ns per load, one thread, pages of 2 MiB */
+	LATENCY_4K, /* pages of 4 KiB, once per octave */
+	READ_ONE,   /* GB/s of one thread */
+	TRIAD_ONE,
+	READ_ALL, /* GB/s of all threads together, each in its own memory */
+	TRIAD_ALL,
+	POINTS
+};
+
+enum { ROUNDS_LEAST = 3, ROUNDS_MAX = 6 }; /* planned; where there is time */
+
+struct ladder {
+	int count;               /* sizes, rising */
+	size_t bytes[RUNGS_MAX]; /* the working set of one thread */
+	size_t most[POINTS];     /* the largest working set of each; 0: not measured */
+	int rounds, threads;
+	double of[POINTS][ROUNDS_MAX][RUNGS_MAX]; /* 0: not measured */
+};

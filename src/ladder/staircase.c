@@ -53,24 +53,18 @@ const char *level_name(const struct level *levels, int number, const struct decl
 	return names[at < most ? at : most];
 }
 
-struct spread {
-	double least, middle, most; /* 0: not measured */
-};
-
-static struct spread spread_of(const struct ladder *l, int points, int rung)
+/* Of the rounds; all 0: not measured. */
+static struct order_statistics spread_of(const struct ladder *l, int points, int rung)
 {
-	struct spread spread = { 0, 0, 0 };
+	struct order_statistics spread = { 0 };
 	double values[ROUNDS_MAX];
 	int r, count = 0;
 
 	for (r = 0; r < l->rounds; r++)
 		if (l->of[points][r][rung] > 0)
 			values[count++] = l->of[points][r][rung];
-	if (!count)
-		return spread;
-	spread.middle = median(values, count);
-	spread.least = values[0];
-	spread.most = values[count - 1];
+	if (count)
+		order_statistics(&spread, values, count);
 	return spread;
 }
 
@@ -91,16 +85,16 @@ static int bar_length(double ns)
 
 static void print_rung(FILE *out, const struct ladder *l, int rung)
 {
-	const struct spread ns = spread_of(l, LATENCY_2M, rung);
+	const struct order_statistics ns = spread_of(l, LATENCY_2M, rung);
 	char text[SIZE_TEXT_MAX];
 	int p, column;
 
 	fprintf(out, "%8s", size_text(text, (double)l->bytes[rung]));
 	for (p = 0; p < POINTS; p++)
-		print_figure(out, p < READ_ONE ? 6 : 5, spread_of(l, p, rung).middle);
+		print_figure(out, p < READ_ONE ? 6 : 5, spread_of(l, p, rung).median);
 	fprintf(out, "  ");
-	for (column = 1; ns.middle > 0 && column <= bar_length(ns.most); column++)
-		putc(column <= bar_length(ns.least) ? '#' : '.', out);
+	for (column = 1; ns.median > 0 && column <= bar_length(ns.max); column++)
+		putc(column <= bar_length(ns.min) ? '#' : '.', out);
 	putc('\n', out);
 }
 
@@ -135,24 +129,24 @@ static void print_size(FILE *out, const struct level *level)
 
 static void print_level(FILE *out, const struct level *level)
 {
+	int p;
+
 	print_size(out, level);
-	print_figure(out, 6, level->ns);
+	print_figure(out, 6, level->of[LATENCY_2M]);
 	fprintf(out, " ns");
-	print_figure(out, 5, level->gbs[READ_ONE]);
-	print_figure(out, 5, level->gbs[TRIAD_ONE]);
-	print_figure(out, 5, level->gbs[READ_ALL]);
-	print_figure(out, 5, level->gbs[TRIAD_ALL]);
+	for (p = READ_ONE; p < POINTS; p++)
+		print_figure(out, 5, level->of[p]);
 	putc('\n', out);
 }
 
 double cache_by_rate(const struct ladder *l, const struct level *levels, int count)
 {
-	const double of_memory = count > 1 ? levels[count - 1].gbs[READ_ONE] : 0;
+	const double of_memory = count > 1 ? levels[count - 1].of[READ_ONE] : 0;
 	double bytes = 0;
 	int i;
 
 	for (i = 0; of_memory > 0 && i < l->count; i++)
-		if (spread_of(l, READ_ONE, i).middle > FASTER * of_memory)
+		if (spread_of(l, READ_ONE, i).median > FASTER * of_memory)
 			bytes = (double)l->bytes[i];
 	return count > 1 && levels[count - 1].is_memory && bytes > 2 * levels[count - 2].high_bytes
 		       ? bytes

@@ -1,8 +1,8 @@
 #include "generators.h"
 
 #include "../harness/clock.h"
+#include "../harness/error.h"
 #include "../harness/memory/chase.h"
-#include "../harness/room.h"
 #include "../harness/verdict.h"
 
 /* A rate is caught up with by at most so much: what a longer pause left undone stays undone. */
@@ -23,8 +23,8 @@ struct generator {
 
 static struct {
 	struct generator *all;
-	int count, running, stopped;
-	int opened, closed; /* windows so far */
+	int count;
+	int events[EVENTS]; /* how often; windows of all points, the others of this one */
 	size_t bytes, lines;
 } generators;
 
@@ -76,14 +76,14 @@ static void generator_chunk(struct generator *self, const struct mix *mix)
 	}
 }
 
-static int generators_now(const int *number)
+static int generators_heard(enum generators_event event)
 {
-	return __atomic_load_n(number, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&generators.events[event], __ATOMIC_ACQUIRE);
 }
 
-static void generators_next(int *number)
+void generators_tell(enum generators_event event)
 {
-	__atomic_add_fetch(number, 1, __ATOMIC_ACQ_REL);
+	__atomic_add_fetch(&generators.events[event], 1, __ATOMIC_ACQ_REL);
 }
 
 static void generator_pause(void)
@@ -100,11 +100,11 @@ static void generator_note(struct generator *self, double bytes, int seen[2])
 {
 	struct window now;
 
-	if (generators_now(&generators.opened) != seen[0]) {
+	if (generators_heard(WINDOW_OPENS) != seen[0]) {
 		seen[0]++;
 		self->window = (struct window){ clock_now(), clock_thread(), bytes };
 	}
-	if (generators_now(&generators.closed) != seen[1]) {
+	if (generators_heard(WINDOW_CLOSES) != seen[1]) {
 		seen[1]++;
 		now = (struct window){ clock_now(), clock_thread(), bytes };
 		self->window.seconds = now.seconds - self->window.seconds;
@@ -116,12 +116,12 @@ static void generator_note(struct generator *self, double bytes, int seen[2])
 void generator_run(int g, const struct mix *mix, double rate)
 {
 	struct generator *const self = &generators.all[g];
-	int seen[2] = { generators.opened, generators.closed };
+	int seen[2] = { generators.events[WINDOW_OPENS], generators.events[WINDOW_CLOSES] };
 	double began = clock_now(), bytes = 0, allowed, moved = 0;
 	int chunks;
 
-	generators_next(&generators.running);
-	while (!generators_now(&generators.stopped)) {
+	generators_tell(GENERATOR_RUNS);
+	while (!generators_heard(GENERATORS_STOP)) {
 		allowed = rate > 0 ? rate * (clock_now() - began) : 0;
 		if (allowed - moved > rate * CATCH_UP_SECONDS)
 			moved = allowed - rate * CATCH_UP_SECONDS;
@@ -141,28 +141,13 @@ void generator_run(int g, const struct mix *mix, double rate)
 
 void generators_start(void)
 {
-	generators.running = generators.stopped = 0;
+	generators.events[GENERATOR_RUNS] = generators.events[GENERATORS_STOP] = 0;
 }
 
 void generators_wait_running(void)
 {
-	while (generators_now(&generators.running) < generators.count)
+	while (generators_heard(GENERATOR_RUNS) < generators.count)
 		generator_pause();
-}
-
-void generators_open_window(void)
-{
-	generators_next(&generators.opened);
-}
-
-void generators_close_window(void)
-{
-	generators_next(&generators.closed);
-}
-
-void generators_stop(void)
-{
-	generators_next(&generators.stopped);
 }
 
 const struct window *generator_window(int g)

@@ -26,16 +26,15 @@ void generators_make(int count, size_t bytes);
 /* By the thread of generator G itself: maps and touches its arrays. */
 void generator_touch(int g);
 
-/* By the thread itself, until generators_stop(): moves memory by this mix at RATE counted bytes
+/* By the thread itself, until GENERATORS_STOP: moves memory by this mix at RATE counted bytes
  * per second; 0: as fast as it can; below 0: none, but it stays awake. */
 void generator_run(int g, const struct mix *mix, double rate);
 
 /* By the thread that chases, around a point: the generators end when it is over. */
 void generators_start(void);
 void generators_wait_running(void);
-void generators_open_window(void);
-void generators_close_window(void);
-void generators_stop(void);
+enum generators_event { GENERATOR_RUNS, WINDOW_OPENS, WINDOW_CLOSES, GENERATORS_STOP, EVENTS };
+void generators_tell(enum generators_event event);
 
 /* Of generator G in the last window. */
 const struct window *generator_window(int g);

@@ -36,7 +36,6 @@ static int quick;
 static char wanted[MIXES];
 static int chain_mib;
 static struct residency_found residency;
-static struct chase chase;
 static struct placement placement_first, placement_last;
 
 static int take_mix(const char *name, size_t length)
@@ -72,7 +71,6 @@ static const struct option_row rows[] = {
 	  .count = &chain_mib, .least = 1, .most = 1 << 20 },
 	{ 0 },
 };
-static const struct option_row *const tables[] = { rows, NULL };
 
 static void write_loaded(const void *data)
 {
@@ -81,7 +79,8 @@ static void write_loaded(const void *data)
 	json_count("chain_mib", (unsigned)chain_mib);
 	json_count("generators", (unsigned)(threads_count() - 1));
 	json_count("generator_mib", (unsigned)(generator_bytes() >> 20));
-	json_text("chain_pages", chase_memory_has(chase.memory, chase.lines * chase.line, CHASE_2M)
+	json_text("chain_pages", chase_memory_has(sweep.chase.memory,
+						  sweep.chase.lines * sweep.chase.line, CHASE_2M)
 					 ? "2m"
 					 : "4k");
 	triads_write(&residency);
@@ -93,7 +92,7 @@ static void write_loaded(const void *data)
 static const struct program program = {
 	"loaded",
 	"Measures the latency of memory while other threads move memory at a constant rate.\n",
-	tables,
+	rows,
 	reasons,
 	"GB/s",
 	write_loaded,
@@ -197,20 +196,20 @@ static void touch_memory(void)
 	if (omp_get_thread_num() == 0) {
 		const size_t bytes = (size_t)chain_mib * MIB;
 
-		chase_build(&chase, chase_memory(bytes, CHASE_2M), bytes, 1);
+		chase_build(&sweep.chase, chase_memory(bytes, CHASE_2M), bytes, 1);
 	} else {
 		generator_touch(omp_get_thread_num() - 1);
 	}
 }
 
-static void look_at_placement(struct placement *placement, int generators, const char *when)
+static void look_at_placement(struct placement *placement, const char *when)
 {
 	int g, written;
 
 	placement_begin(placement);
-	placement_sample(placement, chase.memory, chase.lines * chase.line,
+	placement_sample(placement, sweep.chase.memory, sweep.chase.lines * sweep.chase.line,
 			 &threads_seen(0)->affinity);
-	for (g = 0; g < generators; g++)
+	for (g = 0; g < sweep.generators; g++)
 		for (written = 0; written < 2; written++)
 			placement_sample(placement, generator_memory(g, written),
 					 generator_bytes(), &threads_seen(g + 1)->affinity);
@@ -235,7 +234,7 @@ static void judge_points(void)
 		verdict_warn(GENERATORS_STOPPED,
 			     "%d of %d points: a thread ran for %.0f %% of the window (%s at %.0f "
 			     "%%): no curve of %s, and its highest rate is a lower bound",
-			     bad, sweep.count, 100 * sweep.points[first].least_cpu,
+			     bad, sweep.count, 100 * sweep.points[first].m.least_cpu,
 			     mixes[sweep.points[first].mix].name,
 			     100 * sweep_rates[sweep.points[first].rate],
 			     mixes[sweep.mixes[i]].name);
@@ -267,10 +266,10 @@ static void judge_rounds(void)
 				sweep.rounds, ROUNDS_LEAST);
 }
 
-static void judge(int generators)
+static void judge(void)
 {
-	look_at_placement(&placement_last, generators, "after the measurement");
-	if (!chase_is_right(&chase))
+	look_at_placement(&placement_last, "after the measurement");
+	if (!chase_is_right(&sweep.chase))
 		verdict_invalid(NOT_VALIDATED, "the chain of loads ended at a wrong line");
 	generators_validate();
 	judge_points();
@@ -283,23 +282,22 @@ static void judge(int generators)
 int main(int argc, char **argv)
 {
 	const double began = clock_now();
-	int generators;
 
 	threads_at_least(2);
 	program_start(&program, argc, argv);
-	generators = threads_count() - 1;
-	if (generators < 1)
+	sweep.generators = threads_count() - 1;
+	if (sweep.generators < 1)
 		die("'%d' thread: one walks the chain, at least one more makes traffic",
 		    "give OMP_NUM_THREADS=2 or more", threads_count());
 	choose_time(began);
 	choose_mixes();
-	make_memory(generators);
+	make_memory(sweep.generators);
 	touch_memory();
-	look_at_placement(&placement_first, generators, "before the measurement");
-	chase_walk(&chase, chase.lines);
+	look_at_placement(&placement_first, "before the measurement");
+	chase_walk(&sweep.chase, sweep.chase.lines);
 	program_measuring();
-	sweep_measure(&sweep, &chase, generators);
+	sweep_measure(&sweep);
 	program_measured();
-	judge(generators);
+	judge();
 	leave(program_end(&sweep));
 }

@@ -18,7 +18,7 @@ static double output_ns(const struct sweep *sweep, int mix, int rate)
 		const struct point *const p = sweep_point(sweep, mix, rate, round);
 
 		if (p)
-			ns[n++] = p->ns;
+			ns[n++] = p->m.ns;
 	}
 	return 2 * n > sweep->rounds ? median(ns, n) : 0;
 }
@@ -34,7 +34,7 @@ static void output_rest(const struct sweep *sweep, int mix)
 		return;
 	}
 	if (f.max_gbs.is_bound) {
-		printf("  %s %.1f  no curve\n", sign_at_least(), f.max_gbs.median);
+		printf("  %s %.1f  no curve\n", sign(AT_LEAST), f.max_gbs.median);
 		return;
 	}
 	printf("%8.1f  %s%s\n", f.max_gbs.median,
@@ -125,12 +125,12 @@ static void output_write_point(const struct point *p)
 	json_number("part", sweep_rates[p->rate]);
 	json_count("round", (unsigned)p->round);
 	json_positive("requested_gbs", p->requested_gbs);
-	json_number("gbs", p->gbs);
-	json_number("ns", p->ns);
+	json_number("gbs", p->m.gbs);
+	json_number("ns", p->m.ns);
 	json_number("unloaded_ns", p->unloaded_ns);
-	json_number("least_generator_gbs", p->least_gbs);
-	json_number("most_generator_gbs", p->most_gbs);
-	json_number("least_cpu", p->least_cpu);
+	json_number("least_generator_gbs", p->m.least_gbs);
+	json_number("most_generator_gbs", p->m.most_gbs);
+	json_number("least_cpu", p->m.least_cpu);
 	json_count("windows", (unsigned)p->windows);
 	json_truth("counts", p->counts);
 	json_close('}');

@@ -3,13 +3,13 @@
 #include "generators.h"
 
 #include "../harness/clock.h"
+#include "../harness/error.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/job/watchdog.h"
 #include "../harness/openmp.h"
 #include "../harness/order_statistics.h"
 #include "../harness/plan.h"
 #include "../harness/rate.h"
-#include "../harness/room.h"
 
 const double sweep_rates[RATES] = { 0.1, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1 };
 
@@ -17,12 +17,6 @@ const double sweep_rates[RATES] = { 0.1, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.9
 static const double SETTLE_SECONDS = 0.002;
 
 enum { WALK_LOADS = 1024, CURVE_LEAST = 6 };
-
-struct measured {
-	double gbs, ns, least_gbs, most_gbs, least_cpu;
-	double cpu_ns;   /* by the CPU time of the thread */
-	double sure_gbs; /* all bytes, over the longest of the threads' windows */
-};
 
 /* One window of the thread that chases. */
 static struct window sweep_chase(struct chase *chase, double seconds, size_t *loads)
@@ -39,14 +33,6 @@ static struct window sweep_chase(struct chase *chase, double seconds, size_t *lo
 	window.seconds = now - window.seconds;
 	window.cpu_s = clock_thread() - window.cpu_s;
 	return window;
-}
-
-static void sweep_settle(struct chase *chase)
-{
-	size_t loads;
-
-	generators_wait_running();
-	sweep_chase(chase, SETTLE_SECONDS, &loads);
 }
 
 static void sweep_sum_up(struct measured *measured, const struct window *chased, size_t loads,
@@ -81,8 +67,8 @@ static void sweep_sum_up(struct measured *measured, const struct window *chased,
 
 /* A window in which the generators move RATE counted bytes per second together (generator_run()
  * has 0 and below). */
-static void sweep_window(struct measured *measured, struct chase *chase, const struct mix *mix,
-			 double rate, double seconds, int generators)
+static void sweep_window(struct sweep *sweep, struct measured *measured, const struct mix *mix,
+			 double rate, double seconds)
 {
 	struct window chased = { 0, 0, 0 };
 	size_t loads = 0;
@@ -90,26 +76,26 @@ static void sweep_window(struct measured *measured, struct chase *chase, const s
 	generators_start();
 #pragma omp parallel
 	if (omp_get_thread_num() == 0) {
-		sweep_settle(chase);
-		generators_open_window();
-		chased = sweep_chase(chase, seconds, &loads);
-		generators_close_window();
-		generators_stop();
+		generators_wait_running();
+		sweep_chase(&sweep->chase, SETTLE_SECONDS, &loads);
+		generators_tell(WINDOW_OPENS);
+		chased = sweep_chase(&sweep->chase, seconds, &loads);
+		generators_tell(WINDOW_CLOSES);
+		generators_tell(GENERATORS_STOP);
 	} else {
-		generator_run(omp_get_thread_num() - 1, mix, rate / generators);
+		generator_run(omp_get_thread_num() - 1, mix, rate / sweep->generators);
 	}
 	threads_sample();
-	sweep_sum_up(measured, &chased, loads, generators);
+	sweep_sum_up(measured, &chased, loads, sweep->generators);
 }
 
 /* 1 if the window counts; else it was measured again, WINDOWS_MOST times, or until as many windows
  * as there are points were measured again. */
 static int sweep_try(struct sweep *sweep, struct measured *measured, int *windows,
-		     struct chase *chase, const struct mix *mix, double rate, double seconds,
-		     int generators)
+		     const struct mix *mix, double rate, double seconds)
 {
 	for (*windows = 1;; ++*windows) {
-		sweep_window(measured, chase, mix, rate, seconds, generators);
+		sweep_window(sweep, measured, mix, rate, seconds);
 		if (measured->sure_gbs > sweep->sure_gbs[mix - mixes])
 			sweep->sure_gbs[mix - mixes] = measured->sure_gbs;
 		if (rate_counts(1 - measured->least_cpu))
@@ -121,38 +107,29 @@ static int sweep_try(struct sweep *sweep, struct measured *measured, int *window
 	}
 }
 
-static double sweep_without(struct sweep *sweep, struct chase *chase, int generators)
+static double sweep_without(struct sweep *sweep)
 {
 	struct measured measured;
 	int windows;
 
-	if (sweep_try(sweep, &measured, &windows, chase, &mixes[0], -1, sweep->seconds / 2,
-		      generators))
+	if (sweep_try(sweep, &measured, &windows, &mixes[0], -1, sweep->seconds / 2))
 		sweep->unloaded_ns[sweep->unloaded_count++] = measured.ns;
 	sweep->unloaded_cpu_ns[sweep->unloaded_all++] = measured.cpu_ns;
 	return measured.ns;
 }
 
-static void sweep_take(struct sweep *sweep, struct point *point, struct chase *chase,
-		       int generators)
+static void sweep_take(struct sweep *sweep, struct point *point)
 {
-	const struct mix *const mix = &mixes[point->mix];
 	const double part = sweep_rates[point->rate];
-	struct measured m;
 
-	point->unloaded_ns = sweep_without(sweep, chase, generators);
+	point->unloaded_ns = sweep_without(sweep);
 	point->requested_gbs = part < 1 ? part * sweep->highest_gbs[point->mix] : 0;
-	point->counts = sweep_try(sweep, &m, &point->windows, chase, mix,
-				  1e9 * point->requested_gbs, sweep->seconds, generators);
-	point->gbs = m.gbs;
-	point->ns = m.ns;
-	point->least_gbs = m.least_gbs;
-	point->most_gbs = m.most_gbs;
-	point->least_cpu = m.least_cpu;
+	point->counts = sweep_try(sweep, &point->m, &point->windows, &mixes[point->mix],
+				  1e9 * point->requested_gbs, sweep->seconds);
 }
 
 /* The rates are parts of what a mix reaches at once, the best of five windows. */
-static void sweep_find_highest(struct sweep *sweep, struct chase *chase, int generators)
+static void sweep_find_highest(struct sweep *sweep)
 {
 	struct measured m;
 	int i, turn, windows;
@@ -161,8 +138,7 @@ static void sweep_find_highest(struct sweep *sweep, struct chase *chase, int gen
 		for (turn = 0; turn < 5 && !watchdog_signalled(); turn++) {
 			double *const highest = &sweep->highest_gbs[sweep->mixes[i]];
 
-			sweep_try(sweep, &m, &windows, chase, &mixes[sweep->mixes[i]], 0,
-				  sweep->seconds, generators);
+			sweep_try(sweep, &m, &windows, &mixes[sweep->mixes[i]], 0, sweep->seconds);
 			if (m.gbs > *highest)
 				*highest = m.gbs;
 		}
@@ -211,7 +187,7 @@ static void sweep_plan(struct sweep *sweep)
 	}
 }
 
-void sweep_measure(struct sweep *sweep, struct chase *chase, int generators)
+void sweep_measure(struct sweep *sweep)
 {
 	const int per_round = sweep->mix_count * RATES;
 	double began;
@@ -219,7 +195,7 @@ void sweep_measure(struct sweep *sweep, struct chase *chase, int generators)
 
 	sweep_plan(sweep);
 	plan_done("points", 0, sweep->count);
-	sweep_find_highest(sweep, chase, generators);
+	sweep_find_highest(sweep);
 	began = clock_now();
 	for (i = 0; i < sweep->count; i++) {
 		const int round = sweep->points[i].round;
@@ -230,7 +206,7 @@ void sweep_measure(struct sweep *sweep, struct chase *chase, int generators)
 			break;
 		if (watchdog_signalled())
 			break;
-		sweep_take(sweep, &sweep->points[i], chase, generators);
+		sweep_take(sweep, &sweep->points[i]);
 		plan_done("points", i + 1, sweep->count);
 	}
 	sweep->count = i;
@@ -300,7 +276,7 @@ static int sweep_curve(const struct sweep *sweep, int mix, int round,
 		if (!p)
 			continue;
 		unloaded[n++] = p->unloaded_ns;
-		points[n] = (struct curve_point){ p->gbs, p->ns };
+		points[n] = (struct curve_point){ p->m.gbs, p->m.ns };
 	}
 	if (n < CURVE_LEAST)
 		return 0;

@@ -23,19 +23,28 @@
 enum { RATES = 10, ROUNDS_LEAST = 3, ROUNDS_MAX = 15, WINDOWS_MOST = 4 };
 extern const double sweep_rates[RATES];
 
+/* In a window. */
+struct measured {
+	double gbs, ns;
+	double least_gbs, most_gbs; /* of one generator */
+	double least_cpu;           /* of a thread, in parts of the window */
+	double cpu_ns;              /* by the CPU time of the thread that chases */
+	double sure_gbs;            /* all bytes, over the longest of the threads' windows */
+};
+
 struct point {
 	int mix, rate; /* places in mixes[] and sweep_rates[] */
 	int round;
 	double requested_gbs; /* 0: as fast as it can */
-	double gbs, ns;
-	double unloaded_ns;         /* of the window without traffic just before it */
-	double least_gbs, most_gbs; /* of one generator */
-	double least_cpu;           /* of a thread, in parts of the window */
-	int windows;                /* that were measured for it */
+	double unloaded_ns;   /* of the window without traffic just before it */
+	struct measured m;
+	int windows; /* that were measured for it */
 	int counts;
 };
 
 struct sweep {
+	struct chase chase;
+	int generators;
 	struct point *points; /* in the order in which they were measured */
 	int count, rounds;    /* ROUNDS at most: those that there was time for */
 	double until;         /* clock_now(); no further round after it, 0: all rounds */
@@ -50,7 +59,7 @@ struct sweep {
 };
 
 /* By the first thread of a team; its other threads are generators: see main.c. */
-void sweep_measure(struct sweep *sweep, struct chase *chase, int generators);
+void sweep_measure(struct sweep *sweep);
 
 /* Figures of the sweep: medians of the rounds, with the range of the rounds. */
 struct sweep_figure {

@@ -18,59 +18,43 @@ static double place_of(long i, int axis)
 	return (double)(x >> 40) / (double)(1 << 24);
 }
 
-static void *aligned_room(long count, size_t element)
+static void *aligned_room(const struct bodies *b)
 {
 	void *room;
 
-	if (posix_memalign(&room, LINES_APART, (size_t)count * element) != 0)
-		die("no memory for %ld bodies", "give fewer with '--bodies'", count);
+	if (posix_memalign(&room, LINES_APART, (size_t)b->count * bodies_element(b)) != 0)
+		die("no memory for %ld bodies", "give fewer with '--bodies'", b->count);
 	return room;
 }
 
-#define PLACE(real, b)                                            \
-	do {                                                      \
-		(b)->count = count;                               \
-		(b)->x = aligned_room(count, sizeof(real));       \
-		(b)->y = aligned_room(count, sizeof(real));       \
-		(b)->z = aligned_room(count, sizeof(real));       \
-		(b)->m = aligned_room(count, sizeof(real));       \
-		(b)->ax = aligned_room(count, sizeof(real));      \
-		(b)->ay = aligned_room(count, sizeof(real));      \
-		(b)->az = aligned_room(count, sizeof(real));      \
-		PLACE_EACH                                        \
-		for (i = 0; i < count; i++) {                     \
-			(b)->x[i] = (real)place_of(i, 0);         \
-			(b)->y[i] = (real)place_of(i, 1);         \
-			(b)->z[i] = (real)place_of(i, 2);         \
-			(b)->m[i] = (real)1 / (real)count;        \
-			(b)->ax[i] = (b)->ay[i] = (b)->az[i] = 0; \
-		}                                                 \
-	} while (0)
-#define PLACE_EACH _Pragma("omp parallel for schedule(static)")
-
-static void place_single(struct bodies_float *b, long count)
+static void set(const struct bodies *b, void *array, long i, double value)
 {
-	long i;
-
-	PLACE(float, b);
-}
-
-static void place_double(struct bodies_double *b, long count)
-{
-	long i;
-
-	PLACE(double, b);
+	if (b->precision == SINGLE)
+		((float *)array)[i] = (float)value;
+	else
+		((double *)array)[i] = value;
 }
 
 void bodies_start(struct bodies *b, enum precision precision, long count)
 {
-	memset(b, 0, sizeof(*b));
+	int axis;
+	long i;
+
 	b->precision = precision;
 	b->count = count;
-	if (precision == SINGLE)
-		place_single(&b->single, count);
-	else
-		place_double(&b->twice, count);
+	b->m = aligned_room(b);
+	for (axis = 0; axis < 3; axis++) {
+		b->x[axis] = aligned_room(b);
+		b->a[axis] = aligned_room(b);
+	}
+#pragma omp parallel for schedule(static) private(axis)
+	for (i = 0; i < count; i++) {
+		set(b, b->m, i, 1.0 / (double)count);
+		for (axis = 0; axis < 3; axis++) {
+			set(b, b->x[axis], i, place_of(i, axis));
+			set(b, b->a[axis], i, 0);
+		}
+	}
 }
 
 void bodies_end(struct bodies *b)
@@ -78,39 +62,10 @@ void bodies_end(struct bodies *b)
 	int axis;
 
 	for (axis = 0; axis < 3; axis++) {
-		free(bodies_place(b, axis));
-		free(bodies_acceleration(b, axis));
+		free(b->x[axis]);
+		free(b->a[axis]);
 	}
-	free(b->precision == SINGLE ? (void *)b->single.m : (void *)b->twice.m);
-}
-
-long bodies_groups(const struct bodies *b)
-{
-	return b->count / GROUP;
-}
-
-void bodies_forces(const struct bodies *b, long first, long last)
-{
-	if (b->precision == SINGLE)
-		forces_float(&b->single, first, last);
-	else
-		forces_double(&b->twice, first, last);
-}
-
-void *bodies_place(const struct bodies *b, int axis)
-{
-	float *const single[] = { b->single.x, b->single.y, b->single.z };
-	double *const twice[] = { b->twice.x, b->twice.y, b->twice.z };
-
-	return b->precision == SINGLE ? (void *)single[axis] : (void *)twice[axis];
-}
-
-void *bodies_acceleration(const struct bodies *b, int axis)
-{
-	float *const single[] = { b->single.ax, b->single.ay, b->single.az };
-	double *const twice[] = { b->twice.ax, b->twice.ay, b->twice.az };
-
-	return b->precision == SINGLE ? (void *)single[axis] : (void *)twice[axis];
+	free(b->m);
 }
 
 size_t bodies_element(const struct bodies *b)
@@ -142,7 +97,7 @@ double bodies_momentum(const struct bodies *b)
 		double square = 0;
 
 		for (axis = 0; axis < 3; axis++) {
-			const double a = bodies_number(b, bodies_acceleration(b, axis), i);
+			const double a = bodies_number(b, b->a[axis], i);
 
 			sum[axis] += a;
 			square += a * a;
@@ -162,7 +117,7 @@ double bodies_difference(const struct bodies *b, void *const compared[3])
 
 	for (axis = 0; axis < 3; axis++)
 		for (i = 0; i < b->count; i++) {
-			const double a = bodies_number(b, bodies_acceleration(b, axis), i);
+			const double a = bodies_number(b, b->a[axis], i);
 			const double off = absolute(a - bodies_number(b, compared[axis], i));
 
 			largest = absolute(a) > largest ? absolute(a) : largest;

@@ -1,6 +1,7 @@
 #include "energy.h"
 
 #include "../harness/elementary.h"
+#include "forces.h"
 
 enum { SYSTEM = 512, STEPS = 16 };
 static const double STEP_TIME = 1e-3;
@@ -17,10 +18,10 @@ static void kick(struct motion *m, double time)
 	int axis;
 	long i;
 
-	bodies_forces(b, 0, bodies_groups(b));
+	bodies_forces(b, 0, b->count / GROUP);
 	for (axis = 0; axis < 3; axis++)
 		for (i = 0; i < SYSTEM; i++)
-			m->v[axis][i] += time * bodies_number(b, bodies_acceleration(b, axis), i);
+			m->v[axis][i] += time * bodies_number(b, b->a[axis], i);
 }
 
 static void drift(struct motion *m, double time)
@@ -31,7 +32,7 @@ static void drift(struct motion *m, double time)
 
 	for (axis = 0; axis < 3; axis++)
 		for (i = 0; i < SYSTEM; i++)
-			bodies_add(b, bodies_place(b, axis), i, time * m->v[axis][i]);
+			bodies_add(b, b->x[axis], i, time * m->v[axis][i]);
 }
 
 static double energy_of(const struct motion *m)
@@ -48,7 +49,7 @@ static double energy_of(const struct motion *m)
 			double square = SOFTENING;
 
 			for (axis = 0; axis < 3; axis++) {
-				const void *const x = bodies_place(&m->bodies, axis);
+				const void *const x = m->bodies.x[axis];
 				const double d = bodies_number(&m->bodies, x, i) -
 						 bodies_number(&m->bodies, x, j);
 

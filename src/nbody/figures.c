@@ -5,7 +5,7 @@
 #include "../harness/json.h"
 #include "../harness/metrics.h"
 #include "../harness/plural.h"
-#include "reasons.h"
+#include "forces.h"
 
 static const double UNSTABLE_SPREAD = 0.10;
 /* Of the additions per cycle of one thread: two on one core have 0.5 (a speed-up of 1.1), those
@@ -70,8 +70,9 @@ static void judge_forces(const struct crew *crew, enum precision precision)
 				crew_text(crew), crew->difference, DEVICE_DIFFERENCE[precision]);
 }
 
-int figure_shares_cores(const struct figure *f, const struct crew *crew,
-			const struct figure *baseline)
+/* Threads on cores of their own, as this machine knows them, do less per cycle than one alone. */
+static int figure_shares_cores(const struct figure *f, const struct crew *crew,
+			       const struct figure *baseline)
 {
 	return !crew->on_device && !crew->shared_core &&
 	       f->additions < SHARED_CORE * baseline->additions;

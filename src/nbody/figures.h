@@ -4,7 +4,11 @@
 #pragma once
 
 #include "../harness/order_statistics.h"
+#include "../harness/verdict.h"
 #include "measure.h"
+
+/* Own reasons of this program, in the order of their names in main.c. */
+enum { THREADS_IDLE = REASONS, OFFLOAD_NOT_DONE, NO_BASELINE };
 
 struct figure {
 	struct order_statistics seconds;
@@ -19,10 +23,6 @@ struct figure {
 
 void figure_of(struct figure *figure, const struct crew *crew, const struct crew *baseline,
 	       long bodies, int rounds);
-
-/* Threads on cores of their own, as this machine knows them, do less per cycle than one alone. */
-int figure_shares_cores(const struct figure *figure, const struct crew *crew,
-			const struct figure *baseline);
 
 void figure_judge(const struct figure *figure, const struct crew *crew,
 		  const struct figure *baseline, enum precision precision);

@@ -1,17 +1,13 @@
-#include "../harness/config.h"
-
 #include "bodies.h"
 #include "energy.h"
 #include "figures.h"
 #include "measure.h"
 #include "offload.h"
-#include "reasons.h"
 
 #include "../harness/error.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/json.h"
 #include "../harness/program.h"
-#include "../harness/team_sizes.h"
 
 static const struct reason reasons[] = {
 	[THREADS_IDLE - REASONS] = { "threads-idle", WRONG, "threads did no work" },
@@ -26,11 +22,11 @@ static const double MOMENTUM_LIMIT[PRECISIONS] = { 1e-4, 1e-6 };
 static const double ENERGY_LIMIT[PRECISIONS] = { 1e-4, 1e-5 };
 
 /* A team on the host may be joined by the device. */
-enum { CREWS_MAX = TEAM_SIZES_MAX + 1, BODIES_MOST = 1 << 24 };
+enum { CREWS_MAX = NUMBERS_MAX + 1, BODIES_MOST = 1 << 24 };
 
 static struct {
-	struct team_sizes teams;
-	int precision; /* enum precision */
+	struct numbers teams; /* of threads */
+	int precision;        /* enum precision */
 	int offload;
 	int bodies;     /* 0: by the time of one thread */
 	double seconds; /* of a run of one thread; 0: by the threads */
@@ -45,17 +41,12 @@ struct run {
 	double momentum, energy, fixed;
 };
 
-static void set_threads(const char *option, const char *text)
-{
-	team_sizes_read(&requested.teams, option, text,
-			"give numbers of threads with commas, as in 1,2,4");
-}
-
 static const struct option_row rows[] = {
 	{ 0, "threads", "LIST",
 	  "numbers of threads, as in '1,2,4' (default: 1, 2, 4, ... and OMP_NUM_THREADS\n"
 	  "or the number of CPUs); speed-ups are relative to 1, which must be there",
-	  .set = set_threads },
+	  .list = &requested.teams, .least = 1, .most = THREADS_MAX,
+	  .hint = "give numbers of threads with commas, as in 1,2,4" },
 	{ 0, "precision", "TYPE", "float or double (default)", .word = &requested.precision,
 	  .words = precision_names, .most = PRECISIONS },
 	{ 0, "bodies", "N",
@@ -73,7 +64,6 @@ static const struct option_row rows[] = {
 	  .flag = &requested.offload },
 	{ 0 },
 };
-static const struct option_row *const tables[] = { rows, NULL };
 
 static void write_run(const void *data)
 {
@@ -99,11 +89,12 @@ static const struct program program = {
 	"nbody",
 	"Measures how a computation of all pairs of bodies scales with the threads of a node:\n"
 	"speed-up over one thread of the same run, serial fraction, GFlop/s.\n",
-	tables,
+	rows,
 	reasons,
 	NULL,
 	write_run,
 	.headline = "speedup_*",
+	.pins_itself = 1,
 };
 
 static void add_crew(struct run *run, int threads, int on_device)
@@ -122,9 +113,9 @@ static void choose_crews(struct run *run, int most)
 	int t;
 
 	if (!requested.teams.count)
-		team_sizes_double(&requested.teams, requested.offload ? 1 : most);
+		numbers_double(&requested.teams, requested.offload ? 1 : most);
 	for (t = 0; t < requested.teams.count; t++)
-		add_crew(run, requested.teams.threads[t], all_on_device);
+		add_crew(run, (int)requested.teams.of[t], all_on_device);
 	if (requested.offload && !all_on_device)
 		add_crew(run, 0, 1);
 }
@@ -214,7 +205,6 @@ int main(int argc, char **argv)
 	most = most_on_host(&run);
 	bodies_start(&run.bodies, requested.precision, choose_bodies(most));
 	threads_team(most);
-	program_pins_itself(); /* each crew is judged by itself */
 	program_measuring();
 	requested.rounds = crews_measure(run.crews, run.count, &run.bodies, requested.rounds);
 	if (requested.offload)

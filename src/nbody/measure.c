@@ -1,6 +1,8 @@
 #include "measure.h"
 
 #include "../harness/clock.h"
+#include "../harness/elementary.h"
+#include "../harness/error.h"
 #include "../harness/evidence/cpu_clock.h"
 #include "../harness/evidence/pinning.h"
 #include "../harness/evidence/threads.h"
@@ -8,7 +10,7 @@
 #include "../harness/openmp.h"
 #include "../harness/order_statistics.h"
 #include "../harness/rate.h"
-#include "../harness/room.h"
+#include "forces.h"
 #include "offload.h"
 
 /* Additions are counted so often in a row: a thread that slept comes later. */
@@ -22,7 +24,7 @@ struct share {
 
 static void take_share(const struct bodies *b, struct share *shares, int thread, int threads)
 {
-	const long groups = bodies_groups(b);
+	const long groups = b->count / GROUP;
 	const long first = groups * thread / threads, last = groups * (thread + 1) / threads;
 
 	bodies_forces(b, first, last);
@@ -111,16 +113,8 @@ static void keep_forces(const struct bodies *b, void *kept[3])
 
 	for (axis = 0; axis < 3; axis++) {
 		kept[axis] = room_for(count, element, "forces", "ask for fewer with '--bodies'");
-		memcpy(kept[axis], bodies_acceleration(b, axis), count * element);
+		memcpy(kept[axis], b->a[axis], count * element);
 	}
-}
-
-static unsigned long long bits_of(const void *array, long i, size_t element)
-{
-	unsigned long long bits = 0;
-
-	memcpy(&bits, (const char *)array + (size_t)i * element, element);
-	return bits;
 }
 
 /* To the bit on the host; a device may fuse other operations. */
@@ -133,13 +127,15 @@ static void compare_forces(struct crew *crew, const struct bodies *b, void *cons
 
 	crew->difference = off > crew->difference ? off : crew->difference;
 	for (axis = 0; axis < 3 && !crew->on_device; axis++) {
-		const void *const now = bodies_acceleration(b, axis);
+		const char *const now = b->a[axis];
 
 		if (memcmp(now, kept[axis], (size_t)b->count * element) == 0)
 			continue;
 		for (i = 0; i < b->count; i++) {
-			const unsigned long long found = bits_of(now, i, element);
-			const unsigned long long expected = bits_of(kept[axis], i, element);
+			const size_t at = (size_t)i * element;
+			const unsigned long long found = bits_of(now + at, element);
+			const unsigned long long expected =
+				bits_of((const char *)kept[axis] + at, element);
 
 			if (found == expected || crew->wrong++)
 				continue;

@@ -1,6 +1,6 @@
 #include "offload.h"
 
-#include "inverse_root.h"
+#include "forces.h"
 
 #include "../harness/openmp.h"
 
@@ -34,10 +34,11 @@ int offload_devices(void)
 
 #define PRAGMA_OF(text) _Pragma(#text)
 #define OFFLOAD(real)                                                                           \
-	static int offload_##real(const struct bodies_##real *b, int threads)                   \
+	static int offload_##real(const struct bodies *b, int threads)                          \
 	{                                                                                       \
-		const real *const x = b->x, *const y = b->y, *const z = b->z, *const m = b->m;  \
-		real *const ax = b->ax, *const ay = b->ay, *const az = b->az;                   \
+		const real *const x = b->x[0], *const y = b->x[1], *const z = b->x[2];          \
+		const real *const m = b->m;                                                     \
+		real *const ax = b->a[0], *const ay = b->a[1], *const az = b->a[2];             \
 		const long count = b->count;                                                    \
 		int on_host = 1;                                                                \
 		long i;                                                                         \
@@ -66,8 +67,7 @@ OFFLOAD(double)
 
 int offload_forces(const struct bodies *b, int threads)
 {
-	return b->precision == SINGLE ? offload_float(&b->single, threads)
-				      : offload_double(&b->twice, threads);
+	return (b->precision == SINGLE ? offload_float : offload_double)(b, threads);
 }
 
 #else
@@ -80,7 +80,7 @@ int offload_devices(void)
 int offload_forces(const struct bodies *b, int threads)
 {
 	(void)threads;
-	bodies_forces(b, 0, bodies_groups(b));
+	bodies_forces(b, 0, b->count / GROUP);
 	return 0;
 }
 

@@ -26,24 +26,12 @@ static word ref_delay(long n)
 
 static word ref_loop(long n)
 {
-	struct worker *const w = worker_here();
-	long j;
-	int i;
-
-	for (j = 0; j < n; j++)
-		for (i = 0; i < LOOP; i++)
-			work(w);
-	return (word)n * LOOP;
+	return ref_delay(n * LOOP);
 }
 
 static word ref_late(long n)
 {
-	struct worker *const w = worker_here();
-	long j;
-
-	for (j = 0; j < n; j++)
-		work_long(w, LATE);
-	return (word)n * LATE;
+	return ref_delay(n * LATE);
 }
 
 /* In memory, as the one that is shared. */
@@ -73,25 +61,6 @@ static word run_parallel(long n)
 	return (word)n * (word)team_count();
 }
 
-static word run_for(long n)
-{
-	const int team = team_count();
-
-#pragma omp parallel
-	{
-		struct worker *const w = worker_here();
-		long j;
-		int i;
-
-		for (j = 0; j < n; j++) {
-#pragma omp for schedule(static)
-			for (i = 0; i < team; i++)
-				work(w);
-		}
-	}
-	return (word)n * (word)team;
-}
-
 static word run_parallel_for(long n)
 {
 	const int team = team_count();
@@ -106,12 +75,12 @@ static word run_parallel_for(long n)
 	return (word)n * (word)team;
 }
 
-/* A loop of LOOP iterations for each thread, by a schedule. */
+/* A loop of so many iterations for each thread, by a schedule. */
 #define PRAGMA(text) _Pragma(#text)
-#define LOOP_BY(name, kind)                                     \
+#define LOOP_BY(name, each, kind)                               \
 	static word run_##name(long n)                          \
 	{                                                       \
-		const int all = LOOP * team_count();            \
+		const int all = each * team_count();            \
                                                                 \
 		PRAGMA(omp parallel)                            \
 		{                                               \
@@ -129,9 +98,10 @@ static word run_parallel_for(long n)
 	}
 
 #define COMMA ,
-LOOP_BY(for_dynamic, dynamic COMMA 1)
-LOOP_BY(for_dynamic_8, dynamic COMMA 8)
-LOOP_BY(for_guided, guided COMMA 1)
+LOOP_BY(for, 1, static)
+LOOP_BY(for_dynamic, LOOP, dynamic COMMA 1)
+LOOP_BY(for_dynamic_8, LOOP, dynamic COMMA 8)
+LOOP_BY(for_guided, LOOP, guided COMMA 1)
 
 /* --- threads that wait for each other -------------------------------------------------------- */
 
@@ -168,37 +138,27 @@ static word run_barrier_late(long n)
 	return (word)n * (word)(LATE + last);
 }
 
-static word run_single(long n)
-{
-#pragma omp parallel
-	{
-		struct worker *const w = worker_here();
-		long j;
-
-		for (j = 0; j < n; j++) {
-#pragma omp single
-			work(w);
-		}
+/* One thread at a time; SHARES: how many threads have a part of the delays each. */
+#define ONE_BY_ONE(construct, shares)                           \
+	static word run_##construct(long n)                     \
+	{                                                       \
+		const long each = n / shares;                   \
+                                                                \
+		PRAGMA(omp parallel)                            \
+		{                                               \
+			struct worker *const w = worker_here(); \
+			long j;                                 \
+                                                                \
+			for (j = 0; j < each; j++) {            \
+				PRAGMA(omp construct)           \
+				work(w);                        \
+			}                                       \
+		}                                               \
+		return (word)each * (word)shares;               \
 	}
-	return (word)n;
-}
 
-static word run_critical(long n)
-{
-	const long each = n / team_count();
-
-#pragma omp parallel
-	{
-		struct worker *const w = worker_here();
-		long j;
-
-		for (j = 0; j < each; j++) {
-#pragma omp critical
-			work(w);
-		}
-	}
-	return (word)each * (word)team_count();
-}
+ONE_BY_ONE(single, 1)
+ONE_BY_ONE(critical, team_count())
 
 static word run_lock(long n)
 {

@@ -1,10 +1,9 @@
 #include "figures.h"
 
 #include "../harness/clock.h"
-#include "../harness/elementary.h"
 #include "../harness/json.h"
 #include "../harness/metrics.h"
-#include "reasons.h"
+#include "team.h"
 
 /* In parts of the construct's own time.  A reference is no better known than the second: a call
  * more or less, another alignment of a loop. */
@@ -54,20 +53,10 @@ void figure_of(struct figure *f, const struct overhead *o)
 	f->break_even = f->overhead.median > 0 ? f->overhead.median / 0.10 : 0;
 }
 
-/* Half of the interval, in parts of what the construct takes with its delay. */
-static double spread_of(const struct figure *f)
-{
-	const double above = f->overhead.high - f->overhead.median;
-	const double below = f->overhead.median - f->overhead.low;
-
-	if (f->overhead.count < INTERVAL_SAMPLES || !is_positive(f->with))
-		return 1;
-	return (above > below ? above : below) / f->with;
-}
-
 int figure_is_steady(const struct figure *f, const struct overhead *o)
 {
-	return spread_of(f) <= UNSTABLE_SPREAD && 2 * o->count >= o->played;
+	return o->count >= INTERVAL_SAMPLES && 2 * o->count >= o->played &&
+	       order_statistics_reach(&f->overhead) <= UNSTABLE_SPREAD * f->with;
 }
 
 void figure_judge(const struct figure *f, const struct overhead *o)

@@ -1,11 +1,8 @@
-#include "../harness/config.h"
-
 #include "../harness/elementary.h"
 #include "constructs.h"
 #include "delay.h"
 #include "figures.h"
 #include "measure.h"
-#include "reasons.h"
 #include "runtime.h"
 #include "team.h"
 
@@ -16,8 +13,6 @@
 #include "../harness/json.h"
 #include "../harness/metrics.h"
 #include "../harness/program.h"
-#include "../harness/room.h"
-#include "../harness/team_sizes.h"
 
 static const struct reason reasons[] = {
 	[NEGATIVE_OVERHEAD - REASONS] = { "negative-overhead", WRONG,
@@ -37,8 +32,8 @@ static const double LAUNCH_SPREAD = 0.04;
 static const double DELAY_SECONDS = 1e-7;
 
 static struct {
-	struct team_sizes teams;
-	char *constructs; /* 1 for each of the table that was requested; NULL: all */
+	struct numbers teams; /* of threads */
+	char *constructs;     /* 1 for each of the table that was requested; NULL: all */
 	int pairs;
 } requested = { { 0, { 0 } }, NULL, 61 };
 
@@ -47,12 +42,6 @@ struct run {
 	struct figure *figures;
 	int count;
 };
-
-static void set_threads(const char *option, const char *text)
-{
-	team_sizes_read(&requested.teams, option, text,
-			"give numbers of threads with commas, as in 1,2,4");
-}
 
 /* Of a name that several have, as private by the size of its array, all. */
 static int take_construct(const char *text, size_t length)
@@ -79,7 +68,8 @@ static const struct option_row rows[] = {
 	{ 0, "threads", "LIST",
 	  "numbers of threads, as in '1,2,4' (default: 1, 2, 4, ... and OMP_NUM_THREADS\n"
 	  "or the number of CPUs)",
-	  .set = set_threads },
+	  .list = &requested.teams, .least = 1, .most = THREADS_MAX,
+	  .hint = "give numbers of threads with commas, as in 1,2,4" },
 	{ 0, "constructs", "LIST",
 	  "only these, as in 'barrier,reduction' (default: all): parallel, for,\n"
 	  "parallel_for, for_dynamic, for_dynamic_8, for_guided (64 iterations\n"
@@ -91,7 +81,6 @@ static const struct option_row rows[] = {
 	  .count = &requested.pairs, .least = INTERVAL_SAMPLES, .most = PAIRS_MAX },
 	{ 0 },
 };
-static const struct option_row *const tables[] = { rows, NULL };
 
 static void write_run(const void *data)
 {
@@ -115,11 +104,12 @@ static const struct program program = {
 	"overheads",
 	"Measures the overhead of each OpenMP construct: the time with the construct minus the\n"
 	"time of the same work without it, measured in turn.\n",
-	tables,
+	rows,
 	reasons,
 	NULL,
 	write_run,
 	.headline = "barrier_t*",
+	.pins_itself = 1,
 };
 
 static void prepare_run(struct run *run)
@@ -138,7 +128,7 @@ static void prepare_run(struct run *run)
 				struct overhead *const o = &run->overheads[run->count++];
 
 				o->construct = &constructs[c];
-				o->threads = requested.teams.threads[t];
+				o->threads = (int)requested.teams.of[t];
 				o->name = figure_name(o->construct, o->threads);
 			}
 }
@@ -254,10 +244,9 @@ int main(int argc, char **argv)
 
 	program_start(&program, argc, argv);
 	if (!requested.teams.count)
-		team_sizes_double(&requested.teams, threads_most());
+		numbers_double(&requested.teams, threads_most());
 	prepare_run(&run);
-	threads_team(requested.teams.threads[requested.teams.count - 1]);
-	program_pins_itself(); /* each team is judged by itself */
+	threads_team((int)requested.teams.of[requested.teams.count - 1]);
 	printf("OpenMP's overheads: %s %s, wait policy %s, a delay of %.2f us\n", runtime_name(),
 	       runtime_version(),
 	       getenv("OMP_WAIT_POLICY") ? getenv("OMP_WAIT_POLICY") : "default",

@@ -6,7 +6,6 @@
 #include "../harness/evidence/lost_time.h"
 #include "../harness/job/watchdog.h"
 #include "../harness/order_statistics.h"
-#include "../harness/room.h"
 #include "team.h"
 
 /* A block is this long: thousands of readings of the clock, a tenth of a slice of the kernel's. */

@@ -32,7 +32,7 @@ static void look_for_library(void)
 	FILE *const maps = sysfile_open("/proc/self/maps");
 	char line[PATH_MAX + 128];
 
-	while (maps && fgets(line, sizeof(line), maps)) {
+	while (sysfile_next(maps, line, sizeof(line))) {
 		const char *const path = strchr(line, '/');
 		size_t i;
 
@@ -44,8 +44,6 @@ static void look_for_library(void)
 					 (int)strcspn(path, "\n"), path);
 			}
 	}
-	if (maps)
-		fclose(maps);
 }
 
 static const struct library *runtime(void)
@@ -113,12 +111,6 @@ const char *runtime_version(void)
 	return text;
 }
 
-/* null where it is not set. */
-static void write_variable(const char *key, const char *variable)
-{
-	json_text(key, getenv(variable));
-}
-
 void runtime_write(void)
 {
 	json_open("runtime", '{');
@@ -126,14 +118,14 @@ void runtime_write(void)
 	json_text("version", runtime_version());
 	json_text("library", library_path);
 	json_count("openmp", _OPENMP);
-	write_variable("wait_policy", "OMP_WAIT_POLICY");
-	write_variable("spin_count", "GOMP_SPINCOUNT");
-	write_variable("blocktime", "KMP_BLOCKTIME");
-	write_variable("library_mode", "KMP_LIBRARY");
+	json_text("wait_policy", getenv("OMP_WAIT_POLICY"));
+	json_text("spin_count", getenv("GOMP_SPINCOUNT"));
+	json_text("blocktime", getenv("KMP_BLOCKTIME"));
+	json_text("library_mode", getenv("KMP_LIBRARY"));
 	if (kmp_get_blocktime)
 		json_count("blocktime_ms", (unsigned)kmp_get_blocktime());
-	write_variable("places", "OMP_PLACES");
-	write_variable("proc_bind", "OMP_PROC_BIND");
-	write_variable("kmp_affinity", "KMP_AFFINITY");
+	json_text("places", getenv("OMP_PLACES"));
+	json_text("proc_bind", getenv("OMP_PROC_BIND"));
+	json_text("kmp_affinity", getenv("KMP_AFFINITY"));
 	json_close('}');
 }

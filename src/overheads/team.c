@@ -2,7 +2,6 @@
 
 #include "../harness/error.h"
 #include "../harness/openmp.h"
-#include "reasons.h"
 
 static struct worker *workers;
 static int team_size;

@@ -3,7 +3,11 @@
  */
 #pragma once
 
+#include "../harness/verdict.h"
 #include "delay.h"
+
+/* Own reasons of this program, in the order of their names in main.c. */
+enum { NEGATIVE_OVERHEAD = REASONS, FEWER_THREADS, DELAY_OPTIMIZED_AWAY };
 
 /* Two lines: adjacent ones are fetched in pairs. */
 struct worker {

@@ -2,14 +2,13 @@
 
 #ifdef MEMBW_MPI
 
-#include "../harness/elementary.h"
 #include "figures.h"
 #include "messages.h"
 
+#include "../harness/error.h"
 #include "../harness/job/ranks.h"
 #include "../harness/json.h"
 #include "../harness/metrics.h"
-#include "../harness/room.h"
 #include "../harness/verdict.h"
 
 /* Of the memory's lines: an MPI that takes longer for no byte at all goes by way of a network. */
@@ -35,12 +34,10 @@ void exchanges_cpus(struct cpuset *cpus)
 
 void exchanges_choose_remote(struct pairs *pairs, const struct cpuset *cpus, int requested)
 {
-	int i, cpu = 0;
+	int i;
 
 	if (!requested) {
-		while (cpu < CPUS_MAX - 1 && !cpuset_has(cpus, cpu))
-			cpu++;
-		pairs->list[0].cpu[0] = pairs->list[0].cpu[1] = cpu;
+		pairs->list[0].cpu[0] = pairs->list[0].cpu[1] = cpuset_next(cpus, -1);
 		pairs->count = 1;
 	}
 	for (i = 0; i < pairs->count; i++)
@@ -59,20 +56,20 @@ static void measure_memory(struct meeting *m, const struct pair *pair)
  * is another may be that for long. */
 static void measure_pair(int pair, const struct pair *cpus, double budget)
 {
-	struct exchange *const of_pair = &exchanges[pair * message_sizes_count];
-	int is_pending[SIZES_MAX], size, tries;
+	struct exchange *const of_pair = &exchanges[pair * message_sizes.count];
+	int is_pending[NUMBERS_MAX], size, tries;
 
-	for (size = 0; size < message_sizes_count; size++) {
+	for (size = 0; size < message_sizes.count; size++) {
 		of_pair[size].pair = *cpus;
-		of_pair[size].size = message_sizes[size];
+		of_pair[size].size = message_sizes.of[size];
 		is_pending[size] = 1;
 	}
 	for (tries = 0; tries < EXCHANGE_TRIES; tries++) {
-		for (size = 0; size < message_sizes_count; size++)
+		for (size = 0; size < message_sizes.count; size++)
 			if (is_pending[size])
 				messages_exchange(&of_pair[size], 1, (1 - AGAIN_SHARE) * budget,
 						  UNTIL_SETTLED);
-		for (size = 0; size < message_sizes_count; size++) {
+		for (size = 0; size < message_sizes.count; size++) {
 			if (is_pending[size])
 				messages_look_again(&of_pair[size], 1, AGAIN_SHARE * budget);
 			is_pending[size] = exchange_reason(&of_pair[size]) >= 0;
@@ -86,7 +83,7 @@ void exchanges_run(const struct pairs *pairs, double budget)
 	int pair;
 
 	pairs_count = pairs->count;
-	exchanges = room_for((size_t)(pairs_count * message_sizes_count), sizeof(*exchanges),
+	exchanges = room_for((size_t)(pairs_count * message_sizes.count), sizeof(*exchanges),
 			     "messages", "ask for fewer with '--sizes'");
 	memory = room_for((size_t)pairs_count, sizeof(*memory), "pairs", hint);
 	for (pair = 0; pair < pairs_count; pair++) /* the other rank sleeps */
@@ -117,24 +114,12 @@ int exchange_reason(const struct exchange *e)
 	return e->wrong ? NOT_VALIDATED : blocks_reason(&e->blocks);
 }
 
-/* Of the median, and of what follows from it: the ends of its interval. */
-static void time_metric(const struct exchange *e, const char *name, int has_interval)
-{
-	const struct order_statistics *const s = &e->blocks.round_trip;
-
-	metric(name, exchange_us(e), "us", LOWER);
-	if (has_interval)
-		metric_interval(name, one_way_us(s->low), one_way_us(s->high));
-	else
-		metric_disturbed(name);
-}
-
-static void bandwidth_metric(const struct exchange *e, const char *name, int has_interval)
+static void bandwidth_metric(const struct exchange *e, const char *name)
 {
 	const struct order_statistics *const s = &e->blocks.round_trip;
 
 	metric(name, exchange_mb_s(e) / 1000, "GB/s", HIGHER);
-	if (has_interval)
+	if (blocks_have_interval(&e->blocks))
 		metric_interval(name, (double)e->size / one_way_us(s->high) / 1000,
 				(double)e->size / one_way_us(s->low) / 1000);
 	else
@@ -205,16 +190,16 @@ static void print_table(void)
 
 	printf("One way, us, and 10^6 B/s\n   bytes ");
 	for (pair = 0; pair < pairs_count; pair++) {
-		const struct pair *const p = &exchanges[pair * message_sizes_count].pair;
+		const struct pair *const p = &exchanges[pair * message_sizes.count].pair;
 
 		printf("  %4d - %-4d %-7s", p->cpu[0], p->cpu[1], pair_class_names[p->class]);
 	}
 	printf("\n");
-	for (size = 0; size < message_sizes_count; size++) {
-		print_size(message_sizes[size]);
+	for (size = 0; size < message_sizes.count; size++) {
+		print_size(message_sizes.of[size]);
 		for (pair = 0; pair < pairs_count; pair++) {
 			const struct exchange *const e =
-				&exchanges[pair * message_sizes_count + size];
+				&exchanges[pair * message_sizes.count + size];
 
 			printf("  %8.2f%c %9.1f", exchange_us(e), e->blocks.settled ? ' ' : '*',
 			       exchange_mb_s(e));
@@ -226,25 +211,25 @@ static void print_table(void)
 
 static void conclude_pair(int pair, int class)
 {
-	const struct exchange *const of_pair = &exchanges[pair * message_sizes_count];
-	const struct exchange *const last = &of_pair[message_sizes_count - 1];
+	const struct exchange *const of_pair = &exchanges[pair * message_sizes.count];
+	const struct exchange *const last = &of_pair[message_sizes.count - 1];
 	const char *name;
 	int size;
 
 	class_judge(&of_pair->pair, class);
 	judge_transport(of_pair, &memory[pair]);
-	for (size = 0; size < message_sizes_count; size++) {
+	for (size = 0; size < message_sizes.count; size++) {
 		const struct exchange *const e = &of_pair[size];
 
 		name = time_name(e);
 		judge_exchange(e, name);
-		time_metric(e, name, blocks_have_interval(&e->blocks));
+		metric_of_time(&e->blocks, name, 1e6, "us");
 		place_metric(e, name, "mpi");
 	}
 	if (!last->size)
 		return;
 	name = metric_name("mpi_%d_%d_bandwidth", last->pair.cpu[0], last->pair.cpu[1]);
-	bandwidth_metric(last, name, blocks_have_interval(&last->blocks));
+	bandwidth_metric(last, name);
 	place_metric(last, name, "mpi_bandwidth");
 }
 
@@ -290,7 +275,7 @@ void exchanges_write(void)
 			meeting_write(&memory[i], figure_name(&memory[i]));
 	json_close(']');
 	json_open("messages", '[');
-	for (i = 0; i < pairs_count * message_sizes_count; i++)
+	for (i = 0; i < pairs_count * message_sizes.count; i++)
 		write_named(&exchanges[i]);
 	json_close(']');
 }

@@ -151,6 +151,17 @@ int blocks_have_interval(const struct blocks *b)
 	return !is_unstable(b) && !blocks_lost(b);
 }
 
+void metric_of_time(const struct blocks *b, const char *name, double scale, const char *unit)
+{
+	const struct order_statistics *const s = &b->round_trip;
+
+	metric(name, scale * s->median / 2, unit, LOWER);
+	if (blocks_have_interval(b))
+		metric_interval(name, scale * s->low / 2, scale * s->high / 2);
+	else
+		metric_disturbed(name);
+}
+
 void meeting_judge(const struct meeting *m, const char *name, int class)
 {
 	judge_place(m, class);
@@ -189,12 +200,6 @@ void meeting_write(const struct meeting *m, const char *name)
 	json_close('}');
 }
 
-/* "27.4", or "27.4*" where the median is uncertain by more than 2 %. */
-static void print_figure(const struct meeting *m)
-{
-	printf(" %8.1f%c", one_way_ns(m->blocks.round_trip.median), m->blocks.settled ? ' ' : '*');
-}
-
 void meetings_print_head(const struct meeting *row, int width)
 {
 	int i;
@@ -214,7 +219,8 @@ void meetings_print_row(const struct meeting *row, int width)
 	printf("%3d - %-3d  %-6s ", row->pair.cpu[0], row->pair.cpu[1],
 	       pair_class_names[row->pair.class]);
 	for (i = 0; i < width; i++)
-		print_figure(&row[i]);
+		printf(" %8.1f%c", one_way_ns(row[i].blocks.round_trip.median),
+		       row[i].blocks.settled ? ' ' : '*');
 	printf("\n");
 }
 

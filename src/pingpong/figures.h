@@ -18,6 +18,10 @@ const char *figure_name(const struct meeting *m);
 const char *series_name(const struct meeting *m);
 void metric_of_cpus(const struct pair *pair, const char *name, const char *series);
 
+/* Sets it: one way of the median in UNIT, SCALE times seconds, with the interval where it has one.
+ */
+void metric_of_time(const struct blocks *blocks, const char *name, double scale, const char *unit);
+
 /* "cas_llc", "cas_node_home_b_most": WHAT is "" or "_most". */
 const char *class_figure_name(const struct meeting *m, const char *what);
 

@@ -12,7 +12,6 @@
 #include "../harness/json.h"
 #include "../harness/metrics.h"
 #include "../harness/order_statistics.h"
-#include "../harness/room.h"
 #include "../harness/verdict.h"
 
 /* What two ranks tell each other before they play. */
@@ -31,19 +30,14 @@ static struct link *links;
 static int links_count;
 static struct end here;
 
-void links_default_sizes(void)
-{
-	message_sizes_read("--sizes", "0,4194304");
-}
-
 /* Ranks of one host, which pretend to be nodes, get a CPU each as long as there are some. */
 static int own_cpu(const struct cpuset *cpus)
 {
-	int skip = host_ranks_before() % cpuset_count(cpus), cpu = 0;
+	int skip = host_ranks_before() % cpuset_count(cpus), cpu = cpuset_next(cpus, -1);
 
-	for (;; cpu++)
-		if (cpuset_has(cpus, cpu) && skip-- == 0)
-			return cpu;
+	while (skip--)
+		cpu = cpuset_next(cpus, cpu);
+	return cpu;
 }
 
 static void greet(struct link *link)
@@ -60,7 +54,7 @@ static void greet(struct link *link)
 /* The lower rank leads, and tells the other what came out. */
 static void play_link(struct link *link, double budget)
 {
-	const size_t bytes = (size_t)message_sizes_count * sizeof(*link->exchanges);
+	const size_t bytes = (size_t)message_sizes.count * sizeof(*link->exchanges);
 	int i;
 
 	greet(link);
@@ -69,13 +63,13 @@ static void play_link(struct link *link, double budget)
 		ranks_receive(link->exchanges, bytes, link->rank, POLLING);
 		return;
 	}
-	for (i = 0; i < message_sizes_count; i++) {
+	for (i = 0; i < message_sizes.count; i++) {
 		struct exchange *const e = &link->exchanges[i];
 
 		e->pair.cpu[0] = here.cpu;
 		e->pair.cpu[1] = link->other.cpu;
 		e->pair.class = PAIR_REMOTE;
-		e->size = message_sizes[i];
+		e->size = message_sizes.of[i];
 		messages_exchange(e, link->rank, budget, WHOLE_BUDGET);
 	}
 	messages_end(link->rank);
@@ -93,13 +87,13 @@ void links_run(const struct cpuset *cpus, double budget)
 	for (round = 0; round < rounds; round++) {
 		struct link *const link = &links[links_count];
 
-		if (!ranks_barrier(message_sizes_count * budget))
+		if (!ranks_barrier(message_sizes.count * budget))
 			leave(EXIT_INVALID);
 		link->round = round;
 		link->rank = pairs_partner(ranks_count(), round, ranks_me());
 		if (link->rank < 0)
 			continue;
-		link->exchanges = room_for((size_t)message_sizes_count, sizeof(*link->exchanges),
+		link->exchanges = room_for((size_t)message_sizes.count, sizeof(*link->exchanges),
 					   "messages of a link", "ask for fewer '--sizes'");
 		play_link(link, budget);
 		links_count++;
@@ -109,7 +103,7 @@ void links_run(const struct cpuset *cpus, double budget)
 /* Why this link's times are wrong or imprecise, -1 for no reason; which SIZE shows it. */
 static int link_reason(const struct link *link, int *size)
 {
-	for (*size = 0; *size < message_sizes_count; (*size)++) {
+	for (*size = 0; *size < message_sizes.count; (*size)++) {
 		const int reason = exchange_reason(&link->exchanges[*size]);
 
 		if (reason >= 0 && !verdict_allows(reason))
@@ -124,7 +118,7 @@ static void judge_own_end(const struct link *link)
 	const int side = ranks_me() > link->rank;
 	int i;
 
-	for (i = 0; i < message_sizes_count; i++)
+	for (i = 0; i < message_sizes.count; i++)
 		place_judge(&link->exchanges[i], side, ranks_me());
 }
 
@@ -170,7 +164,7 @@ static void print_links(int small, int large)
 
 	printf("Links of %s, one way: us of %zu bytes, 10^6 B/s of %zu\nround  us         MB/s  "
 	       "node\n",
-	       here.node, message_sizes[small], message_sizes[large]);
+	       here.node, message_sizes.of[small], message_sizes.of[large]);
 	for (i = 0; i < links_count; i++) {
 		const int reason = link_reason(&links[i], &size);
 
@@ -183,14 +177,14 @@ static void print_links(int small, int large)
 
 void links_conclude(void)
 {
-	const int small = 0, large = message_sizes_count - 1;
+	const int small = 0, large = message_sizes.count - 1;
 
 	host_ranks_judge();
 	judge_links();
 	metric("latency", median_us(small), "us", LOWER);
-	if (message_sizes[large] > message_sizes[small])
-		metric("bandwidth", (double)message_sizes[large] / median_us(large) / 1000, "GB/s",
-		       HIGHER);
+	if (message_sizes.of[large] > message_sizes.of[small])
+		metric("bandwidth", (double)message_sizes.of[large] / median_us(large) / 1000,
+		       "GB/s", HIGHER);
 	print_links(small, large);
 }
 
@@ -205,7 +199,7 @@ static void write_link(const struct link *link)
 	json_count("round", (unsigned long long)link->round);
 	json_text("reason", reason < 0 ? NULL : reason_name(reason));
 	json_open("messages", '[');
-	for (i = 0; i < message_sizes_count; i++) {
+	for (i = 0; i < message_sizes.count; i++) {
 		json_open(NULL, '{');
 		exchange_write(&link->exchanges[i]);
 		json_close('}');

@@ -10,9 +10,6 @@
 
 #include "../harness/machine/cpuset.h"
 
-/* The sizes without a request: no byte, and 4 MiB. */
-void links_default_sizes(void);
-
 /* All rounds, BUDGET seconds for each size of a link; this rank on one of these CPUs. */
 void links_run(const struct cpuset *cpus, double budget);
 

@@ -1,5 +1,3 @@
-#include "../harness/config.h"
-
 #include "../harness/elementary.h"
 #include "exchanges.h"
 #include "figures.h"
@@ -17,8 +15,6 @@
 #include "../harness/metrics.h"
 #include "../harness/openmp.h"
 #include "../harness/program.h"
-#include "../harness/record.h"
-#include "../harness/room.h"
 
 static const struct reason reasons[] = {
 	[SAME_CORE - REASONS] = { "same-core", WRONG, "both CPUs belong to one core" },
@@ -80,14 +76,15 @@ static const struct option_row rows[] = {
 	{ 0, "sizes", "LIST",
 	  "bytes of a message between two MPI ranks, as in '0,8,4194304'\n"
 	  "(default: 0 and powers of two up to 4194304, as IMB; --nodes: 0, 4194304)",
-	  .text = &requested.sizes, .set = message_sizes_read },
+	  .text = &requested.sizes, .list = &message_sizes, .most = SIZE_MOST,
+	  .hint = "bytes of a message with commas between them, as 0,8,4194304; at most 64 "
+		  "sizes, 1 GiB each" },
 	{ 0, "nodes", NULL,
 	  "one rank of MPI per node: every pair of nodes, in rounds of disjoint pairs;\n"
 	  "with --json FILE each rank writes FILE.rank-N",
 	  .flag = &requested.nodes, .set = set_nodes },
 	{ 0 },
 };
-static const struct option_row *const tables[] = { rows, NULL };
 
 struct run {
 	struct pairs pairs;
@@ -123,11 +120,12 @@ static const struct program program = {
 	"Measures how long a message takes from one core to another through shared memory:\n"
 	"one way, in ns.  As two MPI ranks (make MPI=1; mpirun -n 2): how long an MPI message\n"
 	"of each size takes, in us.\n",
-	tables,
+	rows,
 	reasons,
 	NULL,
 	write_run,
 	.headline = NULL, /* the first: latency of the smallest message, of the nearest pair */
+	.pins_itself = 1,
 };
 
 static void choose_pairs(struct run *run, const struct cpuset *cpus)
@@ -230,18 +228,6 @@ static void metrics_of_matrix(const struct run *run)
 			metrics_of_class(run, column, (enum pair_class)class);
 }
 
-static void metric_of_pair(const struct meeting *m, const char *name)
-{
-	const struct order_statistics *const s = &m->blocks.round_trip;
-
-	metric(name, one_way_ns(s->median), "ns", LOWER);
-	metric_of_cpus(&m->pair, name, series_name(m));
-	if (blocks_have_interval(&m->blocks))
-		metric_interval(name, one_way_ns(s->low), one_way_ns(s->high));
-	else
-		metric_disturbed(name);
-}
-
 static void conclude(const struct run *run)
 {
 	int i;
@@ -251,8 +237,10 @@ static void conclude(const struct run *run)
 		const struct meeting *const m = &run->meetings[i];
 
 		meeting_judge(m, run->names[i], requested.class);
-		if (!run->is_matrix)
-			metric_of_pair(m, run->names[i]);
+		if (!run->is_matrix) {
+			metric_of_time(&m->blocks, run->names[i], 1e9, "ns");
+			metric_of_cpus(&m->pair, run->names[i], series_name(m));
+		}
 		if (i % run->width == 0)
 			meetings_print_row(m, run->width);
 	}
@@ -294,7 +282,7 @@ static void refuse_for_ranks(void)
 static void refuse_more_than_memory(void)
 {
 	const size_t available = memory_available();
-	const size_t largest = message_sizes[message_sizes_count - 1];
+	const size_t largest = message_sizes.of[message_sizes.count - 1];
 	const double bytes = 2.0 * ranks_on_node() * (double)largest;
 
 	if (bytes > MEMORY_SHARE_MOST * (double)available)
@@ -309,8 +297,8 @@ static double longest_pair(void)
 	double seconds = 0;
 	int i;
 
-	for (i = 0; i < message_sizes_count; i++) {
-		const double pass = (double)message_sizes[i] / SLOWEST;
+	for (i = 0; i < message_sizes.count; i++) {
+		const double pass = (double)message_sizes.of[i] / SLOWEST;
 		const double usual = PASSES_LEAST * pass,
 			     in_long = 2 * LONG_LOOK + PASSES_LONG * pass;
 
@@ -341,7 +329,7 @@ static void measure_messages(struct run *run, const struct cpuset *cpus)
 	pinning_judge_quota(ranks_on_node());
 	if (ranks_me() > 0)
 		leave(EXIT_VALID);
-	record_process(ranks_node(), 0, 1); /* who reads records waits for those of all ranks */
+	ranks_are(0, 1); /* who reads records waits for those of all ranks */
 	exchanges_conclude(requested.class);
 }
 
@@ -350,7 +338,7 @@ static void measure_links(const struct cpuset *cpus)
 	if (!is_positive(requested.budget))
 		requested.budget = BUDGET_NODES;
 	if (!requested.sizes)
-		links_default_sizes();
+		message_sizes = (struct numbers){ 2, { 0, 4194304 } };
 	ranks_meet(cpus, 1);
 	if (ranks_on_node() > 1)
 		die("'--nodes' needs one rank per node, but %s has %d",
@@ -393,7 +381,6 @@ int main(int argc, char **argv)
 #endif
 	if (!requested.nodes)
 		choose_pairs(&run, &cpus);
-	program_pins_itself();
 #ifdef MEMBW_MPI
 	if (requested.nodes)
 		measure_links(&cpus);

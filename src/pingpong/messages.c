@@ -1,48 +1,11 @@
 #include "messages.h"
 
 #include "../harness/error.h"
-#include "../harness/options.h"
 
-size_t message_sizes[SIZES_MAX] = {
-	0,    1,    2,    4,     8,     16,    32,     64,     128,    256,     512,     1024,
-	2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288, 1048576, 2097152, 4194304
-};
-int message_sizes_count = 24;
-
-static int take_size(const char *text, size_t length)
-{
-	const size_t size = option_list_number(text, length, SIZE_MOST);
-
-	if (size > SIZE_MOST || message_sizes_count == SIZES_MAX)
-		return 0;
-	message_sizes[message_sizes_count++] = size;
-	return 1;
-}
-
-static int by_size(const void *left, const void *right)
-{
-	const size_t a = *(const size_t *)left, b = *(const size_t *)right;
-
-	return (a > b) - (a < b);
-}
-
-void message_sizes_read(const char *option, const char *text)
-{
-	static const char hint[] =
-		"bytes of a message with commas between them, as 0,8,4194304; at most 64 "
-		"sizes, 1 GiB each";
-	int i, kept = 0;
-
-	message_sizes_count = 0;
-	option_list(option, text, take_size, hint);
-	if (!message_sizes_count)
-		die("invalid value for '%s': '%s'", hint, option, text);
-	qsort(message_sizes, (size_t)message_sizes_count, sizeof(*message_sizes), by_size);
-	for (i = 0; i < message_sizes_count; i++)
-		if (!kept || message_sizes[i] != message_sizes[kept - 1])
-			message_sizes[kept++] = message_sizes[i];
-	message_sizes_count = kept;
-}
+struct numbers message_sizes = { 24, { 0,      1,      2,      4,       8,       16,
+				       32,     64,     128,    256,     512,     1024,
+				       2048,   4096,   8192,   16384,   32768,   65536,
+				       131072, 262144, 524288, 1048576, 2097152, 4194304 } };
 
 #ifdef MEMBW_MPI
 

@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "../harness/options.h"
 #include "blocks.h"
 #include "pairs.h"
 
@@ -27,12 +28,8 @@ struct exchange {
 };
 
 /* IMB's: 0, then the powers of two up to 4 MiB. */
-enum { SIZES_MAX = 64, SIZE_MOST = 1 << 30 };
-extern size_t message_sizes[SIZES_MAX];
-extern int message_sizes_count;
-
-/* "0,8,4194304"; afterwards rising, each once. */
-void message_sizes_read(const char *option, const char *text);
+enum { SIZE_MOST = 1 << 30 };
+extern struct numbers message_sizes;
 
 #ifdef MEMBW_MPI
 

@@ -7,7 +7,7 @@
 const char *const pair_class_names[PAIR_CLASSES] = { "smt",    "llc",  "domain",
 						     "socket", "node", "remote" };
 
-enum pair_class pair_class_of(int one, int other)
+static enum pair_class pair_class_of(int one, int other)
 {
 	if (topology_core(one) == topology_core(other))
 		return PAIR_SMT;
@@ -32,22 +32,6 @@ static void pair_add(struct pairs *pairs, int one, int other)
 	list[pairs->count].class = pair_class_of(one, other);
 	pairs->list = list;
 	pairs->count++;
-}
-
-/* The first CPU of each core among these, in the order of their numbers. */
-static int pair_one_per_core(int *cores, const struct cpuset *cpus)
-{
-	struct cpuset taken;
-	int cpu, count = 0;
-
-	cpuset_clear(&taken);
-	EACH_OF_SET (cpu, cpus) {
-		if (cpuset_has(&taken, topology_core(cpu)))
-			continue;
-		cpuset_add(&taken, topology_core(cpu));
-		cores[count++] = cpu;
-	}
-	return count;
 }
 
 /* The first two CPUs of a core that has two. */
@@ -85,7 +69,7 @@ static void pair_see(struct extremes *e, int distance, int one, int other)
 void pairs_default(struct pairs *pairs, const struct cpuset *cpus)
 {
 	static int cores[CPUS_MAX];
-	const int count = pair_one_per_core(cores, cpus);
+	const int count = topology_one_per_core(cores, cpus);
 	struct extremes of[PAIR_CLASSES] = { { 0, 0, { 0, 0 }, { 0, 0 } } };
 	int i, j, class;
 
@@ -130,7 +114,7 @@ int pairs_partner(int count, int round, int one)
 void pairs_all(struct pairs *pairs, const struct cpuset *cpus)
 {
 	static int cores[CPUS_MAX];
-	const int count = pair_one_per_core(cores, cpus);
+	const int count = topology_one_per_core(cores, cpus);
 	int one, other;
 
 	for (one = 0; one < count; one++)

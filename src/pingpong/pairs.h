@@ -34,8 +34,6 @@ struct pairs {
 
 extern const char *const pair_class_names[PAIR_CLASSES];
 
-enum pair_class pair_class_of(int one, int other);
-
 /* The nearest and the farthest of each class of one node among these CPUs, one CPU per core but
  * for smt. */
 void pairs_default(struct pairs *pairs, const struct cpuset *cpus);

@@ -13,7 +13,6 @@
 #include "../harness/job/watchdog.h"
 #include "../harness/machine/llc.h"
 #include "../harness/machine/memory_policy.h"
-#include "../harness/machine/memory_side_cache.h"
 #include "../harness/program.h"
 #include "array_size.h"
 #include "cluster/cluster.h"
@@ -32,7 +31,7 @@ static void find_caches(void)
 	struct cpuset domains;
 
 	memory_policy_domains(&domains, threads_cpus());
-	run.memory_side_bytes = memory_side_bytes(&domains);
+	run.memory_side_bytes = domains_side_cache(&domains);
 	llc_find(&run.llc, threads_cpus(), host_ranks_using);
 	caches_judge(&run.llc);
 	run.llc_bytes = run.llc.bytes ? run.llc.bytes : (size_t)LLC_ASSUMED_MIB * MIB;
@@ -70,7 +69,7 @@ static double prepare(int argc, char **argv)
 	cluster_start(&run);
 	threads_look();
 	find_caches();
-	record_file_open(run.options.json);
+	record_file_open(options_json());
 	size_choose(&run.options, &run.residency, run.llc_bytes, run.llc.from, seconds_of_all(),
 		    note);
 	ranks_barrier(0); /* each has read what memory is free before the first takes some */

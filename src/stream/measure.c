@@ -2,13 +2,13 @@
 
 #include "../harness/clock.h"
 #include "../harness/elementary.h"
+#include "../harness/error.h"
 #include "../harness/evidence/interference.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/job/ranks.h"
 #include "../harness/job/watchdog.h"
 #include "../harness/metrics.h"
 #include "../harness/options.h"
-#include "../harness/room.h"
 #include "../harness/verdict.h"
 #include "kernels/expect.h"
 #include "kernels/start_values.h"
@@ -20,17 +20,12 @@ enum { CAPACITY_FIRST = 64, BLOCK_REPETITIONS = 3, BLOCKS_ALIKE = 3 };
 static const double BLOCK_LASTS = 0.25, SETTLED_LASTS = 1, SETTLED_WITHIN = 0.02;
 static const double WAKE_SECONDS = 50e-6, STEAL_EVERY = 0.02, INTERVAL_WIDE = 0.05;
 
-/* The three best blocks of a kernel, the shortest time first. */
-struct best_blocks {
-	double of[BLOCKS_ALIKE];
-};
-
 struct progress {
 	double start, block_start, stolen;
 	int block_first; /* the repetition that the block begins with */
 	int looked_for;  /* the run of a kernel, all counted on, up to which steal was read */
 	double looked_at;
-	struct best_blocks best[KERNELS];
+	double best[KERNELS][BLOCKS_ALIKE]; /* blocks of a kernel, the shortest time first */
 };
 
 /* The kernel counts stolen time in ticks; reading it takes time on a node with many CPUs, so no
@@ -270,15 +265,15 @@ void measure_reserve(struct measurement *m, int capacity)
 	m->capacity = capacity;
 }
 
-static void rank_block(struct best_blocks *best, double time)
+static void rank_block(double best[BLOCKS_ALIKE], double time)
 {
 	int b = BLOCKS_ALIKE - 1;
 
-	if (!is_positive(time) || (best->of[b] > 0 && time >= best->of[b]))
+	if (!is_positive(time) || (best[b] > 0 && time >= best[b]))
 		return;
-	for (; b > 0 && (!is_positive(best->of[b - 1]) || time < best->of[b - 1]); b--)
-		best->of[b] = best->of[b - 1];
-	best->of[b] = time;
+	for (; b > 0 && (!is_positive(best[b - 1]) || time < best[b - 1]); b--)
+		best[b] = best[b - 1];
+	best[b] = time;
 }
 
 static void end_block(struct measurement *m, struct progress *p)
@@ -289,7 +284,7 @@ static void end_block(struct measurement *m, struct progress *p)
 	if (m->complete - p->block_first < BLOCK_REPETITIONS || now - p->block_start < BLOCK_LASTS)
 		return;
 	for (k = 0; k < KERNELS; k++)
-		rank_block(&p->best[k], shortest(&m->kernel[k], p->block_first, m->complete));
+		rank_block(p->best[k], shortest(&m->kernel[k], p->block_first, m->complete));
 	m->blocks++;
 	p->block_first = m->complete;
 	p->block_start = now;
@@ -300,7 +295,7 @@ static int has_settled(const struct progress *p)
 	int k;
 
 	for (k = 0; k < KERNELS; k++) {
-		const double *const best = p->best[k].of;
+		const double *const best = p->best[k];
 
 		if (!is_positive(best[BLOCKS_ALIKE - 1]) ||
 		    best[BLOCKS_ALIKE - 1] > best[0] * (1 + SETTLED_WITHIN))

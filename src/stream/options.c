@@ -1,7 +1,6 @@
 #include "options.h"
 
 #include "../harness/error.h"
-#include "../harness/options.h"
 #include "health/floors.h"
 #include "kernels/kernels.h"
 
@@ -43,7 +42,7 @@ static void set_offset(const char *option, const char *text)
 	options.offset = option_count(option, text, 0, COUNT_MAX);
 }
 
-static const struct option_row OWN[] = {
+const struct option_row stream_rows[] = {
 	{ 'n', "array-size", "N",
 	  "elements of one array; 100000000, 1e8 or 100M (default: macro\n"
 	  "STREAM_ARRAY_SIZE, else four times the last-level caches)",
@@ -80,7 +79,7 @@ static const struct option_row OWN[] = {
 };
 
 #ifdef MEMBW_MPI
-static const struct option_row OF_JOB[] = {
+const struct option_row stream_rows_of_job[] = {
 	{ .help = "In a job of several MPI ranks (-n and -m are per rank; FILE gets a line per "
 		  "rank):" },
 	{ 0, "timeout", "S",
@@ -90,14 +89,6 @@ static const struct option_row OF_JOB[] = {
 	{ 0 },
 };
 #endif
-
-const struct option_row *const stream_option_tables[] = {
-	OWN,
-#ifdef MEMBW_MPI
-	OF_JOB,
-#endif
-	NULL,
-};
 
 /* The macros obey the same rules as the options, unless an option overrides them. */
 static void check_macros(void)
@@ -126,7 +117,6 @@ struct options stream_options(const struct program *program, int argc, char **ar
 	options.offset = (size_t)(OFFSET);
 	options.ntimes = NTIMES_MACRO;
 	options_read(program, argc, argv);
-	options.json = options_json();
 	check_macros();
 	return options;
 }

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "../harness/machine/llc.h"
-#include "../harness/memory/hugepages.h"
+#include "../harness/memory/map.h"
 #include "../harness/memory/placement.h"
 #include "../harness/residency/triads.h"
 #include "kernels/validate.h"

@@ -1,17 +1,18 @@
 #include "cell.h"
 
 #include "../harness/clock.h"
+#include "../harness/error.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/machine/memory_policy.h"
 #include "../harness/memory/chase.h"
+#include "../harness/memory/map.h"
 #include "../harness/openmp.h"
 #include "../harness/rate.h"
-#include "../harness/room.h"
-#include "migrated.h"
+#include "../harness/sysfile.h"
 
 struct cell_part {
 	double *a, *b, *c;
-	double began, ended, sum;
+	double sum;
 	int refusal; /* errno with which the kernel refused to bind its memory */
 	char apart[LINES_APART];
 };
@@ -24,13 +25,10 @@ static struct {
 
 static void cell_place_threads(const struct cpuset *cpus)
 {
-	int cores[CPUS_MAX], count = 0, cpu;
+	int cores[CPUS_MAX];
 
-	EACH_OF_SET (cpu, cpus)
-		if (topology_core(cpu) == cpu || !cpuset_has(cpus, topology_core(cpu)))
-			cores[count++] = cpu;
-	cell.threads = count;
-	threads_team(count);
+	cell.threads = topology_one_per_core(cores, cpus);
+	threads_team(cell.threads);
 #pragma omp parallel
 	cpuset_pin(cores[omp_get_thread_num()]);
 	threads_look();
@@ -72,9 +70,9 @@ static void cell_give_memory_back(void)
 		struct cell_part *const mine = &cell.parts[omp_get_thread_num()];
 		const size_t bytes = cell.elements * sizeof(double);
 
-		chase_memory_free((char *)mine->a, bytes);
-		chase_memory_free((char *)mine->b, bytes);
-		chase_memory_free((char *)mine->c, bytes);
+		munmap(mine->a, bytes);
+		munmap(mine->b, bytes);
+		munmap(mine->c, bytes);
 		memory_policy_bind(-1);
 	}
 	free(cell.parts);
@@ -121,37 +119,27 @@ static NOINLINE void cell_triad(double *__restrict a, const double *__restrict b
 		a[i] = b[i] + 3.0 * c[i];
 }
 
-static double cell_seconds(void)
-{
-	double began = cell.parts[0].began, ended = cell.parts[0].ended;
-	int t;
-
-	for (t = 1; t < cell.threads; t++) {
-		began = cell.parts[t].began < began ? cell.parts[t].began : began;
-		ended = cell.parts[t].ended > ended ? cell.parts[t].ended : ended;
-	}
-	return ended - began;
-}
-
 /* One pass of all threads; seconds. */
 static double cell_pass(int which)
 {
-#pragma omp parallel
+	double began = 1e300, ended = 0;
+
+#pragma omp parallel reduction(min : began) reduction(max : ended)
 	{
 		struct cell_part *const mine = &cell.parts[omp_get_thread_num()];
 
 #pragma omp barrier
-		mine->began = clock_now();
+		began = clock_now();
 		if (which == CELL_TRIAD) {
 			cell_triad(mine->a, mine->b, mine->c, cell.elements);
 		} else {
 			mine->sum = cell_read(mine->b, cell.elements);
 			mine->sum += cell_read(mine->c, cell.elements);
 		}
-		mine->ended = clock_now();
+		ended = clock_now();
 	}
 	threads_sample();
-	return cell_seconds();
+	return ended - began;
 }
 
 /* GB/s of each pass, and the share of it that a thread lost. */
@@ -188,6 +176,22 @@ static int cell_is_right(void)
 			wrong += mine->a[i] != 1 + 3.0 * (double)(i % 1024);
 	}
 	return !wrong;
+}
+
+static const char *const migrated_counts[] = { "pgmigrate_success",   "numa_pages_migrated",
+					       "pgdemote_kswapd",     "pgdemote_direct",
+					       "pgdemote_khugepaged", "pgdemote_proactive" };
+
+/* Of the whole node: pgmigrate_success counts every migration (NUMA balancing, compaction, DAMON,
+ * migratepages), the others parts of it that some kernels count alone: the largest of them. */
+static unsigned long long migrated_pages(void)
+{
+	size_t most = 0, count, i;
+
+	for (i = 0; i < sizeof(migrated_counts) / sizeof(*migrated_counts); i++)
+		if ((count = sysfile_number("/proc/vmstat", migrated_counts[i])) > most)
+			most = count;
+	return most;
 }
 
 /* The lap that lost least counts, and of such the fastest. */
@@ -233,6 +237,6 @@ void cell_visit(struct visit *visit, const struct cpuset *cpus, int memory, size
 	visit->migrated = migrated_pages() - visit->migrated;
 	cell_sample(&visit->after, &chase);
 	visit->is_right = cell_is_right() && chase_is_right(&chase);
-	chase_memory_free(chase.memory, chain_bytes);
+	munmap(chase.memory, chain_bytes);
 	cell_give_memory_back();
 }

@@ -40,27 +40,22 @@ static const struct option_row rows[] = {
 	  .count = &array_mib, .least = 1, .most = 1 << 20 },
 	{ 0 },
 };
-static const struct option_row *const tables[] = { rows, NULL };
-
-static void write_tiers(const void *data)
-{
-	output_write(data);
-}
 
 static const struct program program = {
 	"tiers",
 	"Measures each memory of a node from each domain with CPUs: latency, read and Triad\n"
 	"bandwidth, compared with what firmware declares.\n",
-	tables,
+	rows,
 	reasons,
 	"GB/s",
-	write_tiers,
+	output_write,
 	.has_table = 1,
 	.headline = "triad_*",
+	.pins_itself = 1,
 };
 
 /* The domain with the largest caches decides. */
-static size_t largest_caches(const struct matrix *matrix, const struct cpuset *cpus)
+static size_t largest_caches(const struct matrix *matrix)
 {
 	size_t most = 0;
 	int f;
@@ -69,7 +64,7 @@ static size_t largest_caches(const struct matrix *matrix, const struct cpuset *c
 		struct cpuset own;
 		struct llc llc;
 
-		matrix_cpus(&own, matrix->from[f], cpus);
+		matrix_cpus(&own, matrix->from[f], matrix);
 		llc_find(&llc, &own, NULL);
 		most = llc.bytes > most ? llc.bytes : most;
 	}
@@ -92,10 +87,10 @@ static size_t least_memory(const struct matrix *matrix)
 
 /* From what size on memory is used is measured first, by all threads in their own memory.  The
  * chain is the usual one where there is room for it, so that its latency is that of `loaded`. */
-static void choose_sizes(struct matrix *matrix, const struct cpuset *cpus)
+static void choose_sizes(struct matrix *matrix)
 {
 	const size_t domains = (size_t)matrix->from_count,
-		     caches = domains * largest_caches(matrix, cpus), least = least_memory(matrix);
+		     caches = domains * largest_caches(matrix), least = least_memory(matrix);
 	const size_t three = least / 5 * 3 * domains, all = memory_available() / 5 * 4;
 	struct residency_request request = { .rule = ARRAYS * CACHES * caches,
 					     .given = ARRAYS * (size_t)array_mib * MIB * domains,
@@ -193,13 +188,10 @@ int main(int argc, char **argv)
 {
 	const double began = clock_now();
 	static struct matrix matrix;
-	struct cpuset cpus;
 
 	program_start(&program, argc, argv);
-	cpus = *threads_cpus();
-	program_pins_itself();
-	matrix_find(&matrix, &cpus);
-	choose_sizes(&matrix, &cpus);
+	matrix_find(&matrix, threads_cpus());
+	choose_sizes(&matrix);
 	printf("%d x %d pairs of domains, arrays of %zu MiB, a chain of %zu MiB\n"
 	       "Arrays lie in memory: %s\n",
 	       matrix.from_count, matrix.to_count, matrix.array_bytes >> 20,
@@ -207,7 +199,7 @@ int main(int argc, char **argv)
 	print_left_out();
 	program_measuring();
 	/* a whole matrix takes longer on a node of many domains */
-	matrix_measure(&matrix, rounds ? rounds : ROUNDS_USUAL, &cpus, quick ? 1 : matrix.count,
+	matrix_measure(&matrix, rounds ? rounds : ROUNDS_USUAL, quick ? 1 : matrix.count,
 		       rounds ? 0 : began + (quick ? QUICK_SECONDS : SECONDS));
 	program_measured();
 	matrix_sum_up(&matrix);

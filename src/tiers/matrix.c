@@ -1,33 +1,34 @@
 #include "matrix.h"
 
 #include "../harness/clock.h"
+#include "../harness/error.h"
 #include "../harness/evidence/interference.h"
 #include "../harness/job/watchdog.h"
 #include "../harness/machine/domains.h"
 #include "../harness/order_statistics.h"
 #include "../harness/plan.h"
-#include "../harness/room.h"
+#include "../harness/sysfile.h"
 
 enum { UNDISTURBED_LEAST = 3 };
 
 const char *const figure_names[FIGURES] = { "ns", "read_gbs", "triad_gbs" };
 
-void matrix_cpus(struct cpuset *of, int domain, const struct cpuset *cpus)
+void matrix_cpus(struct cpuset *of, int domain, const struct matrix *matrix)
 {
 	int cpu;
 
 	cpuset_clear(of);
-	EACH_OF_SET (cpu, cpus)
+	EACH_OF_SET (cpu, &matrix->cpus)
 		if (topology_is_in(cpu, domain))
 			cpuset_add(of, cpu);
 }
 
-static void matrix_domains(struct matrix *matrix, const struct cpuset *cpus)
+static void matrix_domains(struct matrix *matrix)
 {
 	struct cpuset domains;
 	int d;
 
-	topology_domains(&domains, cpus);
+	topology_domains(&domains, &matrix->cpus);
 	EACH_OF_SET (d, &domains)
 		if (matrix->from_count < TIERS_MAX)
 			matrix->from[matrix->from_count++] = d;
@@ -37,11 +38,50 @@ static void matrix_domains(struct matrix *matrix, const struct cpuset *cpus)
 			matrix->to[matrix->to_count++] = d;
 }
 
+static double declared_number(int memory, int access, const char *name)
+{
+	char line[SYSLINE_MAX];
+
+	if (!sysfile_line(line, "/sys/devices/system/node/node%d/access%d/initiators/%s", memory,
+			  access, name))
+		return 0;
+	return atof(line);
+}
+
+/* Whether the values of that class are said of this domain's CPUs. */
+static int declared_is_of(int cpus, int memory, int access)
+{
+	char line[SYSLINE_MAX];
+
+	/* a link to the initiator's own folder */
+	return sysfile_line(line,
+			    "/sys/devices/system/node/node%d/access%d/initiators/node%d/distance",
+			    memory, access, cpus);
+}
+
+static void declared_read(struct declared *declared, int cpus, int memory)
+{
+	int access;
+
+	*declared = (struct declared){ 0, 0, 0, 0 };
+	for (access = 1; access >= 0; access--)
+		if (declared_is_of(cpus, memory, access)) {
+			declared->read_ns = declared_number(memory, access, "read_latency");
+			/* MB/s */
+			declared->read_gbs =
+				declared_number(memory, access, "read_bandwidth") / 1000;
+			break;
+		}
+	declared->distance = domain_distance(cpus, memory);
+	declared->local = domain_distance(cpus, cpus);
+}
+
 void matrix_find(struct matrix *matrix, const struct cpuset *cpus)
 {
 	int f, t;
 
-	matrix_domains(matrix, cpus);
+	matrix->cpus = *cpus;
+	matrix_domains(matrix);
 	matrix->pairs = room_for((size_t)(matrix->from_count * matrix->to_count),
 				 sizeof(*matrix->pairs), "pairs of domains", "use fewer");
 	for (f = 0; f < matrix->from_count; f++)
@@ -65,13 +105,13 @@ static void matrix_judge_placement(const struct tier *p)
 	placement_judge(&p->last.after, when);
 }
 
-static void matrix_visit(const struct matrix *matrix, struct tier *p, const struct cpuset *cpus)
+static void matrix_visit(const struct matrix *matrix, struct tier *p)
 {
 	const size_t ours = (3 * matrix->array_bytes + matrix->chain_bytes) / 4096;
 	struct cpuset own;
 	int which, pass;
 
-	matrix_cpus(&own, p->cpus, cpus);
+	matrix_cpus(&own, p->cpus, matrix);
 	cell_visit(&p->last, &own, p->memory, matrix->array_bytes, matrix->chain_bytes,
 		   matrix->laps);
 	p->ns[p->visits] = p->last.ns;
@@ -132,8 +172,7 @@ void matrix_sum_up(struct matrix *matrix)
 			matrix_pair_figures(&matrix->pairs[i]);
 }
 
-void matrix_measure(struct matrix *matrix, int rounds, const struct cpuset *cpus, int least,
-		    double until)
+void matrix_measure(struct matrix *matrix, int rounds, int least, double until)
 {
 	double longest = 0, began, lasted;
 	int n;
@@ -148,7 +187,7 @@ void matrix_measure(struct matrix *matrix, int rounds, const struct cpuset *cpus
 		if ((n >= least && until > 0 && began + longest > until) ||
 		    (n && watchdog_signalled()))
 			break;
-		matrix_visit(matrix, &matrix->pairs[turned], cpus);
+		matrix_visit(matrix, &matrix->pairs[turned]);
 		lasted = clock_now() - began;
 		longest = lasted > longest ? lasted : longest;
 		plan_done("visits", n + 1, rounds * matrix->count);

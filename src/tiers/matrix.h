@@ -11,7 +11,6 @@
 #pragma once
 
 #include "cell.h"
-#include "declared.h"
 
 #include "../harness/rate.h"
 #include "../harness/residency/triads.h"
@@ -20,6 +19,17 @@ enum { TIERS_MAX = 64, ROUNDS_MAX = 15, FIGURES = 3, PASSES_MAX = ROUNDS_MAX * C
 
 /* "ns", "read_gbs", "triad_gbs" */
 extern const char *const figure_names[FIGURES];
+
+/*
+ * What the firmware says of a memory, seen from a domain with CPUs.  HMAT (ACPI 6.2 and later), as
+ * the kernel shows it: only for the best initiators of a memory, so not for each pair.  Sources:
+ * Documentation/admin-guide/mm/numaperf.rst of Linux; access1 is among CPUs alone (5.10 and
+ * later), access0 among devices, too.  SLIT: distances relative to 10.
+ */
+struct declared {
+	double read_ns, read_gbs; /* HMAT; 0: it does not say */
+	int distance, local;      /* SLIT: of this pair, and of the domain to itself; 0: none */
+};
 
 struct tier {
 	int cpus, memory; /* domains */
@@ -34,6 +44,7 @@ struct tier {
 };
 
 struct matrix {
+	struct cpuset cpus; /* that may be used */
 	struct tier *pairs;
 	int count;
 	int from[TIERS_MAX], from_count; /* domains with CPUs that may be used */
@@ -47,12 +58,11 @@ struct matrix {
 void matrix_find(struct matrix *matrix, const struct cpuset *cpus);
 
 /* The CPUs of a domain among those. */
-void matrix_cpus(struct cpuset *of, int domain, const struct cpuset *cpus);
+void matrix_cpus(struct cpuset *of, int domain, const struct matrix *matrix);
 
 /* So many rounds, but behind the first LEAST visits none that would end after UNTIL (0: no limit):
  * pairs may have fewer visits then, or none. */
-void matrix_measure(struct matrix *matrix, int rounds, const struct cpuset *cpus, int least,
-		    double until);
+void matrix_measure(struct matrix *matrix, int rounds, int least, double until);
 
 /* The figures, after program_measured(). */
 void matrix_sum_up(struct matrix *matrix);

@@ -79,7 +79,7 @@ static void output_cell(const struct tier *p, int figure)
 			 output_differs(p, figure) ? "!" : "");
 	else
 		snprintf(text, sizeof(text), "%s %.1f%s",
-			 verdict_finding(NOT_PROVEN) != NOT_FOUND ? "~" : sign_at_most(), f->value,
+			 verdict_finding(NOT_PROVEN) != NOT_FOUND ? "~" : sign(AT_MOST), f->value,
 			 output_differs(p, figure) ? "!" : "");
 	/* in columns, not in bytes: of a sign in UTF-8 the first byte counts */
 	for (c = text; *c; c++)
@@ -181,8 +181,9 @@ static void output_write_pair(const struct tier *p)
 	json_close('}');
 }
 
-void output_write(const struct matrix *matrix)
+void output_write(const void *data)
 {
+	const struct matrix *const matrix = data;
 	int i;
 
 	json_count("array_bytes", matrix->array_bytes);

@@ -14,7 +14,7 @@ void output_print(const struct matrix *matrix);
 /* ns_0_1: CPUs of domain 0, memory of domain 1; the same for read_gbs and triad_gbs. */
 void output_metrics(const struct matrix *matrix);
 
-void output_write(const struct matrix *matrix);
+void output_write(const void *matrix);
 
 /* Whether that figure and what HMAT declares of it differ by more than 20 %; a lower bound below
  * it does not. */

@@ -4,9 +4,7 @@
 #include "../harness/harness.c"
 
 #include "cell.c"
-#include "declared.c"
 #include "matrix.c"
-#include "migrated.c"
 #include "output.c"
 
 #include "main.c"

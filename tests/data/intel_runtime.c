@@ -9,26 +9,21 @@ void __libirc_nontemporal_store_256(void *to, const double *value);
 void __libirc_nontemporal_store_dynamic_512(void *to, const double *value);
 
 #ifdef LIBRARY
-void *_intel_fast_memcpy(void *to, const void *from, size_t bytes)
-{
-	return (void)from, (void)bytes, to;
-}
-void *__intel_avx_rep_memcpy(void *to, const void *from, size_t bytes)
-{
-	return (void)from, (void)bytes, to;
-}
-void __libirc_nontemporal_store(void *to, double value)
-{
-	*(double *)to = value;
-}
-void __libirc_nontemporal_store_256(void *to, const double *value)
-{
-	*(double *)to = *value;
-}
-void __libirc_nontemporal_store_dynamic_512(void *to, const double *value)
-{
-	*(double *)to = *value;
-}
+#define COPY(name)                                           \
+	void *name(void *to, const void *from, size_t bytes) \
+	{                                                    \
+		return (void)from, (void)bytes, to;          \
+	}
+#define STORE(name, type, value)       \
+	void name(void *to, type from) \
+	{                              \
+		*(double *)to = value; \
+	}
+COPY(_intel_fast_memcpy)
+COPY(__intel_avx_rep_memcpy)
+STORE(__libirc_nontemporal_store, double, from)
+STORE(__libirc_nontemporal_store_256, const double *, *from)
+STORE(__libirc_nontemporal_store_dynamic_512, const double *, *from)
 #else
 void fast(double *restrict a, const double *restrict b, size_t n)
 {

@@ -28,6 +28,9 @@ CUT = [
     ('overheads', '--threads 2 --pairs 6 --constructs barrier', 'overheads/measure.c',
      'after.left != before.left', DISTURBED,
      '1 of 1 overheads, the first is barrier_t2, have no undisturbed pair', 'barrier_t2'),
+    ('overheads', '--threads 2 --pairs 6 --constructs barrier', 'overheads/measure.c',
+     'if (after.left != before.left)\n\t\treturn;', 'seconds[1] = seconds[0];', 'no figure',
+     'barrier_t2'),
 ]  # fmt: skip
 
 

@@ -93,7 +93,7 @@ def test_memory_that_was_not_reached_is_undecided(build_program, run_program, be
 
 
 def test_a_figure_that_a_larger_cache_may_hold_is_a_bound(build_program, run_program):
-    changes = (SOON, ('ladder/main.c', 'run->residency.known == RESIDENCY_PROVEN ||', '0 &&'))
+    changes = (SOON, ('harness/residency/triads.c', 'found->known == RESIDENCY_PROVEN ||', '0 &&'))
     program = build_program('ladder', changes=changes)
     record = run_program(program, '--quick', OMP_NUM_THREADS=1)[2]
     assert record['verdict'] == 'UNDECIDED'

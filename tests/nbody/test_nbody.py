@@ -43,7 +43,7 @@ def test_speed_up_efficiency_and_serial_fraction_follow_from_the_rounds(run, pre
 @pytest.mark.parametrize('precision, bits', [('float', 32), ('double', 64)])
 def test_a_flipped_bit_of_a_force_is_found_and_located(run, precision, bits):
     flip = 'if (crew == &crews[count - 1])\n\t\t\t'
-    flip += f'((unsigned char *)bodies_acceleration(b, 1))[31 * {bits} / 8] ^= 1;\n\t\t'
+    flip += f'((unsigned char *)b->a[1])[31 * {bits} / 8] ^= 1;\n\t\t'
     compared = 'compare_forces(crew, b, kept);'
     changes = (('nbody/measure.c', compared, flip + compared),)
     status, said, record = run(*SHORT, '--precision', precision, changes=changes)

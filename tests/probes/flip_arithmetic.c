@@ -10,12 +10,9 @@
  *
  * where kernel and iteration say what is about to begin.
  */
+#include "../harness/elementary.h"
 #include "kernels/expect.h"
 #include "kernels/start_values.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { BITS = 8 * sizeof(element) };
 
@@ -34,18 +31,6 @@ static int is_read(int kernel, enum array array)
 			return 0;
 	}
 	return 0;
-}
-
-static unsigned long long bits_of(element value)
-{
-	unsigned char bytes[sizeof(element)];
-	unsigned long long bits = 0;
-	size_t i;
-
-	memcpy(bytes, &value, sizeof(value));
-	for (i = 0; i < sizeof(value); i++)
-		bits |= (unsigned long long)bytes[i] << 8 * i;
-	return bits;
 }
 
 static void flip(element *at, int bit)
@@ -77,13 +62,14 @@ static void print(const struct arrays *arrays, int kernel, enum array array, int
 	expect_after(expected, last + 1);
 	for (bit = 0; bit < BITS; bit++) {
 		for (k = found = 0; k < ARRAYS; k++)
-			found |= bits_of(arrays->of[k][bit]) != bits_of(expected[k]);
+			found |= bits_of(&arrays->of[k][bit], sizeof(element)) !=
+				 bits_of(&expected[k], sizeof(element));
 		printf("%s %c %d %d %d %d", kernels[kernel].name, 'a' + (int)array, bit, when,
 		       last, found);
 		for (k = 0; k < ARRAYS; k++)
-			printf(" %llx", bits_of(arrays->of[k][bit]));
+			printf(" %llx", bits_of(&arrays->of[k][bit], sizeof(element)));
 		for (k = 0; k < ARRAYS; k++)
-			printf(" %llx", bits_of(expected[k]));
+			printf(" %llx", bits_of(&expected[k], sizeof(element)));
 		printf("\n");
 	}
 }

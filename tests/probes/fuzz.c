@@ -186,7 +186,7 @@ static void read_memory(void)
 	cpuset_clear(&domains);
 	cpuset_add(&domains, 0);
 	memory_available();
-	memory_side_bytes(&domains);
+	domains_side_cache(&domains);
 	domain_distance(0, 1);
 	domains_allowed(&domains);
 }

@@ -54,7 +54,7 @@ int main(void)
 		read_points(&ladder, &declared);
 		count = levels_find(levels, &ladder, &declared);
 		for (i = 0; i < count; i++)
-			printf("%g %d %g %g %g %d;", levels[i].ns, levels[i].is_memory,
+			printf("%g %d %g %g %g %d;", levels[i].of[LATENCY_2M], levels[i].is_memory,
 			       levels[i].bytes, levels[i].low_bytes, levels[i].high_bytes,
 			       levels[i].varies);
 		printf(" %g\n", cache_by_rate(&ladder, levels, count));

@@ -21,10 +21,10 @@ static double rate_of_generator(void)
 #pragma omp parallel num_threads(2)
 	if (omp_get_thread_num() == 0) {
 		generators_wait_running();
-		generators_open_window();
+		generators_tell(WINDOW_OPENS);
 		nanosleep(&window, NULL);
-		generators_close_window();
-		generators_stop();
+		generators_tell(WINDOW_CLOSES);
+		generators_tell(GENERATORS_STOP);
 	} else {
 		generator_run(0, &mixes[0], 0);
 	}

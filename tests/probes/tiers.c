@@ -4,9 +4,7 @@
 #include "harness/harness.c"
 
 #include "tiers/cell.c"
-#include "tiers/declared.c"
 #include "tiers/matrix.c"
-#include "tiers/migrated.c"
 #include "tiers/output.c"
 
 static void set_latency(const struct matrix *matrix, const char *text)

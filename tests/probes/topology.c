@@ -23,12 +23,10 @@ static void write_domains(const struct cpuset *cpus)
 	json_text("local_memory", cpuset_format(&domains, list));
 	topology_domains(&domains, cpus);
 	json_open("domain_cpus", '{');
-	for (domain = 0; domain < DOMAINS_MAX; domain++) {
-		if (!cpuset_has(&domains, domain))
-			continue;
+	EACH_OF_SET (domain, &domains) {
 		cpuset_clear(&members);
-		for (cpu = 0; cpu < CPUS_MAX; cpu++)
-			if (cpuset_has(cpus, cpu) && topology_is_in(cpu, domain))
+		EACH_OF_SET (cpu, cpus)
+			if (topology_is_in(cpu, domain))
 				cpuset_add(&members, cpu);
 		snprintf(name, sizeof(name), "%d", domain);
 		json_text(name, cpuset_format(&members, list));
@@ -50,7 +48,7 @@ int main(int argc, char **argv)
 	if (argc > 2)
 		cpuset_parse(&domains, argv[2]);
 	llc_find(&llc, &cpus, NULL);
-	side = memory_side_bytes(&domains);
+	side = domains_side_cache(&domains);
 	memset(&options, 0, sizeof(options));
 	verdict_allow(ARRAY_TOO_SMALL); /* nothing is timed */
 	size_choose(&options, &residency,

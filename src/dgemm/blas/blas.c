@@ -177,13 +177,15 @@ static void ask_blis(struct blas *blas)
 	blas->threads = threads ? (int)threads() : 0;
 }
 
-static int is_mapped(const char *name, size_t length)
+/* Whether an object is mapped whose name begins so; ONLY: the one of that path. */
+static int is_mapped(const char *name, size_t length, const char *only)
 {
 	int i;
 
 	for (i = 0; i < blas_objects.count; i++)
-		if (strncmp(base_name(blas_objects.path[i]), name, length) == 0 ||
-		    strncmp(base_name(blas_objects.name[i]), name, length) == 0)
+		if ((!only || strcmp(blas_objects.path[i], only) == 0) &&
+		    (strncmp(base_name(blas_objects.path[i]), name, length) == 0 ||
+		     strncmp(base_name(blas_objects.name[i]), name, length) == 0))
 			return 1;
 	return 0;
 }
@@ -199,11 +201,11 @@ static void ask_mkl(struct blas *blas)
 		blas->says[strcspn(blas->says, "-")] = '\0'; /* the product, its date, blanks */
 	}
 	blas->threads = threads ? threads() : 0;
-	if (is_mapped("libmkl_sequential", 17))
+	if (is_mapped("libmkl_sequential", 17, NULL))
 		blas->threading = "none";
-	else if (is_mapped("libmkl_tbb_thread", 17))
+	else if (is_mapped("libmkl_tbb_thread", 17, NULL))
 		blas->threading = "tbb";
-	else if (is_mapped("libmkl_", 7))
+	else if (is_mapped("libmkl_", 7, NULL))
 		blas->threading = "openmp";
 }
 
@@ -224,18 +226,6 @@ void blas_look(struct blas *blas)
 		ask_mkl(blas);
 }
 
-static int is_called(const struct blas *blas, const char *name, size_t length)
-{
-	int i;
-
-	for (i = 0; i < blas_objects.count; i++)
-		if (strcmp(blas_objects.path[i], blas->path) == 0 &&
-		    (strncmp(base_name(blas_objects.path[i]), name, length) == 0 ||
-		     strncmp(base_name(blas_objects.name[i]), name, length) == 0))
-			return 1;
-	return 0;
-}
-
 static void judge_names(const struct blas *blas, int reason, const char *names)
 {
 	const char *name = names;
@@ -244,10 +234,10 @@ static void judge_names(const struct blas *blas, int reason, const char *names)
 	while (*name) {
 		const size_t length = strcspn(name, ",");
 
-		if (*blas->path && !is_mapped(name, length))
+		if (*blas->path && !is_mapped(name, length, NULL))
 			verdict_invalid(reason, "%.*s is not loaded: dgemm is that of %s",
 					(int)length, name, blas->path);
-		called |= is_called(blas, name, length);
+		called |= is_mapped(name, length, blas->path);
 		name += length + (name[length] == ',');
 	}
 	if (!called)

@@ -85,10 +85,10 @@ void ceiling_start(int threads)
 	int i, known;
 
 	ceiling_now.count = threads;
-	ceiling_now.threads = calloc(count, sizeof(*ceiling_now.threads));
-	ceiling_now.sorted = calloc(count, sizeof(*ceiling_now.sorted));
-	if (!ceiling_now.threads || !ceiling_now.sorted)
-		die("no memory for the times of '%d' threads", "start fewer", ceiling_now.count);
+	ceiling_now.threads =
+		room_for(count, sizeof(*ceiling_now.threads), "threads", "start fewer");
+	ceiling_now.sorted =
+		room_for(count, sizeof(*ceiling_now.sorted), "threads", "start fewer");
 	list = loops(&known);
 	for (i = 0; i < known; i++) {
 		double gflops;

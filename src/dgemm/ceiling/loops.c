@@ -1,5 +1,3 @@
-#include "../../harness/config.h"
-
 #include "loops.h"
 
 #include "../../harness/machine/cpu_width.h"

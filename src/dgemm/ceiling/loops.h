@@ -3,6 +3,8 @@
  */
 #pragma once
 
+#include "../../harness/config.h"
+
 struct loop {
 	const char *name;
 	int lanes; /* doubles per register */

@@ -83,15 +83,10 @@ static const char *build_string(const char *key, char *text, size_t size)
 
 static int build_read_file(const char *path)
 {
-	FILE *const file = sysfile_open(path);
-	size_t size;
+	const size_t size = sysfile_bytes(build.text, sizeof(build.text) - 1, path);
 
-	if (!file)
-		return 0;
-	size = fread(build.text, 1, sizeof(build.text) - 1, file);
-	fclose(file);
 	build.text[size] = '\0';
-	return 1;
+	return size > 0;
 }
 
 /* Beside the program, as make writes it; in ../share/membw, as Spack does. */
@@ -141,7 +136,8 @@ static void build_read(void)
 		 path, build.own.path);
 }
 
-const char *build_unknown(void)
+/* Why the build is not known, NULL: it is known.  The first call reads the files. */
+static const char *build_unknown(void)
 {
 	if (!build.is_read)
 		build_read();

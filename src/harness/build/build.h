@@ -9,9 +9,6 @@
 
 #include "../config.h"
 
-/* Why the build is not known, NULL: it is known.  The first call reads the files. */
-LOCAL const char *build_unknown(void);
-
 /* Writes "build" of the record. */
 LOCAL void build_write(void);
 

@@ -28,13 +28,13 @@ enum { READ_BACK_ALLOWED = 100 };
 static void interference_read_cpus(struct interference *busy, const struct cpuset *on)
 {
 	const double hertz = (double)sysconf(_SC_CLK_TCK);
-	FILE *file = sysfile_open("/proc/stat");
+	FILE *const file = sysfile_open("/proc/stat");
 	char line[1024];
 
 	busy->all = busy->steal = busy->node = busy->stolen = busy->served = 0;
 	busy->cpus = 0;
 	busy->on = *on;
-	while (file && fgets(line, sizeof(line), file)) {
+	while (sysfile_next(file, line, sizeof(line))) {
 		double user = 0, nice = 0, system = 0, idle, wait, irq = 0, softirq = 0, steal = 0;
 		int cpu;
 
@@ -51,8 +51,6 @@ static void interference_read_cpus(struct interference *busy, const struct cpuse
 		busy->all += (user + nice + system + irq + softirq) / hertz;
 		busy->steal += steal / hertz;
 	}
-	if (file)
-		fclose(file);
 }
 
 static long interference_major_faults(void)

@@ -56,6 +56,14 @@ static int neighbour_read(struct neighbour *process, const char *pid)
 	return 1;
 }
 
+static int neighbour_order(const void *a, const void *b)
+{
+	const struct neighbour *const one = a, *const other = b;
+
+	return (one->pid > other->pid) - (one->pid < other->pid);
+}
+
+/* By their numbers. */
 static struct neighbour_list neighbour_look(void)
 {
 	struct neighbour_list list = { NULL, 0 };
@@ -76,23 +84,15 @@ static struct neighbour_list neighbour_look(void)
 	}
 	if (folder)
 		closedir(folder);
+	if (list.count)
+		qsort(list.of, list.count, sizeof(*list.of), neighbour_order);
 	return list;
-}
-
-static int neighbour_order(const void *a, const void *b)
-{
-	const struct neighbour *const one = a, *const other = b;
-
-	return (one->pid > other->pid) - (one->pid < other->pid);
 }
 
 void neighbours_start(void)
 {
 	free(neighbour_before.of);
 	neighbour_before = neighbour_look();
-	if (neighbour_before.count)
-		qsort(neighbour_before.of, neighbour_before.count, sizeof(*neighbour_before.of),
-		      neighbour_order);
 }
 
 static struct neighbour *neighbour_of(const struct neighbour_list *list, int pid)
@@ -156,8 +156,6 @@ void neighbours_stop(int ranks)
 	size_t i;
 
 	neighbour_read(&own, "self");
-	if (now.count)
-		qsort(now.of, now.count, sizeof(*now.of), neighbour_order);
 	neighbour_end(&now);
 	memset(neighbour_busiest, 0, sizeof(neighbour_busiest));
 	for (i = 0; i < now.count; i++) {

@@ -6,8 +6,6 @@
 #include "../machine/topology.h"
 #include "../openmp.h"
 #include "../plural.h"
-#include "../room.h"
-#include "../team_sizes.h"
 
 #include <limits.h>
 #include <sys/resource.h>

@@ -10,6 +10,8 @@
 #include "../machine/cpuset.h"
 #include "lost_time.h"
 
+enum { THREADS_MAX = 1 << 16 };
+
 struct thread_seen {
 	struct cpuset affinity;
 	struct cpuset cpus; /* every CPU it was seen on */

@@ -4,7 +4,6 @@
 
 #include "../clock.h"
 #include "../error.h"
-#include "../room.h"
 #include "host_ranks.h"
 #include "watchdog.h"
 
@@ -183,22 +182,16 @@ int ranks_smallest(size_t *values, int count)
 
 double ranks_sum_on_host(double own)
 {
-	double *all, sum = 0;
+	static double mine, sum; /* static: they may be under way at the end */
 	MPI_Request request;
-	int i;
 
 	if (mpi_on_host == 1)
 		return own;
 	if (mpi_gave_up)
 		return -1;
-	all = mpi_memory_of(mpi_on_host, sizeof(*all));
-	MPI_Iallgather(&own, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, mpi_host, &request);
-	if (!mpi_wait_for_all(&request, ranks_limit(0)))
-		return -1; /* and what is still being received into is not freed */
-	for (i = 0; i < mpi_on_host; i++)
-		sum += all[i];
-	free(all);
-	return sum;
+	mine = own;
+	MPI_Iallreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, mpi_host, &request);
+	return mpi_wait_for_all(&request, ranks_limit(0)) ? sum : -1;
 }
 
 int ranks_slowest(const double *own, double *of_node, double *of_job, int count)
@@ -258,6 +251,13 @@ int ranks_hand_over(const char *text, size_t size, int (*put)(const char *text, 
 	return MPI_Bcast(&kept, 1, MPI_INT, 0, MPI_COMM_WORLD) == MPI_SUCCESS && kept;
 }
 
+static void mpi_end_all(void)
+{
+	fflush(NULL);
+	MPI_Abort(MPI_COMM_WORLD, EXIT_INVALID);
+	_exit(EXIT_INVALID);
+}
+
 /* A connection that failed, say. To go on with what never came would end in a crash. */
 static void mpi_end_without(int code, const char *what, int other)
 {
@@ -269,9 +269,7 @@ static void mpi_end_without(int code, const char *what, int other)
 		"membw: rank %d on %s: no message %s rank %d: %s\n"
 		"hint: can their nodes reach each other? see also the messages of MPI\n",
 		ranks_me(), ranks_node(), what, other, text);
-	fflush(NULL);
-	MPI_Abort(MPI_COMM_WORLD, EXIT_INVALID);
-	_exit(EXIT_INVALID);
+	mpi_end_all();
 }
 
 /* Who plays with another does not look at the clock, but for a signal at each message. */
@@ -281,9 +279,7 @@ static void mpi_end_if_requested(void)
 		return;
 	fprintf(stderr, "membw: rank %d on %s: ended by %s: no record\n", ranks_me(), ranks_node(),
 		watchdog_ended_by() ? watchdog_ended_by() : "a signal");
-	fflush(NULL);
-	MPI_Abort(MPI_COMM_WORLD, EXIT_INVALID);
-	_exit(EXIT_INVALID);
+	mpi_end_all();
 }
 
 void ranks_send(const void *data, size_t bytes, int to)

@@ -56,8 +56,7 @@ LOCAL const char *ranks_gave_up(void);
 enum { SMALLEST_MOST = 8 };
 LOCAL int ranks_smallest(size_t *values, int count);
 
-/* The sum over this rank and those of its host that share CPUs with it; below 0 where not all
- * answer. */
+/* The sum over this rank and those of its host; below 0 where not all answer. */
 LOCAL double ranks_sum_on_host(double own);
 
 /* The largest of each of COUNT values over this rank's node and, on rank 0, over all. */

@@ -27,11 +27,9 @@ static void watchdog_on_signal(int number)
 
 void watchdog_heed(int number)
 {
-	struct sigaction action;
+	const struct sigaction action = { .sa_handler = watchdog_on_signal,
+					  .sa_flags = SA_RESTART };
 
-	memset(&action, 0, sizeof(action));
-	action.sa_flags = SA_RESTART;
-	action.sa_handler = watchdog_on_signal;
 	sigaction(number, &action, NULL);
 }
 
@@ -93,23 +91,19 @@ static void watchdog_on_alarm(int number)
 
 void watchdog_start(int rank, const char *node)
 {
-	struct sigaction action;
+	const struct sigaction action = { .sa_handler = watchdog_on_alarm };
 
 	snprintf(watchdog_who, sizeof(watchdog_who), "membw: rank %d on %s is stuck: ", rank,
 		 node);
-	memset(&action, 0, sizeof(action));
-	action.sa_handler = watchdog_on_alarm;
 	sigaction(SIGALRM, &action, NULL);
 	watchdog_heed_ends();
 }
 
 void watchdog_limit(double seconds, const char *what)
 {
-	struct itimerval timer;
+	const struct itimerval timer = { .it_value = { .tv_sec = 1 + (time_t)seconds } };
 
 	watchdog_doing = what;
-	memset(&timer, 0, sizeof(timer));
-	timer.it_value.tv_sec = 1 + (time_t)seconds;
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 

@@ -65,15 +65,14 @@ static size_t cgroup_page_cache_of(const char *folder)
 {
 	static const char *const keys[2][2] = { { "total_active_file", "total_inactive_file" },
 						{ "active_file", "inactive_file" } };
-	char path[SYSLINE_MAX + 16], value[SYSLINE_MAX];
+	char path[SYSLINE_MAX + 16];
 	size_t sum = 0;
 	int version, i;
 
 	snprintf(path, sizeof(path), "%s/memory.stat", folder);
 	for (version = 0; version < 2 && sum == 0; version++) /* v1 has both: its own, and total */
 		for (i = 0; i < 2; i++)
-			if (sysfile_field(value, path, keys[version][i]))
-				sum += (size_t)strtoull(value, NULL, 10);
+			sum += sysfile_number(path, keys[version][i]);
 	return sum;
 }
 

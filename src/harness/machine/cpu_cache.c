@@ -1,6 +1,7 @@
 #include "cpu_cache.h"
 
 #include "../sysfile.h"
+#include "cpu_width.h"
 
 #if defined(__x86_64__) && !defined(__MIC__)
 
@@ -9,18 +10,11 @@ enum { SUBLEAVES = 8, INTEL_LEAF = 4, INSTRUCTIONS = 2 };
 #define AMD_LEAF 0x8000001du
 #define EXTENDED_MOST 0x80000000u
 
-static void cpu_cache_cpuid(unsigned leaf, unsigned subleaf, unsigned reg[4])
-{
-	__asm__ volatile("cpuid"
-			 : "=a"(reg[0]), "=b"(reg[1]), "=c"(reg[2]), "=d"(reg[3])
-			 : "a"(leaf), "c"(subleaf));
-}
-
 static int cpu_cache_has_leaf(unsigned leaf)
 {
 	unsigned reg[4];
 
-	cpu_cache_cpuid(leaf & EXTENDED_MOST, 0, reg);
+	cpu_id(leaf & EXTENDED_MOST, 0, reg);
 	return reg[0] >= leaf;
 }
 
@@ -30,7 +24,7 @@ static void cpu_cache_read_leaf(struct cache *cache, unsigned *share, unsigned l
 	unsigned n, reg[4];
 
 	for (n = 0; n < SUBLEAVES && cpu_cache_has_leaf(leaf); n++) {
-		cpu_cache_cpuid(leaf, n, reg);
+		cpu_id(leaf, n, reg);
 		if (!(reg[0] & 31))
 			return;
 		if ((reg[0] & 31) == INSTRUCTIONS || (int)(reg[0] >> 5 & 7) <= cache->level)
@@ -52,18 +46,16 @@ static const unsigned *cpu_cache_apic_ids(void)
 	unsigned id;
 	int cpu = -1;
 
-	while (file && fgets(line, sizeof(line), file)) {
+	while (sysfile_next(file, line, sizeof(line))) {
 		if (sscanf(line, "processor : %d", &cpu) == 1)
 			continue;
 		if (cpu >= 0 && cpu < CPUS_MAX && sscanf(line, "apicid : %u", &id) == 1)
 			ids[cpu] = id + 1;
 	}
-	if (file)
-		fclose(file);
 	return ids;
 }
 
-int cpu_cache(struct cache *cache, int cpu)
+void cpu_cache(struct cache *cache, int cpu)
 {
 	const unsigned *const ids = cpu_cache_apic_ids();
 	unsigned share = 1, shift = 0;
@@ -78,16 +70,14 @@ int cpu_cache(struct cache *cache, int cpu)
 		if (ids[other] && (ids[other] - 1) >> shift == (ids[cpu] - 1) >> shift)
 			cpuset_add(&cache->sharers, other);
 	cpuset_add(&cache->sharers, cpu);
-	return cache->bytes > 0;
 }
 
 #else
 
-int cpu_cache(struct cache *cache, int cpu)
+void cpu_cache(struct cache *cache, int cpu)
 {
 	(void)cpu;
 	memset(cache, 0, sizeof(*cache));
-	return 0;
 }
 
 #endif

@@ -16,5 +16,5 @@ struct cache {
 	struct cpuset sharers;
 };
 
-/* That of CPU; 0 where CPUID does not say, as on every other architecture. */
-LOCAL int cpu_cache(struct cache *cache, int cpu);
+/* That of CPU; level 0 where CPUID does not say, as on every other architecture. */
+LOCAL void cpu_cache(struct cache *cache, int cpu);

@@ -4,12 +4,11 @@
 
 #if defined(__x86_64__) && !defined(__MIC__)
 
-/* By instruction, not by a compiler's builtin: icc has none, and this binary serves all CPUs. */
-static void cpu_width_cpuid(unsigned leaf, unsigned reg[4])
+void cpu_id(unsigned leaf, unsigned subleaf, unsigned reg[4])
 {
 	__asm__ volatile("cpuid"
 			 : "=a"(reg[0]), "=b"(reg[1]), "=c"(reg[2]), "=d"(reg[3])
-			 : "a"(leaf), "c"(0));
+			 : "a"(leaf), "c"(subleaf));
 }
 
 /* The registers that the operating system saves and restores (XCR0). */
@@ -28,11 +27,11 @@ int cpu_width(void)
 	enum { YMM_SAVED = 0x06, ZMM_SAVED = 0xe6 };
 	unsigned most[4], one[4], seven[4];
 
-	cpu_width_cpuid(0, most);
-	cpu_width_cpuid(1, one);
+	cpu_id(0, 0, most);
+	cpu_id(1, 0, one);
 	if (most[0] < 7 || !(one[2] & OSXSAVE))
 		return 128;
-	cpu_width_cpuid(7, seven);
+	cpu_id(7, 0, seven);
 	if ((cpu_width_saved_state() & ZMM_SAVED) == ZMM_SAVED && seven[1] & AVX512F)
 		return 512;
 	if ((cpu_width_saved_state() & YMM_SAVED) == YMM_SAVED && seven[1] & AVX2)
@@ -45,7 +44,7 @@ int cpu_has_avx(void)
 	enum { OSXSAVE = 1 << 27, AVX = 1 << 28, YMM_SAVED = 0x06 };
 	unsigned one[4];
 
-	cpu_width_cpuid(1, one);
+	cpu_id(1, 0, one);
 	return one[2] & OSXSAVE && one[2] & AVX &&
 	       (cpu_width_saved_state() & YMM_SAVED) == YMM_SAVED;
 }

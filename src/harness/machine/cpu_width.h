@@ -3,6 +3,13 @@
  */
 #pragma once
 
+#include "../config.h"
+
+#if defined(__x86_64__) && !defined(__MIC__)
+/* CPUID, by instruction: icc has no builtin, and this binary serves all CPUs. */
+LOCAL void cpu_id(unsigned leaf, unsigned subleaf, unsigned reg[4]);
+#endif
+
 /* Bits: 512 (AVX-512F), 256 (AVX2) or 128 on x86-64, 128 (NEON) on aarch64, else 0. */
 LOCAL int cpu_width(void);
 

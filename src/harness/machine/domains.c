@@ -115,3 +115,65 @@ void domains_local(struct cpuset *domains, const struct cpuset *cpus)
 		cpuset_join(domains, &nearest);
 	}
 }
+
+/* Intel ARK, Xeon Phi x200 (Knights Landing, Mill): 16 GB of MCDRAM in each;
+ * the kernel does not show what of it is cache, and the rest is domains
+ * without CPUs. */
+static const size_t DOMAIN_GIB = (size_t)1 << 30, DOMAIN_MCDRAM_GIB = 16;
+
+static int domains_are_knights(void)
+{
+	const size_t model = sysfile_number("/proc/cpuinfo", "model");
+
+	return sysfile_number("/proc/cpuinfo", "cpu family") == 6 &&
+	       (model == 0x57 || model == 0x85);
+}
+
+/* The largest, should there be several levels of it. */
+static size_t domain_side_cache(int domain)
+{
+	char line[SYSLINE_MAX];
+	size_t largest = 0;
+	int level;
+
+	for (level = 1; sysfile_line(line,
+				     "/sys/devices/system/node/node%d/memory_side_cache/"
+				     "index%d/size",
+				     domain, level);
+	     level++)
+		if (strtoull(line, NULL, 10) > largest)
+			largest = strtoull(line, NULL, 10);
+	return largest;
+}
+
+/* What is no domain's memory is cache, shared evenly by the domains with CPUs. */
+static size_t domains_mcdram(const struct cpuset *domains)
+{
+	struct cpuset all;
+	size_t flat = 0, with_cpus = 0, requested = 0;
+	int domain;
+
+	topology_all_domains(&all);
+	EACH_OF_SET (domain, &all) {
+		if (topology_domain_has_cpus(domain)) {
+			with_cpus++;
+			requested += (size_t)cpuset_has(domains, domain);
+			continue;
+		}
+		flat += domain_bytes(domain, "MemTotal");
+	}
+	flat = (flat + DOMAIN_GIB / 2) / DOMAIN_GIB; /* the kernel keeps some MiB of each domain */
+	if (!with_cpus || flat >= DOMAIN_MCDRAM_GIB)
+		return 0;
+	return (DOMAIN_MCDRAM_GIB - flat) * DOMAIN_GIB / with_cpus * requested;
+}
+
+size_t domains_side_cache(const struct cpuset *domains)
+{
+	size_t sum = 0;
+	int domain;
+
+	EACH_OF_SET (domain, domains)
+		sum += domain_side_cache(domain);
+	return sum || !domains_are_knights() ? sum : domains_mcdram(domains);
+}

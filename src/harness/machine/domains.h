@@ -1,6 +1,6 @@
 /*
  * domains: the NUMA domains by the kernel's own numbers: their memory, their distances, and which
- * memory is local to a CPU.
+ * memory is local to a CPU, and which caches are in front of it.
  *
  * A domain of 0 kB has no memory.  To CPUs in such a domain the nearest is local that has some:
  * each of them where several are as near, as it is not known which of these the kernel takes.
@@ -26,3 +26,9 @@ LOCAL void domain_nearest(struct cpuset *domains, int from);
 
 /* The domains whose memory is local to these CPUs. */
 LOCAL void domains_local(struct cpuset *domains, const struct cpuset *cpus);
+
+/* Bytes of the caches that belong to these domains' memory, not to CPUs: HBM in front of DDR (Xeon
+ * Max and Knights Landing in cache mode) or DRAM in front of Optane.  Data goes through it, so it
+ * is the last level, and the rule of four times the caches means it.  Linux shows it where the
+ * firmware does (ACPI HMAT).  0: none. */
+LOCAL size_t domains_side_cache(const struct cpuset *domains);

@@ -3,7 +3,6 @@
 #include "../json.h"
 #include "../sysfile.h"
 #include "cgroup.h"
-#include "cpu_name.h"
 #include "dmi.h"
 #include "edac.h"
 #include "line_size.h"
@@ -11,6 +10,47 @@
 #include "topology.h"
 
 #include <sys/utsname.h>
+
+/* x86 has a `model name`, POWER, RISC-V and LoongArch have other words for it, and Arm two
+ * numbers. */
+static const char *const fact_cpu_fields[] = { "model name", "Model Name", "cpu\t", "uarch" };
+
+/* By implementer and part, as in Linux, arch/arm64/include/asm/cputype.h; newer ones by the names
+ * of lscpu (util-linux 2.41). */
+static const struct {
+	unsigned long implementer, part;
+	const char *name;
+} fact_arm_cores[] = {
+	{ 0x41, 0xd08, "Cortex-A72" },       { 0x41, 0xd0b, "Cortex-A76" },
+	{ 0x41, 0xd0c, "Neoverse-N1" },      { 0x41, 0xd40, "Neoverse-V1" },
+	{ 0x41, 0xd49, "Neoverse-N2" },      { 0x41, 0xd4f, "Neoverse-V2" },
+	{ 0x43, 0x0af, "Cavium ThunderX2" }, { 0x46, 0x001, "Fujitsu A64FX" },
+	{ 0x48, 0xd01, "HiSilicon TSV110" }, { 0xc0, 0xac3, "Ampere-1" },
+	{ 0x41, 0xd84, "Neoverse-V3" },      { 0x41, 0xd85, "Cortex-X925" },
+	{ 0x41, 0xd8e, "Neoverse-N3" },      { 0x46, 0x003, "MONAKA" },
+	{ 0x48, 0xd02, "TaiShan-v120" },     { 0x4e, 0x010, "Olympus" },
+	{ 0x6d, 0xd49, "Azure-Cobalt-100" }, { 0x70, 0x862, "FTC862" },
+	{ 0xc0, 0xac4, "Ampere-1a" },
+};
+
+/* "": /proc/cpuinfo names no CPU. */
+static void fact_cpu_name(char name[SYSLINE_MAX])
+{
+	char implementer[SYSLINE_MAX], part[SYSLINE_MAX];
+	size_t i;
+
+	for (i = 0; i < sizeof(fact_cpu_fields) / sizeof(*fact_cpu_fields); i++)
+		if (sysfile_field(name, "/proc/cpuinfo", fact_cpu_fields[i]))
+			return;
+	if (!sysfile_field(implementer, "/proc/cpuinfo", "CPU implementer") ||
+	    !sysfile_field(part, "/proc/cpuinfo", "CPU part"))
+		return;
+	snprintf(name, SYSLINE_MAX, "implementer %.20s part %.20s", implementer, part);
+	for (i = 0; i < sizeof(fact_arm_cores) / sizeof(*fact_arm_cores); i++)
+		if (strtoul(implementer, NULL, 0) == fact_arm_cores[i].implementer &&
+		    strtoul(part, NULL, 0) == fact_arm_cores[i].part)
+			strcpy(name, fact_arm_cores[i].name);
+}
 
 static void fact_line(const char *key, const char *path)
 {
@@ -44,14 +84,6 @@ static void fact_system(void)
 
 	json_text("kernel", is_known ? name.release : NULL);
 	json_text("architecture", is_known ? name.machine : NULL);
-}
-
-static void fact_numa_nodes(void)
-{
-	struct cpuset nodes;
-
-	topology_all_domains(&nodes);
-	json_count("numa_nodes", cpuset_count(&nodes) ? (unsigned)cpuset_count(&nodes) : 1);
 }
 
 static void fact_cpus(const struct cpuset *online)
@@ -91,6 +123,7 @@ static void fact_numa(void)
 	int node;
 
 	topology_all_domains(&online);
+	json_count("numa_nodes", cpuset_count(&online) ? (unsigned)cpuset_count(&online) : 1);
 	json_open("numa", '{');
 	EACH_OF_SET (node, &online) {
 		if (!sysfile_line(line, "/sys/devices/system/node/node%d/distance", node))
@@ -149,10 +182,7 @@ static void fact_dimms(int sockets)
 
 static void fact_memory(void)
 {
-	char value[SYSLINE_MAX];
-
-	sysfile_field(value, "/proc/meminfo", "MemTotal");
-	json_number("mem_total_mib", atof(value) / 1024);
+	json_number("mem_total_mib", (double)sysfile_kib("/proc/meminfo", "MemTotal") / MIB);
 	fact_limit("mem_available_mib", memory_available());
 	fact_limit("cgroup_mem_mib", memory_cgroup_limit());
 	json_positive("cgroup_cpus", cgroup_cpu_quota());
@@ -196,7 +226,8 @@ void facts_write(void)
 
 	cpuset_online(&online);
 	json_open("facts", '{');
-	json_text("cpu_model", cpu_name(name) ? name : NULL);
+	fact_cpu_name(name);
+	json_text("cpu_model", name);
 	fact_identity();
 	fact_field("microcode", "/proc/cpuinfo", "microcode");
 	fact_line("board_vendor", "/sys/class/dmi/id/board_vendor");
@@ -213,7 +244,6 @@ void facts_write(void)
 	fact_line("freq_max_khz", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq");
 	fact_cpus(&online);
 	fact_caches();
-	fact_numa_nodes();
 	fact_numa();
 	fact_memory();
 	fact_dimms(topology_sockets(&online));

@@ -1,6 +1,7 @@
 #include "llc.h"
 
 #include "../sysfile.h"
+#include "topology.h"
 
 #include <unistd.h>
 
@@ -88,23 +89,11 @@ static void llc_add_cache(struct llc_caches *caches, const struct cache *cache, 
 		caches->level = cache->level;
 }
 
-static int llc_sockets_by_cpuinfo(void)
-{
-	FILE *file = sysfile_open("/proc/cpuinfo");
-	char line[1024];
-	int socket, most = 0;
-
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "physical id : %d", &socket) == 1 && socket > most)
-			most = socket;
-	if (file)
-		fclose(file);
-	return most + 1;
-}
-
 /* Of all sockets; 0: the C library does not know. */
 static size_t llc_bytes_by_sysconf(void)
 {
+	struct cpuset online;
+	size_t sockets;
 	long bytes = 0;
 
 #ifdef _SC_LEVEL3_CACHE_SIZE
@@ -112,7 +101,9 @@ static size_t llc_bytes_by_sysconf(void)
 	if (bytes <= 0)
 		bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
 #endif
-	return bytes > 0 ? (size_t)bytes * (size_t)llc_sockets_by_cpuinfo() : 0;
+	cpuset_online(&online);
+	sockets = (size_t)topology_sockets(&online);
+	return bytes > 0 ? (size_t)bytes * (sockets ? sockets : 1) : 0;
 }
 
 void llc_find(struct llc *llc, const struct cpuset *cpus,
@@ -160,13 +151,9 @@ static int llc_read_first_cpu(int cpu)
 
 int llc_first_cpu(int cpu)
 {
-	static int known[CPUS_MAX]; /* first + 2: each pair of a matrix asks */
+	static int known[CPUS_MAX];
 
-	if (cpu < 0 || cpu >= CPUS_MAX)
-		return -1;
-	if (!known[cpu])
-		known[cpu] = llc_read_first_cpu(cpu) + 2;
-	return known[cpu] - 2;
+	return topology_known(known, cpu, llc_read_first_cpu);
 }
 
 static int llc_levels_by_sysfs(size_t bytes[LLC_LEVELS_MAX], int cpu)

@@ -49,12 +49,11 @@ static size_t memory_available_free_on(const struct cpuset *domains)
 /* Virtual machines that were given memory later count it for no domain. */
 static int memory_available_domains_add_up(void)
 {
-	char value[SYSLINE_MAX];
+	const double total = (double)sysfile_kib("/proc/meminfo", "MemTotal");
 	struct cpuset all;
 
 	topology_all_domains(&all);
-	return sysfile_field(value, "/proc/meminfo", "MemTotal") &&
-	       (double)memory_total_on(&all) > 0.95 * 1024.0 * atof(value);
+	return total > 0 && (double)memory_total_on(&all) > 0.95 * total;
 }
 
 /* Where a policy (numactl --membind) or a cpuset leaves some of the domains. */
@@ -105,27 +104,23 @@ static size_t memory_available_rest(size_t limit, size_t taken)
 
 static size_t memory_available_below(int limit_of, const char *mapped)
 {
-	char value[SYSLINE_MAX];
 	struct rlimit limit;
 
 	if (getrlimit(limit_of, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
 		return (size_t)-1;
-	sysfile_field(value, "/proc/self/status", mapped);
-	return memory_available_rest((size_t)limit.rlim_cur, (size_t)strtoull(value, NULL, 10)
-								     << 10);
+	return memory_available_rest((size_t)limit.rlim_cur,
+				     sysfile_kib("/proc/self/status", mapped));
 }
 
 /* Where vm.overcommit_memory is 2 the kernel promises no more than its limit. */
 static size_t memory_available_to_commit(void)
 {
-	char limit[SYSLINE_MAX], taken[SYSLINE_MAX];
+	char mode[SYSLINE_MAX];
 
-	if (!sysfile_line(limit, "/proc/sys/vm/overcommit_memory") || atoi(limit) != 2 ||
-	    !sysfile_field(limit, "/proc/meminfo", "CommitLimit") ||
-	    !sysfile_field(taken, "/proc/meminfo", "Committed_AS"))
+	if (!sysfile_line(mode, "/proc/sys/vm/overcommit_memory") || atoi(mode) != 2)
 		return (size_t)-1;
-	return memory_available_rest((size_t)strtoull(limit, NULL, 10) << 10,
-				     (size_t)strtoull(taken, NULL, 10) << 10);
+	return memory_available_rest(sysfile_kib("/proc/meminfo", "CommitLimit"),
+				     sysfile_kib("/proc/meminfo", "Committed_AS"));
 }
 
 static const char *memory_available_source = "";

@@ -11,22 +11,17 @@ static const char *const MEMORY_POLICY_NAMES[POLICIES] = { "default", "preferred
 							   "bind",    "interleave",
 							   "local",   "preferred-many" };
 
+/* The kernel's masks are of longs, as those of CPUs. */
 const char *memory_policy(struct cpuset *domains)
 {
-	unsigned long mask[DOMAINS_MAX / (8 * sizeof(long))];
-	int mode = 0, node;
+	int mode = 0;
 
 	cpuset_clear(domains);
-	memset(mask, 0, sizeof(mask));
 #ifdef SYS_get_mempolicy
-	if (syscall(SYS_get_mempolicy, &mode, mask, (unsigned long)DOMAINS_MAX, NULL, 0UL) != 0)
+	if (syscall(SYS_get_mempolicy, &mode, domains->part, (unsigned long)DOMAINS_MAX, NULL,
+		    0UL) != 0)
 		return "unknown";
 #endif
-	for (node = 0; node < DOMAINS_MAX; node++)
-		if (mask[(size_t)node / (8 * sizeof(long))] >>
-			    ((size_t)node % (8 * sizeof(long))) &
-		    1)
-			cpuset_add(domains, node);
 	mode &= 0xff;
 	return mode < POLICIES ? MEMORY_POLICY_NAMES[mode] : "other";
 }
@@ -41,15 +36,15 @@ void memory_policy_domains(struct cpuset *domains, const struct cpuset *cpus)
 int memory_policy_bind(int domain)
 {
 #ifdef SYS_set_mempolicy
-	unsigned long mask[DOMAINS_MAX / (8 * sizeof(long))] = { 0 };
-	const size_t bits = 8 * sizeof(long);
+	struct cpuset one;
 
-	if (domain >= 0)
-		mask[(size_t)domain / bits] |= 1UL << (size_t)domain % bits;
-	if (syscall(SYS_set_mempolicy, domain < 0 ? POLICY_DEFAULT : POLICY_BIND,
-		    domain < 0 ? NULL : mask, domain < 0 ? 0UL : (unsigned long)DOMAINS_MAX) != 0)
-		return errno;
-	return 0;
+	cpuset_clear(&one);
+	cpuset_add(&one, domain);
+	return syscall(SYS_set_mempolicy, domain < 0 ? POLICY_DEFAULT : POLICY_BIND,
+		       domain < 0 ? NULL : one.part,
+		       domain < 0 ? 0UL : (unsigned long)DOMAINS_MAX) != 0
+		       ? errno
+		       : 0;
 #else
 	(void)domain;
 	return ENOSYS;

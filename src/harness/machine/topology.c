@@ -1,7 +1,16 @@
 #include "topology.h"
 
-#include "../room.h"
+#include "../error.h"
 #include "../sysfile.h"
+
+int topology_known(int known[CPUS_MAX], int cpu, int (*read)(int cpu))
+{
+	if (cpu < 0 || cpu >= CPUS_MAX)
+		return -1;
+	if (!known[cpu])
+		known[cpu] = read(cpu) + 2;
+	return known[cpu] - 2;
+}
 
 static int topology_first_sibling(int cpu)
 {
@@ -14,13 +23,24 @@ static int topology_first_sibling(int cpu)
 
 int topology_core(int cpu)
 {
-	static int known[CPUS_MAX]; /* core + 1: sampling must not read files each time */
+	static int known[CPUS_MAX];
 
-	if (cpu < 0 || cpu >= CPUS_MAX)
-		return 0;
-	if (!known[cpu])
-		known[cpu] = topology_first_sibling(cpu) + 1;
-	return known[cpu] - 1;
+	return topology_known(known, cpu, topology_first_sibling);
+}
+
+int topology_one_per_core(int cores[CPUS_MAX], const struct cpuset *cpus)
+{
+	struct cpuset taken;
+	int cpu, count = 0;
+
+	cpuset_clear(&taken);
+	EACH_OF_SET (cpu, cpus) {
+		if (cpuset_has(&taken, topology_core(cpu)))
+			continue;
+		cpuset_add(&taken, topology_core(cpu));
+		cores[count++] = cpu;
+	}
+	return count;
 }
 
 /* How many different numbers CPUs have. */
@@ -63,13 +83,9 @@ static int topology_read_socket(int cpu)
 
 int topology_socket(int cpu)
 {
-	static int known[CPUS_MAX]; /* socket + 2 */
+	static int known[CPUS_MAX];
 
-	if (cpu < 0 || cpu >= CPUS_MAX)
-		return -1;
-	if (!known[cpu])
-		known[cpu] = topology_read_socket(cpu) + 2;
-	return known[cpu] - 2;
+	return topology_known(known, cpu, topology_read_socket);
 }
 
 int topology_sockets(const struct cpuset *cpus)
@@ -136,19 +152,20 @@ int topology_is_in(int cpu, int domain)
 						   !cpuset_has(&topology_of_domains.all, cpu));
 }
 
-int topology_domain(int cpu)
+static int topology_read_domain(int cpu)
 {
-	static short known[CPUS_MAX]; /* domain + 1 */
 	int domain = 0;
 
-	if (cpu < 0 || cpu >= CPUS_MAX)
-		return 0;
-	if (known[cpu])
-		return known[cpu] - 1;
 	while (domain < DOMAINS_MAX - 1 && !topology_is_in(cpu, domain))
 		domain++;
-	known[cpu] = (short)(domain + 1);
 	return domain;
+}
+
+int topology_domain(int cpu)
+{
+	static int known[CPUS_MAX];
+
+	return topology_known(known, cpu, topology_read_domain);
 }
 
 void topology_domains(struct cpuset *domains, const struct cpuset *cpus)

@@ -8,11 +8,15 @@
 /* The kernel numbers NUMA domains below this (CONFIG_NODES_SHIFT is 10 at most). */
 enum { DOMAINS_MAX = 1024 };
 
+/* What READ says of a CPU, from -1 on, read once: sampling and matrices ask often. */
+LOCAL int topology_known(int known[CPUS_MAX], int cpu, int (*read)(int cpu));
+
 /* The first CPU of the core that this CPU belongs to. */
 LOCAL int topology_core(int cpu);
 
-/* How many cores a set of CPUs has. */
+/* How many cores a set of CPUs has; the first CPU of each among these, rising: how many. */
 LOCAL int topology_cores(const struct cpuset *cpus);
+LOCAL int topology_one_per_core(int cores[CPUS_MAX], const struct cpuset *cpus);
 
 /* The socket of a CPU: the first of the CPUs that the kernel says share its package, whatever
  * number firmware gives that; -1 where the kernel does not say. */

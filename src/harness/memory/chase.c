@@ -1,11 +1,9 @@
 #include "chase.h"
 
 #include "../machine/line_size.h"
-#include "hugepages.h"
+#include "map.h"
 
 #include <stdint.h>
-
-const char *const chase_pages_names[CHASE_PAGES] = { "2m", "4k" };
 
 char *chase_memory(size_t bytes, enum chase_pages pages)
 {
@@ -15,11 +13,6 @@ char *chase_memory(size_t bytes, enum chase_pages pages)
 	(void)!madvise(memory, bytes, pages == CHASE_2M ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 	memset(memory, 0, bytes);
 	return memory;
-}
-
-void chase_memory_free(char *memory, size_t bytes)
-{
-	munmap(memory, bytes);
 }
 
 int chase_memory_has(const char *memory, size_t bytes, enum chase_pages pages)

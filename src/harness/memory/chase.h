@@ -25,9 +25,7 @@
 
 #include "../config.h"
 
-enum chase_pages { CHASE_2M, CHASE_4K, CHASE_PAGES };
-
-extern const char *const chase_pages_names[CHASE_PAGES]; /* "2m", "4k" */
+enum chase_pages { CHASE_2M, CHASE_4K };
 
 /* Bytes of the chain that the latency of memory is said of, where no cache may hold it: the same
  * in each program. */
@@ -44,11 +42,9 @@ struct chase {
 	size_t loads;    /* walked since chase_build() */
 };
 
-/* Maps memory in pages of that kind, where the kernel has them, and touches it. */
+/* Maps memory in pages of that kind, where the kernel has them, and touches it; munmap() gives it
+ * back. */
 LOCAL char *chase_memory(size_t bytes, enum chase_pages pages);
-
-/* Gives it back. */
-LOCAL void chase_memory_free(char *memory, size_t bytes);
 
 /* Whether at least nine tenths of it really lie in pages of that kind. */
 LOCAL int chase_memory_has(const char *memory, size_t bytes, enum chase_pages pages);

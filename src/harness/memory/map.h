@@ -1,5 +1,6 @@
 /*
- * map: memory for what is measured, in pages of the kind that was requested.
+ * map: memory for what is measured, in pages of the kind that was requested, and which pages the
+ * kernel really gave it, from smaps.
  */
 #pragma once
 
@@ -24,3 +25,15 @@ static const size_t MAP_ALIGNMENT = (size_t)2 * MIB;
 
 /* Maps memory without touching it; dies where there are no such pages. */
 LOCAL char *map_memory(size_t bytes, enum pages pages);
+
+struct hugepages {
+	size_t page_kib; /* of the mapping itself: 4, 2048, 1048576 */
+	size_t huge_kib; /* in huge pages, transparent or reserved */
+};
+
+/* To be read after first touch; dies where '--pages thp' got next to nothing (less than half). */
+LOCAL void hugepages_read(struct hugepages *got, const void *memory, size_t bytes,
+			  enum pages pages);
+
+/* Writes "pages" of the record. */
+LOCAL void hugepages_write(const struct hugepages *got, enum pages pages);

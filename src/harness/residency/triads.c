@@ -1,13 +1,13 @@
 #include "triads.h"
 
 #include "../clock.h"
+#include "../error.h"
 #include "../evidence/threads.h"
 #include "../json.h"
 #include "../memory/map.h"
 #include "../memory/wide.h"
 #include "../openmp.h"
 #include "../rate.h"
-#include "../room.h"
 #include "../sysfile.h"
 #include "../verdict.h"
 
@@ -23,7 +23,6 @@ static const size_t TRIADS_WINDOW = (size_t)48 * MIB, TRIADS_WINDOW_OF_THREAD = 
 /* A thread's part of each array, for the largest size. */
 struct triads_part {
 	char *of[TRIADS_ARRAYS];
-	double began, ended;
 	struct lost_time lost_time;
 	char apart[LINES_APART];
 };
@@ -47,29 +46,20 @@ static size_t triads_part_of(size_t bytes)
  * thread lost time. */
 static double triads_rate(size_t from, size_t to)
 {
-	double began, ended, lost = 0;
-	size_t t;
+	double began = 1e300, ended = 0, lost = 0;
 
-#pragma omp parallel
+#pragma omp parallel reduction(min : began) reduction(max : ended, lost)
 	{
 		struct triads_part *const mine = &triads.parts[omp_get_thread_num()];
 
 #pragma omp barrier
 		lost_time_note(&mine->lost_time);
-		mine->began = clock_now();
+		began = clock_now();
 		wide_triad(mine->of[0] + from, mine->of[1] + from, mine->of[2] + from, to - from,
 			   1);
-		mine->ended = clock_now();
+		ended = clock_now();
 		lost_time_note(&mine->lost_time);
-	}
-	began = triads.parts[0].began;
-	ended = triads.parts[0].ended;
-	for (t = 0; t < triads.threads; t++) {
-		const struct triads_part *const p = &triads.parts[t];
-
-		began = p->began < began ? p->began : began;
-		ended = p->ended > ended ? p->ended : ended;
-		lost = p->lost_time.lost > lost ? p->lost_time.lost : lost;
+		lost = mine->lost_time.lost;
 	}
 	if (ended <= began || !rate_counts(lost / (ended - began)))
 		return 0;
@@ -319,12 +309,17 @@ static void triads_key(char key[TRIADS_KEY_MAX], const struct residency_request 
 		 r->declared);
 }
 
+int triads_is_known(const struct residency_found *found)
+{
+	return found->known == RESIDENCY_PROVEN || found->known == RESIDENCY_DECLARED;
+}
+
 static int triads_take(struct residency_found *found, const struct residency_request *r)
 {
 	const char *const path = getenv("MEMBW_RESIDENCY");
 	FILE *const file = path ? fopen(path, "r") : NULL;
 	char key[TRIADS_KEY_MAX], line[TRIADS_KEY_MAX] = "";
-	int known;
+	int known = RESIDENCY_UNKNOWN;
 
 	if (!file)
 		return 0;
@@ -332,20 +327,16 @@ static int triads_take(struct residency_found *found, const struct residency_req
 	found->is_earlier = fgets(line, sizeof(line), file) && strcmp(line, key) == 0 &&
 			    fscanf(file, TRIADS_EARLIER, &known, &found->bytes, &found->begins,
 				   &found->largest, &found->gbs, &found->largest_gbs) == 6 &&
-			    (known == RESIDENCY_PROVEN || known == RESIDENCY_DECLARED) &&
 			    found->bytes <= r->most;
 	fclose(file);
-	if (found->is_earlier)
-		found->known = (enum residency)known;
-	return found->is_earlier;
+	found->known = (enum residency)known;
+	return found->is_earlier = found->is_earlier && triads_is_known(found);
 }
 
 static void triads_leave(const struct residency_found *found, const struct residency_request *r)
 {
 	const char *const path = getenv("MEMBW_RESIDENCY");
-	const int is_known =
-		found->known == RESIDENCY_PROVEN || found->known == RESIDENCY_DECLARED;
-	FILE *const file = path && is_known ? fopen(path, "w") : NULL;
+	FILE *const file = path && triads_is_known(found) ? fopen(path, "w") : NULL;
 	char key[TRIADS_KEY_MAX];
 
 	if (!file)

@@ -38,6 +38,9 @@ struct residency_found {
 
 LOCAL void triads_find(struct residency_found *found, const struct residency_request *request);
 
+/* Whether it is proven or declared. */
+LOCAL int triads_is_known(const struct residency_found *found);
+
 /* Whether memory ended the search, as twice the size does not fit; else time did. */
 LOCAL int triads_lacked_memory(const struct residency_found *found,
 			       const struct residency_request *request);

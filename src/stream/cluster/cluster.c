@@ -5,7 +5,6 @@
 #include "../../harness/job/ranks.h"
 #include "../../harness/job/record_file.h"
 #include "../../harness/options.h"
-#include "../../harness/room.h"
 #include "../../harness/verdict.h"
 #include "../output/print.h"
 #include "../output/record.h"
@@ -19,7 +18,7 @@ static void must_be_alike(const struct options *o)
 	static const char *const what[] = { "repetitions", "milliseconds at most", "array sizes",
 					    "records requested" };
 	const size_t own[] = { (size_t)o->ntimes, (size_t)(1000 * o->max_seconds), o->size,
-			       o->json != NULL };
+			       options_json() != NULL };
 	size_t least[SMALLEST_MOST];
 	int i;
 
@@ -92,30 +91,14 @@ static void print_job(const struct run *run, unsigned found)
 	table_validation(&run->validation, &run->arrays, found);
 }
 
-static int put_record(const struct run *run)
-{
-	size_t size;
-	char *text = stream_record(run, &size);
-	const int recorded = !text || record_file_put(text, size);
-
-	free(text);
-	return recorded;
-}
-
 /* 1 if all records stand in the file; else each rank's own one stays. */
-static int hand_over_record(const struct run *run)
+static int hand_over_record(const char *text, size_t size)
 {
-	size_t size;
-	char *text;
-	int kept;
+	const int kept =
+		ranks_hand_over(text ? text : "", size, record_file_gather, record_file_publish);
 
-	if (!run->options.json)
-		return 1;
-	text = stream_record(run, &size);
-	kept = ranks_hand_over(text ? text : "", size, record_file_gather, record_file_publish);
 	if (kept)
 		record_file_drop();
-	free(text);
 	return kept;
 }
 
@@ -131,7 +114,7 @@ static int print_summary_of(const struct run *run, struct summary *summaries, in
 	print_job(run, summary_found(summaries, ranks_count()));
 	summary_print(summaries, ranks_count());
 	if (!kept)
-		printf("Records: one of each rank, %s.rank-N\n", run->options.json);
+		printf("Records: one of each rank, %s.rank-N\n", options_json());
 	return summary_verdict(summaries, ranks_count());
 }
 
@@ -144,8 +127,8 @@ static int report_alone(const struct run *run)
 		putchar('\n');
 	}
 	table_validation(&run->validation, &run->arrays, 1U << INCOMPLETE);
-	if (run->options.json)
-		printf("Records: one of each rank that answered, %s.rank-N\n", run->options.json);
+	if (options_json())
+		printf("Records: one of each rank that answered, %s.rank-N\n", options_json());
 	printf("invalid: incomplete: %s\nVerdict: INVALID (incomplete)\n", ranks_gave_up());
 	return EXIT_INVALID;
 }
@@ -153,17 +136,21 @@ static int report_alone(const struct run *run)
 int cluster_report(struct run *run, double own_step)
 {
 	static struct summary own, *all; /* static: a gathering may be under way at the end */
-	int recorded, valid = verdict_is_valid(), kept;
+	int recorded, kept, valid = verdict_is_valid();
+	size_t size;
+	char *text;
 
 	if (!ranks_together())
 		return report(run);
-	recorded = put_record(run);
+	text = stream_record(run, &size);
+	recorded = !text || record_file_put(text, size);
 	summarize_rank(&own, run);
 	if (!ranks_me())
 		all = room_for((size_t)ranks_count(), sizeof(*all), "ranks", "start fewer");
 	if (!ranks_gather(&own, sizeof(own), all, own_step))
 		return report_alone(run);
-	kept = hand_over_record(run);
+	kept = !options_json() || hand_over_record(text, size);
+	free(text);
 	if (ranks_me() == 0)
 		valid = print_summary_of(run, all, kept);
 	return valid && kept && recorded ? EXIT_VALID : EXIT_INVALID;

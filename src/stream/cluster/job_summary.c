@@ -2,7 +2,6 @@
 
 #include "../../harness/error.h"
 #include "../../harness/order_statistics.h"
-#include "../../harness/room.h"
 
 #include <ctype.h>
 
@@ -73,18 +72,13 @@ static int nodes_join(struct unit *units, const struct summary *summaries, int c
 	return nodes;
 }
 
+/* By Triad, the slowest last. */
 static int by_rate(const void *x, const void *y)
 {
 	const struct unit *a = x, *b = y;
 	const double p = a->mbs[KERNEL_triad], q = b->mbs[KERNEL_triad];
 
 	return p > q ? -1 : p < q ? 1 : by_name(x, y);
-}
-
-/* By Triad, the slowest last. */
-static void nodes_sort(struct unit *units, int count)
-{
-	qsort(units, (size_t)count, sizeof(*units), by_rate);
 }
 
 /* Over the VALID units, else over all; SCRATCH has room for COUNT. */
@@ -142,7 +136,7 @@ static void print_list(struct unit *units, int count, int by_rank)
 	char title[KERNEL_TITLE_MAX];
 	int i;
 
-	nodes_sort(units, count);
+	qsort(units, (size_t)count, sizeof(*units), by_rate);
 	printf("%s Rate (MB/s):\n", kernels_title(&kernels[KERNEL_triad], title));
 	for (i = 0; i < count; i++)
 		print_unit(&units[i], by_rank);

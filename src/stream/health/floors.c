@@ -37,17 +37,12 @@ void floors_set_seconds(const char *option, const char *text)
 	const double seconds =
 		option_number(option, text, SECONDS_MAX, "give seconds, as in 25 or 0.5");
 	const long us = (long)(1e6 * seconds) + 1;
-	struct sigaction action;
-	struct itimerval timer;
+	const struct sigaction action = { .sa_handler = on_time_over };
+	const struct itimerval timer = { .it_value = { us / 1000000, us % 1000000 } };
 
 	seconds_given = seconds;
 	snprintf(late, sizeof(late), "membw: MISSING not measured within %g s\n", seconds);
-	memset(&action, 0, sizeof(action));
-	action.sa_handler = on_time_over;
 	sigaction(SIGALRM, &action, NULL);
-	memset(&timer, 0, sizeof(timer));
-	timer.it_value.tv_sec = us / 1000000;
-	timer.it_value.tv_usec = us % 1000000;
 	if (setitimer(ITIMER_REAL, &timer, NULL) != 0)
 		die("no limit of '%g' s can be set", "give seconds, as in 25 or 0.5", seconds);
 }

@@ -2,7 +2,6 @@
 
 #include "../../harness/evidence/threads.h"
 #include "../../harness/machine/line_size.h"
-#include "thread_range.h"
 
 size_t share_unit = LINE / sizeof(element);
 

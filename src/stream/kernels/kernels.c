@@ -1,7 +1,5 @@
 #include "kernels.h"
 
-#include "thread_range.h"
-
 #include <ctype.h>
 
 /* --- what the kernels must give, on numbers --- */

@@ -1,8 +1,6 @@
 #include "start_values.h"
 
-#include "../../harness/openmp.h"
 #include "expect.h"
-#include "thread_range.h"
 
 enum { PAGE_ELEMENTS = 4096 / sizeof(element) };
 

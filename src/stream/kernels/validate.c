@@ -2,24 +2,10 @@
 
 #include "../../harness/verdict.h"
 #include "expect.h"
-#include "thread_range.h"
 
 /* Elements compared at once, by memcmp: as fast as memory whatever the flags,
  * while nothing is wrong. */
 enum { BLOCK = 1024 };
-
-unsigned long long bits_of(element value)
-{
-	unsigned long long wide = 0;
-	unsigned int narrow = 0;
-
-	if (sizeof(value) == sizeof(narrow)) {
-		memcpy(&narrow, &value, sizeof(narrow));
-		return narrow;
-	}
-	memcpy(&wide, &value, sizeof(value) < sizeof(wide) ? sizeof(value) : sizeof(wide));
-	return wide;
-}
 
 static int is_before(const struct wrong *x, const struct wrong *y)
 {
@@ -51,7 +37,7 @@ static void list_block(struct validation *v, const struct arrays *arrays, int ar
 	for (i = from; i < from + size; i++) {
 		wrong.found = arrays->of[array][i];
 		wrong.index = i;
-		if (bits_of(wrong.found) == bits_of(wrong.expected))
+		if (memcmp(&wrong.found, &wrong.expected, sizeof(element)) == 0)
 			continue;
 		v->wrong++;
 		list(v, &wrong);

@@ -26,6 +26,3 @@ void validate_arrays(struct validation *validation, const struct arrays *arrays,
 
 /* Compares with one value in all of them; how many elements differ. */
 size_t validate_filled(const struct arrays *arrays, element value);
-
-/* An element's bits as a number. */
-unsigned long long bits_of(element value);

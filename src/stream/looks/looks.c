@@ -2,6 +2,7 @@
 
 #include "../../harness/clock.h"
 #include "../../harness/elementary.h"
+#include "../../harness/error.h"
 #include "../../harness/evidence/threads.h"
 #include "../../harness/job/ranks.h"
 #include "../../harness/job/watchdog.h"
@@ -11,10 +12,8 @@
 #include "../../harness/metrics.h"
 #include "../../harness/openmp.h"
 #include "../../harness/order_statistics.h"
-#include "../../harness/room.h"
 #include "../../harness/verdict.h"
 #include "../kernels/expect.h"
-#include "../kernels/thread_range.h"
 #include "../kernels/validate.h"
 #include "stores.h"
 
@@ -29,19 +28,11 @@ static const char *const look_names[] = {
 
 /* --- read --- */
 
-static unsigned long long bits_of_element(element value)
-{
-	unsigned long long bits = 0;
-
-	memcpy(&bits, &value, sizeof(value));
-	return bits;
-}
-
 /* The sum of elements that all are VALUE, as read_share() adds them. */
 static uint64_t sum_expected(element value, size_t bytes)
 {
 	const size_t wide_part = bytes / WIDE_READ_STEP * WIDE_READ_STEP;
-	const uint64_t bits = bits_of_element(value);
+	const uint64_t bits = bits_of(&value, sizeof(value));
 	const uint64_t word = sizeof(element) == 8 ? bits : bits << 32 | bits;
 
 	return wide_part / 8 * word + (bytes - wide_part) / sizeof(element) * bits;
@@ -54,7 +45,7 @@ static uint64_t read_share(const element *at, size_t bytes)
 	size_t i;
 
 	for (i = wide_part / sizeof(element); i < bytes / sizeof(element); i++)
-		sum += bits_of_element(at[i]);
+		sum += bits_of(&at[i], sizeof(*at));
 	return sum;
 }
 
@@ -338,21 +329,23 @@ static double gbs(const struct looks *l, enum look look)
 	return l->complete[look] > 1 ? 1e-9 * l->of[look].rate.value : 0;
 }
 
-double looks_gain(const struct looks *l)
+/* Triad of all threads by that of half of them; 0: not looked. */
+static double gain(const struct looks *l)
 {
 	return gbs(l, LOOK_half) > 0 ? gbs(l, LOOK_ordinary) / gbs(l, LOOK_half) : 0;
 }
 
-/* With 24 bytes counted an ordinary Triad moves 32 where each store reads its line: on a saturated
- * memory the non-temporal one is 4/3 as fast.  What is missing to that was avoided. */
-double looks_avoided(const struct looks *l)
+/* The share of the lines that an ordinary store writes without reading them first, 0 to 1; -1: not
+ * told: the cores are the limit, or there is no such loop.  With 24 bytes counted an ordinary
+ * Triad moves 32 where each store reads its line: on a saturated memory the non-temporal one is
+ * 4/3 as fast.  What is missing to that was avoided. */
+static double lines_avoided(const struct looks *l)
 {
 	const double ratio =
 		gbs(l, LOOK_nt) / (gbs(l, LOOK_ordinary) > 0 ? gbs(l, LOOK_ordinary) : 1);
 	const double avoided = 1 - 3 * (ratio - 1);
 
-	if (!is_positive(gbs(l, LOOK_nt)) || !is_positive(looks_gain(l)) ||
-	    looks_gain(l) > SATURATED_GAIN)
+	if (!is_positive(gbs(l, LOOK_nt)) || !is_positive(gain(l)) || gain(l) > SATURATED_GAIN)
 		return -1;
 	return avoided < 0 ? 0 : avoided > 1 ? 1 : avoided;
 }
@@ -373,7 +366,9 @@ static int is_sure(const struct rate *rate)
 	return !rate->is_bound && rate->value > 0;
 }
 
-double looks_apart(const struct looks *l, int at)
+/* By how much a domain reads less than the middle one of the others: -0.3 is 30 %; 0 within 3 %,
+ * within its interval, or where other processes disturbed the look. */
+static double apart(const struct looks *l, int at)
 {
 	const struct rate *const rate = &l->domain[at].of.rate;
 	const double middle = middle_of_others(l, at), less = middle - rate->value;
@@ -414,13 +409,13 @@ void looks_write(const struct looks *l)
 		json_number("low", 1e-9 * l->domain[k].of.rate.low);
 		json_number("high", 1e-9 * l->domain[k].of.rate.high);
 		json_truth("is_bound", l->domain[k].of.rate.is_bound);
-		json_number("apart", looks_apart(l, k));
+		json_number("apart", apart(l, k));
 		json_close('}');
 	}
 	json_close('}');
 	json_positive("half_threads", gbs(l, LOOK_half) > 0 ? l->half_threads : 0);
-	if (looks_avoided(l) >= 0)
-		json_number("write_allocate_avoided", looks_avoided(l));
+	if (lines_avoided(l) >= 0)
+		json_number("write_allocate_avoided", lines_avoided(l));
 	json_close('}');
 }
 
@@ -429,10 +424,10 @@ static void print_domains(const struct looks *l)
 	int d;
 
 	for (d = 0; d < l->domains; d++)
-		if (looks_apart(l, d) != 0)
+		if (apart(l, d) != 0)
 			printf("NUMA domain %d reads %.1f GB/s, %.0f %% less than the others\n",
 			       l->domain[d].domain, 1e-9 * l->domain[d].of.rate.value,
-			       -100 * looks_apart(l, d));
+			       -100 * apart(l, d));
 }
 
 void looks_print_rates(const struct looks *l)

@@ -55,19 +55,8 @@ void looks_judge(const struct looks *looks);
 void looks_metric(const struct looks *looks);
 void looks_write(const struct looks *looks);
 
-/* By how much a domain reads less than the middle one of the others: -0.3 is 30 %; 0 within 3 %,
- * within its interval, or where other processes disturbed the look. */
-double looks_apart(const struct looks *looks, int at);
-
 /* Ends the line of the rates by read and write. */
 void looks_print_rates(const struct looks *looks);
 
 /* What --explain found, for people. */
 void looks_print(const struct looks *looks);
-
-/* The share of the lines that an ordinary store writes without reading them first, 0 to 1; -1: not
- * told: the cores are the limit, or there is no such loop. */
-double looks_avoided(const struct looks *looks);
-
-/* Triad of all threads by that of half of them; 0: not looked. */
-double looks_gain(const struct looks *looks);

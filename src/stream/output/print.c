@@ -123,7 +123,7 @@ void table_rates(const struct measurement *m, const char *word)
 	int k;
 
 	printf("%s%sn GB/s (%s of a rerun%s, %s at least):", word ? word : "", word ? ", i" : "I",
-	       sign_plus_minus(), facts_has_host() ? " on a steady host" : "", sign_at_least());
+	       sign(PLUS_MINUS), facts_has_host() ? " on a steady host" : "", sign(AT_LEAST));
 	for (k = 0; k < KERNELS; k++)
 		printf("%s %s %s", k ? "," : "", kernels[k].name,
 		       rate_text(&m->kernel[k].rate, 1e9));
@@ -177,8 +177,8 @@ void table_validation(const struct validation *v, const struct arrays *arrays, u
 		       "(0x%0*llx), found %.17g (0x%0*llx)\n",
 		       'a' + w->array, w->index, (const void *)at, physical ? physical : "unknown",
 		       placement_domain(at), (double)w->expected, (int)(2 * sizeof(element)),
-		       bits_of(w->expected), (double)w->found, (int)(2 * sizeof(element)),
-		       bits_of(w->found));
+		       bits_of(&w->expected, sizeof(element)), (double)w->found,
+		       (int)(2 * sizeof(element)), bits_of(&w->found, sizeof(element)));
 	}
 }
 

@@ -1,6 +1,8 @@
 #include "record.h"
 
+#include "../../harness/elementary.h"
 #include "../../harness/evidence/lost_time.h"
+#include "../../harness/job/ranks.h"
 #include "../../harness/json.h"
 #include "../../harness/memory/placement.h"
 #include "../../harness/metrics.h"
@@ -110,15 +112,12 @@ static void write_wrong(const struct wrong *w, const struct arrays *arrays)
 	json_count("index", w->index);
 	json_hex("address", (unsigned long long)(size_t)at);
 	json_text("physical", placement_physical(at, text));
-	if (placement_domain(at) >= 0)
-		json_count("numa_domain", (unsigned)placement_domain(at));
-	else
-		json_text("numa_domain", NULL);
-	json_text("host", record_host());
+	json_index("numa_domain", placement_domain(at));
+	json_text("host", ranks_node());
 	json_number("expected", (double)w->expected);
 	json_number("found", (double)w->found);
-	json_hex("expected_bits", bits_of(w->expected));
-	json_hex("found_bits", bits_of(w->found));
+	json_hex("expected_bits", bits_of(&w->expected, sizeof(element)));
+	json_hex("found_bits", bits_of(&w->found, sizeof(element)));
 	json_close('}');
 }
 
@@ -157,11 +156,14 @@ static void write_own(const void *data)
 const struct program stream_program = {
 	"stream",
 	"Measures sustainable memory bandwidth with STREAM's kernels.\n",
-	stream_option_tables,
+	stream_rows,
 	NULL,
 	"GB/s",
 	write_own,
 	.headline = "triad",
+#ifdef MEMBW_MPI
+	.more = stream_rows_of_job,
+#endif
 };
 
 char *stream_record(const struct run *run, size_t *size)

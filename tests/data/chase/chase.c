@@ -10,7 +10,6 @@ static const struct option_row rows[] = {
 	  .least = 1, .most = 1 << 20 },
 	{ 0 },
 };
-static const struct option_row *const tables[] = { rows, NULL };
 
 enum { CHAIN_BROKEN = REASONS };
 static const struct reason reasons[] = { { "chain-broken", WRONG, "the chain leads elsewhere" },
@@ -22,7 +21,7 @@ static void write_own(const void *data)
 }
 
 static const struct program chase = {
-	"chase", "Latency of memory, by a chain of loads.\n", tables, reasons, NULL, write_own, 0
+	"chase", "Latency of memory, by a chain of loads.\n", rows, reasons, NULL, write_own, 0
 };
 
 int main(int argc, char **argv)

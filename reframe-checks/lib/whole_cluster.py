@@ -17,9 +17,10 @@ from lib import batch_job, slurm_nodes
 from lib.batch_job import UNBOUND, given_or, refuse
 from lib.measurement import invalid_reasons, measurement
 from membw.errors import MembwError
+from membw.grouped import grouped
 from membw.printable import at_most, plural
 from membw.results import archive, ledger
-from membw.results.hostlist import match_expected
+from membw.results.hostlist import fold, match_expected, write_node_check
 from membw.results.record import HIGHER
 from membw.site import slurm, topology
 
@@ -32,8 +33,6 @@ WAIT_S = 300  # for the other processes, once the first process of a job has end
 RECORDS, REQUESTED = 'cluster.jsonl', 'requested.txt'
 MEASURED = ('PASS', 'FAIL', 'UNDECIDED')
 NOT_PASS = ('FAIL', 'DIED', 'UNDECIDED', 'INVALID', 'MISSING')
-# one line per node in the log for so many nodes; of more, those alone that are not PASS
-LOGGED = 64
 GONE = 'node failed, or gave no answer'
 MOST = 20  # in the reason of a failure
 AGAIN = 3  # as membw.rank.judge.AGAIN, whose numpy and scipy are not for each session
@@ -232,7 +231,6 @@ class whole_cluster(measurement):
         """By the rule of `membw rank`, with a line of each node in the node-check file."""
         # not for every session that lists the checks
         from membw.rank.ranking import rank_files
-        from membw.results.hostlist import write_node_check
 
         self.node_check = str(pathlib.Path(self.record).with_suffix('.nodecheck'))
         try:
@@ -244,9 +242,8 @@ class whole_cluster(measurement):
         self.nodes = self.ranking.counts() + left_out
 
     def tell(self) -> None:
-        """A line for each node: all of a few, of more those that are not PASS."""
-        passed = of_verdict(self.ranking.nodes, 'PASS')
-        for line in [self.nodes, *(passed if len(self.ranking.nodes) <= LOGGED else ())]:
+        """A line for nodes that are alike, those that PASS, too."""
+        for line in [self.nodes, *of_verdict(self.ranking.nodes, 'PASS')]:
             self.say(line)
         for line in [*of_verdict(self.ranking.nodes, *NOT_PASS), *self.ranking.problems]:
             self.warn(line)
@@ -298,7 +295,7 @@ class whole_cluster(measurement):
     @performance_function('nodes')
     def slow_nodes(self) -> int:
         """Must be 0: a node that stays low is a FAIL; the figures of the others stay."""
-        return len(of_verdict(self.ranking.nodes, 'FAIL'))
+        return sum(node.verdict == 'FAIL' for node in self.ranking.nodes)
 
 
 def read_lines(paths: Iterable[pathlib.Path]) -> list[dict]:
@@ -311,6 +308,6 @@ def read_lines(paths: Iterable[pathlib.Path]) -> list[dict]:
 
 
 def of_verdict(nodes: 'Iterable[Node]', *words: str) -> list[str]:
-    """'n4 FAIL copy 171 GB/s, ...' of each node with one of these verdicts."""
-    chosen = (node for node in nodes if node.verdict in words)
-    return [f'{node.name} {node.verdict} {node.reason}'.rstrip() for node in chosen]
+    """'n[4-5] FAIL copy 171 GB/s, ...' of the nodes with one of these verdicts."""
+    chosen = (((n.verdict, n.reason), n.name) for n in nodes if n.verdict in words)
+    return [f'{fold(names)} {" ".join(why)}'.rstrip() for why, names in grouped(chosen).items()]

@@ -46,7 +46,8 @@ def run(build, tmp_path):
 def test_the_sizes_are_imbs(run):
     """Sent they take a minute of a busy machine: what was chosen is enough."""
     chosen = 'const size_t largest = message_sizes.of[message_sizes.count - 1];'
-    told = 'for (int i = 0; i < message_sizes.count; i++)\n\t\tprintf("%zu ", message_sizes.of[i]);'
+    told = 'for (int i = 0; i < message_sizes.count; i++)\n'
+    told += '\t\tprintf("%zu ", message_sizes.of[i]);'
     left = (('pingpong/main.c', chosen, f'{chosen}\n\t{told}\n\tleave(0);'),)
     sizes = ' '.join(map(str, [0, *(2**i for i in range(23))]))
     assert sizes in run('--pairs', PAIR, changes=left)[1]

@@ -179,7 +179,9 @@ class _Setting:
             return verdict
         peers = plural(verdict.peers, group.what)
         tell = f'tell a loss from {least:.0%} on' if least < 1 else 'tell nothing'
-        said = f'not worse, but {peers} {tell}: compare it with more'
+        loss = group.losses[node][group.head]
+        seen = 'not worse' if loss <= MARGIN else f'worse by {loss:.1%}'
+        said = f'{seen}, but {peers} {tell}: compare it with more'
         return verdict._replace(verdict=UNDECIDED, reason=said)
 
     def _explained(self, group: Group, node: str, verdict: NodeVerdict, why: str) -> NodeVerdict:

@@ -167,6 +167,15 @@ def test_a_pass_would_have_noticed_the_loss_of_a_channel_of_twelve(judged, apart
     assert {(v.verdict, round(v.noticed, 3)) for v in verdicts} == {(word, least)}
 
 
+def test_what_is_seen_to_be_low_is_not_called_not_worse(judged):
+    """Of eight in two halves neither is the right one."""
+    found = judged([at(0.8 if i > 3 else 1.0, f'n{i}') for i in range(8)]).verdicts
+    assert {v.verdict for v in found} == {'UNDECIDED'}
+    begins = {v.node: v.reason.split(', but 7 peers tell')[0] for v in found}
+    low = {f'n{i}' for i in range(4, 8)}
+    assert begins == {n: 'worse by 20.0%' if n in low else 'not worse' for n in begins}
+
+
 @pytest.mark.parametrize('shares, word, said', [
     ((0.95, 0.96, 0.965), 'FAIL', 'all three -3.5'),
     ((0.95, 0.96, 0.969), 'PASS', 'all three -3.1'),

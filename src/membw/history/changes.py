@@ -20,7 +20,15 @@ from membw.printable import amount, plural
 from membw.results import provenance
 from membw.results.hostlist import fold
 from membw.results.record import HIGHER
-from membw.statistics.now_and_before import LEAST_BEFORE, NOW, medians_apart, steps
+from membw.statistics.now_and_before import (
+    DRIFT,
+    LEAST_BEFORE,
+    NOW,
+    STEP,
+    drift,
+    medians_apart,
+    steps,
+)
 
 LEAST = LEAST_BEFORE + NOW  # nights that a STEP needs
 MARGIN = 0.02
@@ -53,6 +61,7 @@ class Change(NamedTuple):
     is_back: bool  # the last 7 nights lie within the limit again
     cause: str  # "code_sha256 'a', before 'b'": what was run with changed in that night
     acknowledged: str = ''
+    kind: str = STEP
 
     @property
     def is_red(self) -> bool:
@@ -67,13 +76,17 @@ class Change(NamedTuple):
         who = FLEET if is_fleet else fold(self.nodes)
         one = 'the median node' if is_fleet else self.of
         whose = f'of {one} ' if is_fleet or self.nodes[1:] else ''
+        earlier, later = f'{self.nights} nights before', 'first 7 nights'
+        of_medians = f', 4 x {self.of_medians:.2%} of medians of 7'
+        if self.kind != STEP:
+            earlier, later, of_medians = f'first {self.nights} nights', f'{self.nights} nights', ''
         parts = [
-            f'{self.night} {who} STEP {self.size:+.1%} {" ".join(self.metrics)} ({self.name}): '
-            f'median {whose}of the {self.nights} nights before {amount(self.before, 5)} '
-            f'{self.unit}, of the first 7 nights {amount(self.after, 5)}',
+            f'{self.night} {who} {self.kind} {self.size:+.1%} {" ".join(self.metrics)} '
+            f'({self.name}): median {whose}of the {earlier} {amount(self.before, 5)} '
+            f'{self.unit}, of the {later} {amount(self.after, 5)}',
             f'all nodes meanwhile {self.fleet:+.1%}' if self.fleet else '',
-            f'limit {self.limit:.1%}: 2 deviations of {self.deviation:.2%}, '
-            f'4 x {self.of_medians:.2%} of medians of 7, or the margin',
+            f'limit {self.limit:.1%}: 2 deviations of {self.deviation:.2%}{of_medians}, '
+            'or the margin',
             self.cause,
             'back since' if self.is_back else '',
             f'acknowledged: {self.acknowledged}' if self.acknowledged else '',
@@ -148,8 +161,11 @@ def _of_rows(
     figure, found = series.figure, []
     samples = [np.searchsorted(row, sorted(own)).tolist() for row, own in zip(rows, begins)]
     all_steps = steps(every, margin, of_medians, samples)
-    for name, values, row, of_name in zip(names, every, rows, all_steps, strict=True):
-        for step in of_name:
+    for name, values, row, of_name, begun in zip(
+        names, every, rows, all_steps, samples, strict=True
+    ):
+        slow = drift(values, max([0, *(step.first for step in of_name), *begun]), margin)
+        for step in [*of_name, *filter(None, [slow])]:
             earlier, later = row[step.nights_before], row[list(step.nights_after)]
             before, after = (_median(series, name, at) for at in (earlier, later))
             moved = 0.0
@@ -164,7 +180,8 @@ def _of_rows(
                 step.limit, step.deviation, of_medians,
                 bool((step.size < 0) == (figure.better == HIGHER)),
                 bool(abs(last / step.before - 1) <= step.limit),
-                _cause(series, nights, name, night),
+                _cause(series, nights, name, night) if step.kind == STEP else '',
+                kind=step.kind,
             ))  # fmt: skip
     return found
 
@@ -198,8 +215,9 @@ def _merged(found: list[Change]) -> list[Change]:
     for one in (lambda c: c.nodes, lambda c: c.nodes == (FLEET,)):
         groups: dict[tuple, list[list[Change]]] = defaultdict(list)
         for change in sorted(found, key=lambda c: c.night):
-            of_key = groups[one(change), change.name, change.is_worse]
-            if of_key and days(change.night) - days(of_key[-1][0].night) <= SAME_DAYS:
+            of_key = groups[one(change), change.name, change.kind, change.is_worse]
+            is_near = of_key and days(change.night) - days(of_key[-1][0].night) <= SAME_DAYS
+            if is_near or (of_key and change.kind == DRIFT):  # which has no one night
                 of_key[-1].append(change)
             else:
                 of_key.append([change])

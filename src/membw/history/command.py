@@ -27,7 +27,7 @@ from membw.printable import plural, printable
 from membw.results.hostlist import chosen_nodes
 
 EPILOG = """\
-STEP: the last 7 nights beside the 28 before (docs/judging.md).
+STEP: the last 7 nights beside the 28 before; DRIFT: 28 beside the first 28 (docs/judging.md).
 What all nodes did in a night is taken off, and has its own line ('fleet'). Changed firmware,
 microcode, kernel, modules, board or code begins a new sample. INVALID figures and lower bounds are
 left out; at least 14 nights are needed.
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
             'judged': nights.most >= LEAST,
             'samples': nights.samples,
             'worse': sum(c.is_red for c in changes),
-            'changes': [{**c._asdict(), 'kind': 'STEP'} for c in changes],
+            'changes': [c._asdict() for c in changes],
             'problems': table.problems,
         }
         print(json.dumps(data, indent=1))

@@ -40,7 +40,7 @@ def section(
         made.tables = [tables.Table('', columns, [[one.line] for one in reversed(changes)])]
     alarms = []
     for change in red:
-        what = f'STEP {change.size:+.1%} since {change.night}'
+        what = f'{change.kind} {change.size:+.1%} since {change.night}'
         why = f'{" ".join(change.metrics)} of {change.nodes[0]}'
         alarms.append(Alarm('CHANGE', what, why, 'history'))
     return made, alarms

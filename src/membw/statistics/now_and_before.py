@@ -5,6 +5,9 @@ The limit is the largest of the margin, 2 robust deviations of these 28 nights, 
 robust deviation of medians of 7 nights in this fleet, which noise with a memory makes larger.
 Where a new sample began within the 28 nights, they are those of one sample: of the new one as
 soon as it has 7, before of the old one.
+DRIFT: since the last step or sample the median of 28 nights came to lie beyond the larger of 3 %
+and 2 robust deviations of the median of the first 28, and the newest 28 do: what falls so slowly
+that the nights before fall, too.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,6 +22,8 @@ from membw.statistics import MAD_TO_SIGMA
 
 NOW, MOST_OF_NOW, BEFORE = 7, 6, 28
 LEAST_BEFORE = 7  # nights, at the beginning of a series
+DRIFT_MARGIN = 0.03
+STEP, DRIFT = 'STEP', 'DRIFT'
 TOGETHER = 64  # series: their windows fit a cache
 
 
@@ -33,6 +38,7 @@ class Step(NamedTuple):
     after: float
     limit: float
     deviation: float  # of the nights before
+    kind: str = STEP
 
     @property
     def size(self) -> float:
@@ -71,6 +77,23 @@ def steps(
             both = _of_row(now[row], windows[row], before[row], least)
             found[places[row]] = sorted(both, key=lambda step: step.first)
     return found
+
+
+def drift(values: NDArray, begin: int, margin: float) -> Step | None:
+    """That of values[begin:], as of the first night in which it shows."""
+    part = values[begin:]
+    if len(part) < 2 * BEFORE:
+        return None
+    before = float(np.median(part[:BEFORE]))
+    deviation = MAD_TO_SIGMA * float(np.median(np.abs(part[:BEFORE] / before - 1)))
+    limit = max(DRIFT_MARGIN, margin, 2 * deviation)
+    if abs(np.median(part[-BEFORE:]) / before - 1) <= limit:
+        return None
+    after = np.median(sliding_window_view(part[BEFORE:], BEFORE), axis=1)
+    first = BEFORE + int(np.argmax(np.abs(after / before - 1) > limit))
+    earlier, own = (range(at, at + BEFORE) for at in (begin, begin + first))
+    return Step(own[0], own[-1], earlier, own, before, float(after[first - BEFORE]), limit,
+                deviation, DRIFT)  # fmt: skip
 
 
 def _of_row(now: NDArray, windows: NDArray, before: NDArray, least: float) -> Iterator[Step]:

@@ -154,6 +154,25 @@ def test_bounds_and_invalid_figures_are_left_out(tmp_path):
     assert not changes(tmp_path, rows)
 
 
+@pytest.mark.parametrize('nodes, who', [(1, 'n001'), (5, 'n001'), (5, 'fleet')])
+@pytest.mark.parametrize('fall, count', [(0.025, 0), (0.06, 1)])
+def test_what_falls_slowly_is_found_once(tmp_path, nodes, who, fall, count):
+    """No window of 28 nights shows 0.05 % a night."""
+
+    def share(n, day):
+        return 1 - fall * day / 110 * (who == 'fleet' or n == 1)
+
+    rows = []
+    for day in range(110):
+        slow = {n: share(n, day) for n in range(1, nodes + 1)}
+        rows += made.fleet(nodes, days=(day,), noise=0.003, slow=slow, seed=day)
+    found = changes(tmp_path, rows)
+    assert [(c.kind, c.nodes, c.is_red) for c in found] == [('DRIFT', (who,), True)] * count
+    assert all('DRIFT -3.' in c.line and 'of the first 28 nights' in c.line for c in found)
+    new_sample = with_facts(rows, 56, nodes=range(1, nodes + 1), memory_channels=7)
+    assert changes(tmp_path, new_sample) == []
+
+
 @pytest.fixture(scope='module')
 def store(tmp_path_factory):
     rows = nights(lambda n, day: 0.95 if n == 7 and day >= 40 else 1.0)

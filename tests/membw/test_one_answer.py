@@ -56,6 +56,9 @@ FAULTS = {
          'missing': [BUS]}], 'DIED'),
     'refused': ([{**made.record('n011'), 'metrics': {},
                   'missing': [{**BUS, 'died': False, 'why': 'no such preset'}]}], 'MISSING'),
+    'no figure, not proven': ([made.record('n011', **NOT_PROVEN) | {'metrics': {}}], 'UNDECIDED'),
+    'no figure, wrong': ([made.record('n011', verdict='INVALID', reasons=[WRONG])
+                          | {'metrics': {}}], 'INVALID'),
     'sound, in GiB/s': ([made.record('n011', rows=in_gib(made.stream()))], 'PASS'),
     'below its reference': ([made.record(
         'n011', case={'references': {'triad': [200.0, -0.02, 0.1]}})], 'FAIL'),

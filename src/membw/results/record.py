@@ -22,11 +22,12 @@ REFRAME = 'reframe'  # the `program` of a site's own test (results/site_tests.py
 HIGHER: Literal['higher'] = 'higher'
 LOWER: Literal['lower'] = 'lower'
 VALID, INVALID, UNDECIDED = 'VALID', 'INVALID', 'UNDECIDED'
+BOM = b'\xef\xbb\xbf'  # as Windows begins a text
 AHEAD_S = 86_400  # a clock may be so much ahead of this machine's
 CLOCK_S = 120  # by less no clock is off
 # RFC 1123, and the underscore of some sites: a name that a scheduler, a shell and a node-check
 # file read as one name
-HOST = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]*')
+HOST = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,252}')
 # of other tests: nodes that measured together, as hostlist.fold names them
 SET = re.compile(r'[A-Za-z0-9][A-Za-z0-9._,\[\]-]*')
 METRIC = re.compile(r'[A-Za-z0-9_.+:/@%-]+')
@@ -331,8 +332,8 @@ class Record(Struct):
     @property
     def stands(self) -> str:
         """The metric that stands for the record: the headline, else the last; '' of none."""
-        names = [*self.measured]
-        return (self.headline or '') if self.headline in names else ['', *names][-1]
+        known = (n for n in (self.headline, *reversed(self.metrics)) if n in self.metrics)
+        return next((n for n in known if self.metrics[n].value is not None), '')  # type: ignore
 
 
 _RECORD = msgspec.json.Decoder(Record)
@@ -344,6 +345,7 @@ _PARTS: dict[str, Any] = {
     'build': msgspec.json.Decoder(Build),
     'threads_on': msgspec.json.Decoder(list[Thread]),
 }
+DECIDE = 'metrics', 'reasons', 'missing', 'validation', 'peak'  # on the word; small
 _MANY = 10_000  # distinct ones that are kept
 _known: dict[tuple[str, bytes], Any] = {}
 _same: dict[tuple[str, bytes], Any] = {}
@@ -358,12 +360,15 @@ def _shared(part: str, raw: Any) -> Any:
             _known.clear()
             _same.clear()
         is_empty = text in (b'', b'null')
+        if not is_empty and _has_twice(text):
+            raise ValueError(f"'{part}' has a key twice")
         try:
             found = _PARTS[part].decode(
                 (b'[]' if part == 'threads_on' else b'{}') if is_empty else text
             )
         except msgspec.ValidationError as err:
-            raise ValueError(str(err).replace('$.', f'{part}.')) from err
+            said = str(err) if ' - at `$' in str(err) else f'{err} - at `$`'
+            raise ValueError(said.replace('$', part)) from err
         if part == 'threads_on':
             found = ' '.join(str(thread.affinity) for thread in found)
         elif part != 'case':  # what is free now is in no declaration: equal ones are one object
@@ -414,6 +419,7 @@ def read_record(line: bytes) -> Record:
 
     A record that has a key twice is refused: nobody knows which of the two is meant.
     """
+    line = line.removeprefix(BOM)
     try:
         record = _RECORD.decode(line)
     except msgspec.ValidationError as err:
@@ -422,7 +428,7 @@ def read_record(line: bytes) -> Record:
         raise BadRecord(f'not JSON: {printable(str(err))[:80]}') from err
     _refuse_twice(record, line)
     record.seconds  # noqa: B018  # of another century: refused
-    if not record.missing and not record.is_measured:
+    if record.verdict == VALID and not record.missing and not record.is_measured:
         raise BadRecord("'metrics' is empty: nothing was measured")
     return record
 
@@ -445,20 +451,25 @@ def _refuse_twice(record: Record, line: bytes) -> None:
     least = len(_encode(parts))
     # as our programs write it, with a space after each comma and colon, or without any
     is_whole = len(line.strip()) in (least, least + 2 * len(parts) - 1)
-    of_parts = sum(len(part.record.metrics) for part in record.parts if part.record)
-    names = bytes(parts['metrics']).count(b'"better":') - len(record.metrics)
-    names += bytes(parts['parts']).count(b'"better":') - of_parts if record.parts else 0
-    if not is_whole or names > 0:
-        again = _encode(msgspec.json.decode(line))  # is anything lost?
-        if again.count(b'":') < line.count(b'":') + line.count(b'" :'):
-            raise BadRecord('not a record: a key is given twice')
+    if record.parts:
+        metrics = sum(len(part.record.metrics) for part in record.parts if part.record)
+        is_whole = is_whole and bytes(parts['parts']).count(b'"better":') == metrics
+    own = (bytes(parts[name]) for name in DECIDE if name in parts)
+    if not is_whole and _has_twice(line) or any(map(_has_twice, own)):
+        raise BadRecord('not a record: a key is given twice')
+
+
+def _has_twice(text: bytes) -> bool:
+    """Whether an object in it loses a key when it is read."""
+    again = _encode(msgspec.json.decode(text))
+    return again.count(b'":') < text.count(b'":') + text.count(b'" :')
 
 
 def evidence(line: bytes) -> dict[str, Any]:
     """All that a record's line has, as a JSON object: for what is declared nowhere here, the
     evidence of its program. BadRecord as `read_record`."""
     read_record(line)
-    return msgspec.json.decode(line)
+    return msgspec.json.decode(line.removeprefix(BOM))
 
 
 def evidence_of(data: dict[str, Any]) -> Record:

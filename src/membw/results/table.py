@@ -55,9 +55,9 @@ class Table:
 
     def choose(self, nodes: str) -> None:
         """Keeps the figures of the nodes that the text names."""
-        those = chosen_nodes(
-            nodes, {f.node for f in self.figures} | {one.node for one in self.lost}
-        )
+        known = {*self.seen} | {f.node for f in self.figures} | {one.node for one in self.lost}
+        those = chosen_nodes(nodes, known)
+        self.seen = {node: when for node, when in self.seen.items() if node in those}
         self.figures = [f for f in self.figures if f.node in those]
         self.lost = [one for one in self.lost if one.node in those]
 

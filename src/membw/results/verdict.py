@@ -12,13 +12,14 @@ KNOWN     outside its reference, as a known issue says (ReFrame's xfail)
 XPASS     within its reference, although a known issue says otherwise: delete that entry
 """
 
+import math
 from collections.abc import Iterable
 
 import msgspec
 
 from membw.printable import amount
 from membw.results.figure import Figure
-from membw.results.record import REFRAME, Facts
+from membw.results.record import RATES, REFRAME, Facts
 
 PASS, FAIL, INVALID, UNDECIDED = 'PASS', 'FAIL', 'INVALID', 'UNDECIDED'
 DIED, MISSING, KNOWN, XPASS = 'DIED', 'MISSING', 'KNOWN', 'XPASS'
@@ -72,7 +73,8 @@ def beyond_peak(figure: Figure) -> float:
     record = figure.of.record
     if not record or not figure.is_headline or record.program not in OF_MEMORY:
         return 0.0
-    given = record.peak.value if record.peak and record.peak.unit == 'GB/s' else None
+    peak = record.peak
+    given = (peak.value or 0) * RATES.get(peak.unit, 0) if peak else 0
     top = given or _peak_of(record.facts)
     return top if top and figure.unit == 'GB/s' and figure.value > (1 + TOO_GOOD) * top else 0.0
 
@@ -136,6 +138,13 @@ def limits(figure: Figure) -> tuple[float | None, float | None]:
     parts = figure.reference_low, figure.reference_high
     low, high = (None if p is None else figure.reference * (1 + p) for p in parts)
     return low, high
+
+
+def to_limit(figure: Figure) -> float:
+    """The loss from which on a figure that is within its reference would not be."""
+    low, high = limits(figure)
+    end = low if figure.better == 'higher' else high
+    return math.inf if end is None else abs(1 - end / figure.value)
 
 
 def of_case(figures: Iterable[Figure]) -> str:

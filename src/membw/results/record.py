@@ -333,7 +333,7 @@ class Record(Struct):
     def stands(self) -> str:
         """The metric that stands for the record: the headline, else the last; '' of none."""
         known = (n for n in (self.headline, *reversed(self.metrics)) if n in self.metrics)
-        return next((n for n in known if self.metrics[n].value is not None), '')  # type: ignore
+        return next((n for n in known if self.metrics[n].value is not None), '')
 
 
 _RECORD = msgspec.json.Decoder(Record)

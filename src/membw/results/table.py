@@ -130,7 +130,7 @@ def read_table(
     for path in paths:
         try:
             for name, stream, is_ours in _files(path, table):
-                for one in _read(name, stream, is_ours, table, wanted):
+                for one in _readable(_read(name, stream, is_ours, table, wanted), name, table):
                     record = one.record
                     if not wanted.takes(record.case.test or record.program, one.time):
                         continue
@@ -209,8 +209,16 @@ def _files(path: str, table: Table) -> Iterator[tuple[str, IO[bytes], bool]]:
         table.problems += unreadable_folders(folder)
         is_ours = folder.name in OURS
         every = (f for f in folder.rglob('[!.]*') if f.suffix in ENDINGS or RESCUED.search(f.name))
-        for file in sorted(f for f in every if f.is_file()):
-            with naming(file), open(file, 'rb', BUFFER) as stream:
+        for file in sorted(every):
+            if not file.is_file():  # nor a link to one
+                table.problems += [f"'{file}': not a file"] * is_ours
+                continue
+            try:
+                stream = open(file, 'rb', BUFFER)
+            except OSError as err:  # another user's: it stops nobody
+                table.problems.append(f"'{file}': {err.strerror}")
+                continue
+            with stream:
                 yield str(file), stream, is_ours
     else:
         with naming(path), open(path, 'rb', BUFFER) as stream:
@@ -227,6 +235,14 @@ def _lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     for line in stream:
         yield offset, line
         offset += len(line)
+
+
+def _readable(lines: Iterator[Line], name: str, table: Table) -> Iterator[Line]:
+    """Those before a disk gives no more."""
+    try:
+        yield from lines
+    except OSError as err:
+        table.problems.append(f"'{name}': {err.strerror}")
 
 
 def _read(

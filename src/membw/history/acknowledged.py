@@ -12,10 +12,10 @@ from membw.history.changes import SAME_DAYS, Change, days
 from membw.printable import printable
 
 
-def apply(changes: Sequence[Change], path: str) -> list[Change]:
+def apply(changes: Sequence[Change], path: str, problems: list[str]) -> list[Change]:
     """The changes, with the reason of the entry for their node and night (3 days more or less);
-    of several nodes only where each has one."""
-    entries = _read(path) if os.path.exists(path) else []
+    of several nodes only where each has one. A damaged line goes to `problems`."""
+    entries = _read(path, problems) if os.path.exists(path) else []
     found = []
     for change in changes:
         near = [e for e in entries if abs(days(change.night) - days(e['night'])) <= SAME_DAYS]
@@ -24,7 +24,7 @@ def apply(changes: Sequence[Change], path: str) -> list[Change]:
     return found
 
 
-def _read(path: str) -> list[dict]:
+def _read(path: str, problems: list[str]) -> list[dict]:
     entries = []
     for number, line in enumerate(read_text(path).splitlines(), 1):
         try:
@@ -32,8 +32,7 @@ def _read(path: str) -> list[dict]:
             days(entry['night'])
             entries.append({key: str(entry[key]) for key in ('node', 'night', 'reason')})
         except (ValueError, TypeError, KeyError, RecursionError) as err:
-            fact = f'{path}:{number}: not an acknowledgement: {err}'
-            raise MembwError(fact, 'fix or delete this line') from err
+            problems.append(f'{path}:{number}: not an acknowledgement: {err}')
     return entries
 
 

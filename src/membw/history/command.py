@@ -46,8 +46,8 @@ def run(args: argparse.Namespace) -> int:
 
     paths = args.results or [os.path.join(root(), 'results', 'records')]
     table, nights = read_nights(paths, wanted=wanted_of(args, 0.0))  # --since is of changes
-    table.say()
     if not nights.nodes:
+        table.say()
         raise MembwError(f"nothing to judge in '{' '.join(paths)}'", "'membw run' measures")
     since = _since(args.since, max(nights.nights))
     nodes = chosen_nodes(args.node, nights.nodes) if args.node else set()
@@ -55,7 +55,9 @@ def run(args: argparse.Namespace) -> int:
     file = args.acknowledged or os.path.join(root(), 'results', 'acknowledged.jsonl')
     if args.acknowledge:
         acknowledged.acknowledge(file, changes, *args.acknowledge)
-    changes = [c for c in acknowledged.apply(changes, file) if c.found >= since]
+    changes = acknowledged.apply(changes, file, table.problems)
+    changes = [c for c in changes if c.found >= since]
+    table.say()
     changes = [c for c in changes if not nodes or nodes & {*c.nodes}]
     data = text.as_json(nights, changes, table.problems)
     lines = tables.as_text(text.as_blocks(nights, changes))

@@ -69,7 +69,8 @@ def word_of(node: str, table: Table) -> Word:
     named = '; '.join(dict.fromkeys(cause.text for cause in causes))
     why = '; '.join(filter(None, [named, why]))
     noticed = max((one.verdict.noticed for one in every), default=math.inf)
-    newest = max(own, key=lambda f: f.time).of.record if own else None
+    runs = [*(f.of for f in own), *(one.of for one in table.lost if one.node == node)]
+    newest = max(runs, key=lambda of: of.time).record if runs else None
     return Word(node, word, why, noticed, causes, every, newest)
 
 

@@ -196,11 +196,13 @@ def died(table: Table) -> dict[str, Node]:
     lost = sorted(unmeasured(table), key=lambda one: one.time)
     every = [f.time for f in table.figures] + [one.time for one in table.lost]
     begin = max(every, default=0.0) - table.together_s
-    return {
-        one.node: _of_set(one.node, Node(one.node, one.word, one.text))
-        for one in lost
-        if one.node and one.time >= begin
-    }
+    by_node = grouped((one.node, one) for one in lost if one.node and one.time >= begin)
+    made = {}
+    for node, of in by_node.items():
+        word = worst(one.word for one in of)
+        why = '; '.join(dict.fromkeys(one.text for one in of if one.word == word))
+        made[node] = _of_set(node, Node(node, word, why))
+    return made
 
 
 def unmeasured(table: Table) -> list[Lost]:

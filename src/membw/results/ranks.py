@@ -55,7 +55,8 @@ def _lost(of: Measurement, record: Record) -> list[Lost]:
     """What it lacks; without a figure, and without a word on why, it has that of its record."""
     if not record.is_measured and not record.missing:
         return [Lost(of, False, of.reasons, of.verdict)]
-    verdicts = {part.name: part.record.verdict for part in record.parts if part.record}
+    parts = ((p.name, p.record.verdict) for p in record.parts if p.record)
+    verdicts = {name: word for name, word in parts if word != VALID}
     return [
         Lost(of, row.died, printable(row.text), verdicts.get(row.what, ''))
         for row in record.missing

@@ -206,7 +206,7 @@ DAMAGED = {
     'metrics twice': (WHOLE[:-1] + ', "metrics": {}}', 'a key is given twice'),
     'a metric twice': (WHOLE.replace('"metrics": {', '"metrics": {"triad": {"value": 1, "unit": '
                        '"GB/s", "better": "higher"}, '), 'a key is given twice'),
-    'a value twice': (WHOLE.replace('"unit": ', '"value": 7, "unit": ', 1), 'given twice'),
+    'a value twice': (WHOLE.replace('"better": ', '"value": 7, "better": ', 1), 'given twice'),
     'a word twice': (WHOLE.replace('"case": {', '"case": {"verdict": "INVALID", '), 'key twice'),
 }  # fmt: skip
 COMMANDS = 'rank {}', 'why n1 {}', 'export --format csv {}', 'history {}', 'report {} -o {}.html'

@@ -231,6 +231,9 @@ def test_two_systems_of_a_checkout_never_meet(place):
     place.fresh().does('run', 'exit 2')
     other = place.night(system='ulysses')
     assert other.status == 2 and 'not complete: run' in other.subject
+    with open(place.nights / 'thin/night.lock') as lock:  # two of one at once
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert main(['nightly', '--system', 'thin', '--night', DATE]) == 2
     assert place.calls() == CALLS * 2
     mail = (place.nights / 'thin' / DATE / 'summary.txt').read_text()
     assert mail.startswith(f'Subject: membw thin {DATE}: all is well')

@@ -94,7 +94,8 @@ class Table:
     def texts(self) -> list[list[str]]:
         """The lines of the used columns' cells, titles first."""
         lines = [[c.title for c in self.columns], *([str(c) for c in row] for row in self.rows)]
-        return [[line[i] for i in self.used()] for line in lines]
+        used = self.used()
+        return [[line[i] for i in used] for line in lines]
 
 
 Block = Table | str

@@ -31,10 +31,11 @@ MODULES = [{'size_mib': 32_768, 'configured_mts': 3200}] * 8
 
 
 def node(host='n1', day=0.0, shares=None, facts=None, counted=None, busy=None, noise=None,
-         facts_own=None, dies='', verdicts=(), **fields):  # fmt: skip
+         facts_own=None, dies='', late=(), verdicts=(), **fields):  # fmt: skip
     """`shares`: {quantity: of the healthy one, below 1 is worse}, 'late' of the last Triad;
     `noise()`: a factor of each figure; `busy`: {part: what differs from QUIET}; `dies`: a
-    part that left no record; `verdicts`: {part: (verdict, reason)} of those that are not VALID."""
+    part that left no record; `late`: parts that left one, and did not end; `verdicts`:
+    {part: (verdict, reason)} of those that are not VALID."""
     shares, noise = shares or {}, noise or (lambda: 1.0)
     parts = []
     for name, metrics in METRICS.items():
@@ -62,6 +63,8 @@ def node(host='n1', day=0.0, shares=None, facts=None, counted=None, busy=None, n
         if name in verdicts:
             record['verdict'], why = verdicts[name]
             record['reasons'] = [{'reason': why, 'detail': '', 'allowed': False}]
+        if name in late:
+            parts[-1]['why'] = 'not measured within 20 s'
         if name == dies:
             parts[-1] |= {'record': None, 'died': True, 'why': 'ended by SIGBUS (signal 7)'}
     own = {

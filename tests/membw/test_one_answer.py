@@ -44,6 +44,16 @@ FAULTS = {
     'FAIL by its own past': ([made.record('n011', word='FAIL', why='below its first runs')],
                              'FAIL'),
     'four times too good': ([made.record('n011', rows=made.stream(share=4.0))], 'UNDECIDED'),
+    'Copy four times too good': ([made.record('n011', rows=made.stream() | {'copy': made.stream(
+        share=4.0)['copy']})], 'UNDECIDED'),
+    'well again, beside a cache': ([made.record('n011', rows=made.stream(share=0.95)),
+                                    *again('n011', 1.0), *again('n001', 4.0)], 'PASS'),
+    'of yesterday alone': ([made.record('n011', -1)], 'MISSING'),
+    'other threads': ([made.record('n011', threads=4)], 'UNDECIDED'),
+    'other threads, at its reference': ([made.record(
+        'n011', threads=4, case={'references': {'triad': [180.0, -0.05, 0.1]}})], 'PASS'),
+    'sound, then wrong': ([made.record('n011'), made.record(
+        'n011', 0.001, verdict='INVALID', reasons=[WRONG])], 'INVALID'),
     'beyond the peak': ([made.record('n011', peak={'value': 100.0, 'unit': 'GB/s'})], 'UNDECIDED'),
     '--allow': ([made.record('n011', reasons=[SMALL])], 'UNDECIDED'),
     'INVALID': ([made.record('n011', verdict='INVALID', reasons=[WRONG])], 'INVALID'),
@@ -56,6 +66,9 @@ FAULTS = {
          'missing': [BUS]}], 'DIED'),
     'refused': ([{**made.record('n011'), 'metrics': {},
                   'missing': [{**BUS, 'died': False, 'why': 'no such preset'}]}], 'MISSING'),
+    'no figure, not proven': ([made.record('n011', **NOT_PROVEN) | {'metrics': {}}], 'UNDECIDED'),
+    'no figure, wrong': ([made.record('n011', verdict='INVALID', reasons=[WRONG])
+                          | {'metrics': {}}], 'INVALID'),
     'sound, in GiB/s': ([made.record('n011', rows=in_gib(made.stream()))], 'PASS'),
     'below its reference': ([made.record(
         'n011', case={'references': {'triad': [200.0, -0.02, 0.1]}})], 'FAIL'),

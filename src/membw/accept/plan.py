@@ -82,6 +82,8 @@ def _rates(protocol: Protocol) -> dict[str, float]:
 
 def _asks_for(protocol: Protocol) -> Iterator[str]:
     peak, stores = _peak_and_stores(protocol)
+    if not Path(root(), 'reframe-checks', f'{protocol.runs["test"]}.py').is_file():
+        yield f"'{protocol.runs['test']}', which is no test of membw: one of the site?"
     if protocol.runs['system'] not in systems():
         yield f"no file of '{protocol.runs['system']}' in systems/ yet: the runs need one"
     if not peak:

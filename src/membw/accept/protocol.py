@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
@@ -139,6 +140,8 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(v) for key, v in value.items()}
     if isinstance(value, list):
         return [_plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f'{value} is no figure')
     return value if isinstance(value, str | int | float | None) else str(value)
 
 

@@ -45,10 +45,12 @@ def run(args: argparse.Namespace) -> int:
     paths = args.results or [str(Path(root(), 'results'))]
     paths = [path for path in paths if args.results or Path(path).is_dir()]
     table = read_table(paths, wanted=wanted_of(args, args.since))
+    ranking = rank_table(table)  # all were compared
     if args.node:
         table.choose(args.node)
     is_newest = args.format == 'openmetrics'  # that has what is so now
     missing = rows.of_records(unmeasured(table) if is_newest else table.lost)
+    missing += rows.of_missing(ranking, table)
     if not args.node:  # a report has no node of what never ran
         folders = [path for path in paths if Path(path).is_dir()]
         reported = rows.of_reports(folders, table.problems)
@@ -57,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     if not table.figures and not missing:
         where = ' '.join(args.results) or 'results'
         raise MembwError(f"nothing was measured in '{where}'", "'membw run' measures this node")
-    words = rows.words_of(rank_table(table))
+    words = rows.words_of(ranking)
     shown = attrgetter('is_headline') if args.headline else bool
     if is_newest:
         text = openmetrics.as_text(table.figures, missing, words, shown)

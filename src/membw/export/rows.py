@@ -15,7 +15,8 @@ from membw.rank.judge import NodeVerdict
 from membw.rank.ranking import Ranking
 from membw.results import reframe
 from membw.results.figure import Figure, Lost
-from membw.results.verdict import INVALID, NO_FIGURE, missed, of_figure, worst
+from membw.results.table import Table
+from membw.results.verdict import INVALID, MISSING, NO_FIGURE, missed, of_figure, worst
 
 COLUMNS = (
     'time test parameters system partition preset pinning node verdict metric value lower_bound '
@@ -84,6 +85,13 @@ def of_records(lost: Iterable[Lost]) -> list[dict[str, str]]:
         | {'time': utc(one.time), 'node': one.node, 'verdict': one.word, 'reason': one.text}
         for one in lost
     ]
+
+
+def of_missing(ranking: Ranking, table: Table) -> list[dict[str, str]]:
+    """A row per node of the table of which no record counts now."""
+    known = table.seen.keys() - {one.node for one in table.lost}
+    gone = (n for n in ranking.nodes if n.verdict == MISSING and n.name in known)
+    return [{'node': n.name, 'verdict': MISSING, 'reason': n.reason} for n in gone]
 
 
 def of_reports(folders: Sequence[str], problems: list[str]) -> list[dict[str, str]]:

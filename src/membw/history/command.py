@@ -57,8 +57,8 @@ def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
     paths = args.results or [os.path.join(root(), 'results', 'records')]
     table, nights = read_nights(paths, wanted=wanted_of(args, 0.0))  # --since is of changes
-    table.say()
     if not nights.nodes:
+        table.say()
         raise MembwError(f"nothing to judge in '{' '.join(paths)}'", "'membw run' measures")
     since = _since(args.since, max(nights.nights))
     nodes = chosen_nodes(args.node, nights.nodes) if args.node else set()
@@ -66,7 +66,9 @@ def run(args: argparse.Namespace) -> int:
     file = args.acknowledged or os.path.join(root(), 'results', 'acknowledged.jsonl')
     if args.acknowledge:
         acknowledge(file, changes, *args.acknowledge)
-    changes = [c for c in acknowledged(changes, file) if c.found >= since]
+    changes = acknowledged(changes, file, table.problems)
+    changes = [c for c in changes if c.found >= since]
+    table.say()
     changes = [c for c in changes if not nodes or nodes & {*c.nodes}]
     said, short = verdict(nights, changes), short_sample(nights)
     if args.json:
@@ -105,10 +107,10 @@ def _since(text: str | None, newest: str) -> str:
 # --- known changes: shown, but no alarm. A file of JSON lines
 
 
-def acknowledged(changes: Sequence[Change], path: str) -> list[Change]:
+def acknowledged(changes: Sequence[Change], path: str, problems: list[str]) -> list[Change]:
     """The changes, with the reason of the entry for their node and night (3 days more or less);
-    of several nodes only where each has one."""
-    entries = _read(path) if os.path.exists(path) else []
+    of several nodes only where each has one. A damaged line goes to `problems`."""
+    entries = _read(path, problems) if os.path.exists(path) else []
     found = []
     for change in changes:
         near = [e for e in entries if abs(days(change.night) - days(e['night'])) <= SAME_DAYS]
@@ -117,7 +119,7 @@ def acknowledged(changes: Sequence[Change], path: str) -> list[Change]:
     return found
 
 
-def _read(path: str) -> list[dict]:
+def _read(path: str, problems: list[str]) -> list[dict]:
     entries = []
     for number, line in enumerate(read_text(path).splitlines(), 1):
         try:
@@ -125,8 +127,7 @@ def _read(path: str) -> list[dict]:
             days(entry['night'])
             entries.append({key: str(entry[key]) for key in ('node', 'night', 'reason')})
         except (ValueError, TypeError, KeyError, RecursionError) as err:
-            fact = f'{path}:{number}: not an acknowledgement: {err}'
-            raise MembwError(fact, 'fix or delete this line') from err
+            problems.append(f'{path}:{number}: not an acknowledgement: {err}')
     return entries
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from membw.results import provenance
-from membw.results.figure import Figure, Measurement, figures_of
+from membw.results.figure import Figure, Measurement, figure_of
 from membw.results.record import RATES, VALID, Metric
 from membw.results.setting import Setting
 from membw.results.site_tests import Wanted
@@ -80,7 +80,7 @@ class Nights:
         }
         for name in values:
             if name not in runs.values:
-                runs.figures[name] = figures_of(of.record)[name]
+                runs.figures[name] = figure_of(of, name, metrics[name], of.record)
                 runs.values[name] = array('d', [math.nan]) * len(runs.node)
         for name, column in runs.values.items():
             column.append(values.get(name, math.nan))

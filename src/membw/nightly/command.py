@@ -15,6 +15,7 @@ from membw.files import write_whole
 from membw.moments import night_of
 from membw.nightly import measured, summary
 from membw.nightly.night import Night, opened
+from membw.results.run_lock import alone
 from membw.run.session import partitions_of
 from membw.site import systems
 
@@ -63,12 +64,13 @@ def run(args: argparse.Namespace) -> int:
     # of which Slurm knows the nodes
     fleets = (p for p in partitions_of(system) if 'flexible' in p['features'])
     names = [] if args.checks else [part['name'] for part in fleets]
-    night = opened(nights, args.night or night_of(time.time()), options, names)
-    print(f'nightly: {night.folder.name} {night.said}'.rstrip(), flush=True)
-    try:
-        measure_and_judge(night, args.within, time.monotonic() + 60 * args.minutes)
-    finally:
-        text = summary.write(night, system, args.mail_to)
+    with alone(f'nights/{system}/night'):
+        night = opened(nights, args.night or night_of(time.time()), options, names)
+        print(f'nightly: {night.folder.name} {night.said}'.rstrip(), flush=True)
+        try:
+            measure_and_judge(night, args.within, time.monotonic() + 60 * args.minutes)
+        finally:
+            text = summary.write(night, system, args.mail_to)
     print(text)
     return night.status
 

@@ -100,7 +100,9 @@ def compare(night: Night, cases: list[dict], hosts: set[str]) -> None:
     """Writes what was measured; what earlier nights had and this one has not is a problem."""
     date, options = night.folder.name, night.state.options
     rows: dict[str, Last] = {}
-    before = earlier(night.folder)
+    before, damaged = earlier(night.folder)
+    if damaged and not before:
+        night.state.problems['nights'] = [f'{damaged[0]}: its rows and nodes are not expected']
     for one in before:
         rows |= {r: last for r, last in one.rows.items() if last.night >= rows.get(r, last).night}
     arrived, absent = tonight(cases)
@@ -123,14 +125,17 @@ def compare(night: Night, cases: list[dict], hosts: set[str]) -> None:
     night.write()
 
 
-def earlier(folder: Path) -> list[Measured]:
-    """Of RECENT nights that were measured before this one, oldest first."""
+def earlier(folder: Path) -> tuple[list[Measured], list[str]]:
+    """Of RECENT nights that were measured before this one, oldest first; what cannot be read."""
     found: list[Measured] = []
+    damaged = []
     for file in sorted(folder.parent.glob(f'2*/{FILE}'), reverse=True):
         if file.parent.name < folder.name and len(found) < RECENT:
-            with contextlib.suppress(OSError, ValueError, RecursionError):  # an older one has it
+            try:
                 found.append(msgspec.json.decode(file.read_bytes(), type=Measured))
-    return found[::-1]
+            except (OSError, ValueError, RecursionError) as err:  # an older one has it
+                damaged.append(f"'{file}' cannot be read ({err})")
+    return found[::-1], damaged
 
 
 def tonight(cases: list[dict]) -> tuple[set[str], dict[str, str]]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import pathlib
+import re
 import shlex
 import signal
 import subprocess
@@ -126,7 +127,10 @@ def opened(system: pathlib.Path, date: str, options: list[str], fleets: list[str
     was stopped is continued; one that is finished, was of another command or cannot be read stays
     as it is: DATE.2 is new."""
     steps = [*FIRST, *(f'{CAMPAIGN}{name}' for name in fleets), *LAST]
-    attempts = sorted(system.glob(f'{date}*'), key=lambda path: int(path.name[11:] or 1))
+    # copies that somebody put beside them have other names
+    named = re.compile(rf'{date}(?:\.(\d+))?')
+    found = {int(m[1] or 1): p for p in system.glob(f'{date}*') if (m := named.fullmatch(p.name))}
+    attempts = [path for _, path in sorted(found.items())]
     said = ''
     if attempts:
         try:
@@ -138,11 +142,12 @@ def opened(system: pathlib.Path, date: str, options: list[str], fleets: list[str
             elif all(step.is_ended for step in state.steps.values()):
                 said = 'is finished'
             else:
+                datetime.fromisoformat(state.begun)
                 return Night(attempts[-1], state)
         except (OSError, ValueError, RecursionError) as err:
             said = f'cannot be read ({STATE}: {err})'
         said = f'{attempts[-1].name} {said}: measured anew'
-    folder = system / (f'{date}.{len(attempts) + 1}' if attempts else date)
+    folder = system / (f'{date}.{max(found) + 1}' if attempts else date)
     folder.mkdir(parents=True)
     begun = datetime.now().isoformat(timespec='seconds')
     night = Night(folder, State(options, begun, {name: Step() for name in steps}), said)

@@ -9,8 +9,9 @@ from membw.node.causes import NAMES, differing
 from membw.node.quantities import BY_METRIC
 from membw.node.word import Compared, Word
 from membw.printable import amount, printable
+from membw.results.figure import figures_of, headline
 from membw.results.record import Record
-from membw.results.verdict import FAIL, PASS
+from membw.results.verdict import FAIL, INVALID, PASS
 from membw.tables import Cell, Column, Table
 
 COLUMNS = (
@@ -33,6 +34,8 @@ def screen(found: Word, more: Sequence[str] = ()) -> list[str | Table]:
     blocks: list[str | Table] = [f'{found.node}  {found.text}']
     if found.word == PASS and found.noticed < math.inf:
         blocks.append(f'A loss from {found.noticed:.1%} on would have been seen.')
+    if found.newest and not found.compared:
+        blocks += measured(found.newest)
     for cause in found.causes:
         blocks.append(f'{cause.text[0].upper()}{cause.text[1:]}: {"; ".join(cause.evidence)}')
         blocks += [f'  known from: {cause.source}', f'  next: {cause.next}']
@@ -72,6 +75,15 @@ def figures(one: Compared) -> Table:
             [Cell(name), Cell(f.value, f'{f.sign}{amount(f.value)} {f.unit}'), *cells]
         )
     return table
+
+
+def measured(node: Record) -> list[str]:
+    """What stands for each part, where nothing was compared."""
+    parts = [(part.name, part.record) for part in node.parts if part.record]
+    parts = [(name, of) for name, of in parts or [(node.program, node)] if of.verdict != INVALID]
+    found = [(name, figures_of(of)) for name, of in parts]
+    heads = ((name, headline(of)) for name, of in found if of)
+    return [f'  {name}: {f.metric} {f.sign}{amount(f.value)} {f.unit}' for name, f in heads]
 
 
 def other_processes(node: Record) -> list[str]:

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     table.say()
     if args.system:
         table.figures = [f for f in table.figures if f.system in ('', args.system)]
-    names = {f.node for f in table.figures} | {one.node for one in table.lost}
+    names = {*table.seen} | {f.node for f in table.figures} | {one.node for one in table.lost}
     if args.node not in names:
         hint = did_you_mean(args.node, names) if names else "'membw node' on it writes one"
         raise MembwError(f"no record of node '{args.node}'", hint)

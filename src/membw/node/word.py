@@ -16,7 +16,7 @@ from membw.node.causes import Cause, Seen, find
 from membw.node.quantities import BY_METRIC, counted_of, facts_of
 from membw.rank.group import MEAN, Group
 from membw.rank.judge import AGAIN, FACTS, NodeVerdict, judge, unusable
-from membw.rank.ranking import Ranking, rank_table
+from membw.rank.ranking import Ranking, by_reference, rank_table
 from membw.results import verdict
 from membw.results.figure import Figure
 from membw.results.newest import in_order
@@ -59,9 +59,9 @@ def word_of(node: str, table: Table) -> Word:
     own = [f for f in table.figures if f.node == node]
     verdicts = [v for v in ranking.verdicts if v.node == node]
     every = [one for v in verdicts if (one := _by_peers(v, ranking) or _by_past(v, own))]
-    words = [pair for one in every for pair in _words(one)]
+    words = [(one.verdict.verdict, one.verdict.reason) for one in every]
     whole = next((n for n in ranking.nodes if n.name == node), None)
-    if whole and (not every or whole.verdict in (*verdict.NO_FIGURE, INVALID)):
+    if whole and (not every or whole.verdict in (*verdict.NO_FIGURE, INVALID, FAIL)):
         words.append((whole.verdict, whole.reason))
     word = verdict.worst(w for w, _ in words)
     why = '; '.join(dict.fromkeys(why for w, why in words if w == word and why))
@@ -69,20 +69,9 @@ def word_of(node: str, table: Table) -> Word:
     named = '; '.join(dict.fromkeys(cause.text for cause in causes))
     why = '; '.join(filter(None, [named, why]))
     noticed = max((one.verdict.noticed for one in every), default=math.inf)
-    newest = max(own, key=lambda f: f.time).of.record if own else None
+    runs = [*(f.of for f in own), *(one.of for one in table.lost if one.node == node)]
+    newest = max(runs, key=lambda of: of.time).record if runs else None
     return Word(node, word, why, noticed, causes, every, newest)
-
-
-def _words(one: Compared) -> list[tuple[str, str]]:
-    """(word, why) by other nodes or its past, and by its reference; a reference that is met stands
-    for a comparison that told nothing."""
-    found = [f for f in one.figures.values() if f.reference is not None]
-    words = [(verdict.of_figure(f), verdict.missed(f)) for f in found]
-    v = one.verdict
-    if len(one.group.nodes) == 1:
-        return words or [(UNDECIDED, NOTHING)]
-    is_weak = v.verdict == UNDECIDED and not v.metric
-    return words if words and is_weak else [(v.verdict, v.reason), *words]
 
 
 def _by_peers(v: NodeVerdict, ranking: Ranking) -> Compared | None:
@@ -97,7 +86,7 @@ def _by_peers(v: NodeVerdict, ranking: Ranking) -> Compared | None:
 def _by_past(v: NodeVerdict, own: Sequence[Figure]) -> Compared | None:
     """By its first runs since a fact changed, and the newest four: low in each of them is FAIL.
     None: it was INVALID, or may be worse than it reads."""
-    valid = (f for f in own if f.setting == v.setting and f.verdict == 'VALID')
+    node, valid = v.node, [f for f in own if f.setting == v.setting and f.verdict == 'VALID']
     runs = in_order([*grouped((id(f.of), f) for f in valid).values()])
     if not runs or any(map(unusable, runs[-1])):
         return None
@@ -113,7 +102,9 @@ def _by_past(v: NodeVerdict, own: Sequence[Figure]) -> Compared | None:
     judged = judge([*first, *later[-1]], what=OWN)
     if again and judged.low:
         judged = judge([*first, *tried], [f for run in again for f in run], what=OWN)
-    own_verdict = next(one for one in judged.verdicts if one.node == v.node)
+    (own_verdict,) = by_reference([v for v in judged.verdicts if v.node == node], runs[-1])
+    if own_verdict.verdict == UNDECIDED and not first:
+        own_verdict = own_verdict._replace(reason=NOTHING)
     group = next(g for g in judged.groups if v.node in g.figures)
     return Compared(own_verdict, group, group.figures[v.node], seen_of(group, v.node))
 

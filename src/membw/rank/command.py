@@ -7,6 +7,7 @@ import sys
 from membw import tables
 from membw.arguments import FORMS, add_node, add_site_tests, wanted_of, whole
 from membw.errors import MembwError
+from membw.printable import printable
 from membw.site import slurm
 
 EPILOG = """\
@@ -64,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     expected = expected_nodes(args.nodes) if args.nodes else []
     ranking = rank_files(args.results, expected, wanted_of(args, args.since))
     for problem in ranking.problems:
-        print(f'membw: {problem}', file=sys.stderr)
+        print(f'membw: {printable(problem)}', file=sys.stderr)
     if not ranking.verdicts:
         for note in ranking.notes:
             print(f'membw: note: {note}', file=sys.stderr)

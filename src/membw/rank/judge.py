@@ -166,7 +166,8 @@ class _Setting:
             self.found.low[self.setting].append(node)
             return self._explained(group, node, self._confirmed(group, node, low), why)
         if lacks := group.lacks(node):
-            return _verdict(group, node, UNDECIDED, f'no {", ".join(lacks)}, which its peers have')
+            said = f'no {", ".join(lacks)}, which its peers have'
+            return _verdict(group, node, UNDECIDED, said, lacks[0])
         if better := _too_good(group, node):
             return _verdict(group, node, UNDECIDED, better, group.headline)
         return self._powerful(group, node)
@@ -208,9 +209,12 @@ class _Setting:
             found, runs = self._losses_again(group, node)
             is_bound = any(f.is_bound for run in runs for f in run.values())
             is_low = max(group.beyond(group.losses[node])) > 0
-            if len(found) >= AGAIN and not is_bound and not is_low and not _too_good(group, node):
+            if len(found) < AGAIN or is_bound or is_low or _too_good(group, node):
+                continue
+            losses_again = _medians(found)
+            if -losses_again[group.head] <= TOO_GOOD:
                 names.append(node)
-                losses.append(_medians(found))
+                losses.append(losses_again)
         return names, _medians(losses) if losses else None
 
     def _confirmed(self, group: Group, node: str, low: Row) -> NodeVerdict:
@@ -268,10 +272,13 @@ def _nothing(group: Group, node: str) -> str:
 
 
 def _too_good(group: Group, node: str) -> str:
-    """Why the headline of a node is better than a machine of its kind can be; '' where not."""
-    column, loss = group.head, group.losses[node][group.head]
-    limit = max(TOO_GOOD, sure_limit(max(group.peers, 2)) * group.deviations[column])
-    return f'{_loss(group, node, column)}; {TOO_GOOD_BECAUSE}' if -loss > limit else ''
+    """Why the headline of a node, or the mean of its rates, is better than a machine of its kind
+    can be; '' where not."""
+    sure, last = sure_limit(max(group.peers, 2)), len(group.columns) - 1
+    for column in group.head, last:
+        if -group.losses[node][column] > max(TOO_GOOD, sure * group.deviations[column]):
+            return f'{_loss(group, node, column)}; {TOO_GOOD_BECAUSE}'
+    return ''
 
 
 def _medians(rows: Sequence[Row]) -> Row:

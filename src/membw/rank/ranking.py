@@ -1,10 +1,12 @@
 """The verdict on every node of the newest measurement, and on every expected one without it."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
+from membw.grouped import grouped
 from membw.printable import plural
 from membw.rank.group import Group
 from membw.rank.judge import NodeVerdict, judge
@@ -12,8 +14,9 @@ from membw.rank.units import units
 from membw.results.figure import Figure, Lost, Measurement
 from membw.results.hostlist import match_expected
 from membw.results.newest import OLD_S, newest
-from membw.results.record import Record, is_set
-from membw.results.rows import Row, best
+from membw.results.record import VALID, Record, is_set
+from membw.results.reframe import parameters_of
+from membw.results.rows import Row, best, of_measurement
 from membw.results.setting import Setting
 from membw.results.site_tests import Wanted
 from membw.results.table import Table, read_table
@@ -23,17 +26,19 @@ from membw.results.verdict import (
     GOOD,
     INVALID,
     MISSING,
+    NO_FIGURE,
+    PASS,
     UNDECIDED,
     WORST_FIRST,
-    known,
     missed,
     of_figure,
+    to_limit,
     worst,
 )  # fmt: skip
 from membw.site import slurm
 
 Beside = Mapping[tuple[str, Setting], NodeVerdict]
-SHOWN = ('PASS', FAIL, INVALID, MISSING)  # counted, even where there is none
+SHOWN = (PASS, FAIL, INVALID, MISSING)  # counted, even where there is none
 
 
 class Node(NamedTuple):
@@ -77,9 +82,10 @@ class Ranking:
         return f'{plural(len(words), "node")}: {", ".join(parts)}'
 
     def beside(self) -> Beside:
-        """{(node, setting): verdict} of the nodes that were compared with others."""
-        several = {group.setting for group in self.groups if len(group.nodes) > 1}
-        return {(v.node, v.setting): v for v in self.verdicts if v.setting in several}
+        """{(node, setting): verdict}; of one node alone no more than is wrong with it."""
+        is_fleet = len({v.node for v in self.verdicts}) > 1
+        told = (v for v in self.verdicts if is_fleet or v.verdict != UNDECIDED)
+        return {(v.node, v.setting): v for v in told}
 
 
 def rank_files(
@@ -134,14 +140,19 @@ def clocks_off(figures: Iterable[Figure]) -> list[str]:
 
 
 def by_reference(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> list[NodeVerdict]:
-    """With the worse word of the comparison and of the node's references."""
+    """With the worse word of the comparison and of the node's references; references that are met
+    stand for a comparison that told nothing."""
     held: dict[tuple[str, Setting], dict[str, list[Figure]]] = {}
     for f in figures:
         if f.verdict == 'VALID' and (f.reference is not None or f.is_headline):
             held.setdefault((f.node, f.setting), {}).setdefault(f.metric, []).append(f)
     made = []
     for v in verdicts:
-        for one in (best(same) for same in held.get((v.node, v.setting), {}).values()):
+        ones = [best(same) for same in held.get((v.node, v.setting), {}).values()]
+        least = max((to_limit(one) for one in ones if one.reference is not None), default=math.inf)
+        if v.verdict == UNDECIDED and not v.metric and least < 1:
+            v = v._replace(verdict=PASS, reason='', noticed=min(least, v.noticed))
+        for one in ones:
             word = of_figure(one)
             if word != v.verdict and worst([v.verdict, word]) == word:
                 v = v._replace(verdict=word, reason=missed(one) or one.known_issue)
@@ -150,36 +161,47 @@ def by_reference(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> 
 
 
 def by_own_word(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> list[NodeVerdict]:
-    """What `membw node` found on a node, by another yardstick at another time, is evidence: where
-    it is worse than the peers' comparison it counts. A good word clears nobody."""
+    """What the newest run of a node says itself is evidence: that it is wrong, or what
+    `membw node` found by another yardstick. Where it is worse it counts; a good word clears
+    nobody."""
     newest_of: dict[tuple[str, Setting], Measurement] = {}
-    for of in (f.of for f in figures if f.of.word):
+    for of in (f.of for f in figures):
         key = of.node, of.setting
         if key not in newest_of or of.is_after(newest_of[key]):
             newest_of[key] = of
-    bad = {key: of for key, of in newest_of.items() if known(of.word) in (FAIL, DIED)}
     made = []
     for v in verdicts:
-        own = bad.get((v.node, v.setting))
-        word = worst([v.verdict, known(own.word)]) if own else v.verdict
-        if own and word != v.verdict:
-            v = v._replace(verdict=word, reason='; '.join(filter(None, [own.why, v.reason])))
+        own = newest_of[v.node, v.setting]
+        word, why = of_measurement(own)
+        is_bad = own.verdict != VALID or word in (FAIL, DIED)
+        if is_bad and word != v.verdict and worst([v.verdict, word]) == word:
+            v = v._replace(verdict=word, reason='; '.join(filter(None, [why, v.reason])))
         made.append(v)
     return made
 
 
 def with_verdicts(rows: Iterable[Row], ranking: Ranking) -> list[Row]:
-    """The rows with the worse word of their own and of the comparison of their node."""
-    found = ranking.beside().values()
-    words = {(v.node, *v.setting._replace(parameters='').series): v for v in found}
+    """The rows with the comparison's word of their node; of a report the worse word counts, and
+    of what died, or is missing."""
+    words = grouped((_case(v), v) for v in ranking.beside().values())
     made = []
     for row in rows:
-        system, _, partition = row.where.partition(':')
-        v = words.get((row.node, system, partition, row.test, '', row.preset, row.pinning))
-        if v and row.node and worst([v.verdict, row.word]) != row.word:
-            row = row._replace(word=v.verdict, reason=v.reason)
+        parameters = tuple(sorted((k, value) for k, value in row.parameters.items() if value))
+        found = words.get((row.node, row.where, row.test, row.preset, parameters), [])
+        if v := min(found, key=lambda v: WORST_FIRST.index(v.verdict), default=None):
+            is_worse = row.word != v.verdict and worst([v.verdict, row.word]) == v.verdict
+            is_of_records = row.word not in NO_FIGURE and not any(a.case for a in row.attempts)
+            if is_worse or is_of_records:
+                row = row._replace(word=v.verdict, reason=v.reason)
         made.append(row)
     return made
+
+
+def _case(v: NodeVerdict) -> tuple:
+    of = v.setting
+    named = {'pinning': of.pinning, **parameters_of(of.parameters)}
+    parameters = tuple(sorted((k, value) for k, value in named.items() if value))
+    return v.node, f'{of.system}:{of.partition}', of.test, of.preset, parameters
 
 
 def died(table: Table) -> dict[str, Node]:
@@ -188,11 +210,13 @@ def died(table: Table) -> dict[str, Node]:
     lost = sorted(unmeasured(table), key=lambda one: one.time)
     every = [f.time for f in table.figures] + [one.time for one in table.lost]
     begin = max(every, default=0.0) - table.together_s
-    return {
-        one.node: _of_set(one.node, Node(one.node, one.word, one.text))
-        for one in lost
-        if one.node and one.time >= begin
-    }
+    by_node = grouped((one.node, one) for one in lost if one.node and one.time >= begin)
+    made = {}
+    for node, of in by_node.items():
+        word = worst(one.word for one in of)
+        why = '; '.join(dict.fromkeys(one.text for one in of if one.word == word))
+        made[node] = _of_set(node, Node(node, word, why))
+    return made
 
 
 def unmeasured(table: Table) -> list[Lost]:

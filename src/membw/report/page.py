@@ -144,11 +144,12 @@ def _standing(row: Row, table: Table) -> list[str]:
 def _attention(rows: Sequence[Row], alarms: Sequence[Alarm]) -> list[Alarm]:
     """What is not PASS, by verdict and then by loss; equal reasons of one test are one line."""
     alike = grouped(((r.word, r.test, r.reason), r) for r in rows if r.word != PASS)
-    every = []
+    every, is_fleet = [], len({row.node for row in rows} - {''}) > 1
     for (word, test, why), same in alike.items():
-        names, nodes = {row.name for row in same}, {row.node for row in same}
+        names, nodes = {row.name for row in same}, sorted({row.node for row in same})
         what = same[0].name if len(names) == 1 else f'{len(names)} rows'
-        where = f' on {len(nodes)} nodes' if len(nodes) > 1 else ''
+        several = plural(len(nodes), 'node') if nodes[1:] else ' '.join(nodes)
+        where = f' on {several}' if is_fleet and several else ''
         every.append(Alarm(word, f'{test} {what}{where}', why, f'test-{test}'))
     order = [*WORST_FIRST, 'CHANGE'].index
     every = sorted([*every, *alarms], key=lambda alarm: order(alarm.verdict))

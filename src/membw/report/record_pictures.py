@@ -30,6 +30,7 @@ READ_LOADED = (
 
 TIERS = {'ns': 'Latency, ns', 'read_gbs': 'Read, GB/s', 'triad_gbs': 'Triad, GB/s'}
 READ_TIERS = 'The row is the NUMA domain of the CPUs, the column that of the memory.'
+NARROW = 340  # pixels
 MAPS = 4  # of cores: nodes that have a picture
 SHARED = ('smt', 'llc', 'domain', 'socket')  # what two CPUs may share, the innermost first
 METHODS = ('cas', 'lines', 'oneway')  # the first that was measured is drawn
@@ -41,6 +42,18 @@ READ_NODES = (
     'Time of a message, 1 is the median of all pairs. A bright row and column is a slow node, one '
     'bright cell and its mirror image a slow link.'
 )
+
+
+def drawn(best: dict, valid: Sequence[Row], table: Table) -> list[Picture]:
+    """Of the best record and of all; nobody declared these: what is damaged is no picture."""
+    try:
+        found = [*pictures(best), *maps(valid, table)]
+        [picture.draw(NARROW) for picture in found]
+        return found
+    except (TypeError, ValueError, LookupError, AttributeError) as err:
+        what = f'{valid[0].test}: its evidence cannot be drawn'
+        table.problems.append(f'{valid[0].headline.file}: {what} ({type(err).__name__}: {err})')
+        return []
 
 
 def pictures(record: dict) -> list[Picture]:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from membw.history.nights import Nights, read_nights
+from membw.rank.ranking import unmeasured
 from membw.results import reframe
 from membw.results.hostlist import chosen_nodes
 from membw.results.newest import newest
@@ -51,9 +52,10 @@ def run_of_records(table: Table, past: Nights | None = None) -> Run:
     """Of what was measured last, and with it; what is missing of it, too."""
     first, again, _ = newest(table.figures, None, table.together_s)
     every = [*first, *again]
-    times = [f.time for f in every] + [one.time for one in table.lost]
+    gone = unmeasured(table)
+    times = [f.time for f in every] + [one.time for one in gone]
     begin = max(times, default=0.0) - table.together_s
     latest = {f.setting for f in every if f.time >= begin}
-    lost = [one for one in table.lost if one.time >= begin]
+    lost = [one for one in gone if one.time >= begin]
     rows = rows_of_records([f for f in every if f.setting in latest], lost)
     return Run(rows, table, past or Nights(), notes=tuple(table.notes))

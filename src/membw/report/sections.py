@@ -38,7 +38,12 @@ def section(
     best = table.evidence(rows[0].headline) if rows[0].is_valid else {}
     metrics = figures_of(rows)
     in_series = {name for row in rows for name, f in row.figures.items() if f.series}
-    in_maps = {pair['metric'] for pair in best.get('pairs') or ()}
+    pairs = best.get('pairs')
+    in_maps = {
+        str(p.get('metric'))
+        for p in (pairs if isinstance(pairs, list) else ())
+        if isinstance(p, dict)
+    }
     single = [name for name in metrics if name not in in_series | in_maps]
     heads = [row.headline.metric for row in rows if row.figures]
     single = [name for name in single if name in heads] or single
@@ -46,7 +51,7 @@ def section(
     if 0 < len(single) <= COLUMNS and valid and not is_fleet and not is_in_head:
         made.pictures = [bar_picture(single[0], rows, peak)]
     made.pictures += [picture for row in valid[:MOST] for picture in _curves(row)]
-    made.pictures += [*record_pictures.pictures(best), *record_pictures.maps(valid, table)]
+    made.pictures += record_pictures.drawn(best, valid, table)
     if len(metrics) > COLUMNS:
         tables = series_of(benchmark, [*rows[:MOST]], metrics)
         made.tables = [
@@ -62,7 +67,8 @@ def section(
 
 def _conditions(records: Sequence[dict]) -> str:
     """Array size, threads and kind of stores: 'Measured with arrays of 120 MiB, 2 threads.'"""
-    sizes = {r['array_size'] * r.get('element_bytes', 8) for r in records if r.get('array_size')}
+    both = [(r.get('array_size'), r.get('element_bytes')) for r in records]
+    sizes = {size * (of if isinstance(of, int) else 8) for size, of in both if size}
     threads = {r['threads'] for r in records if r.get('threads')}
     stores = {stores_of(r) for r in records}
     stores -= {NOT_SAID} if sizes else stores

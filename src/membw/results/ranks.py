@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from membw.grouped import grouped
 from membw.printable import printable
-from membw.results.figure import Figure, Lost, figure_of, measurement
+from membw.results.figure import Figure, Lost, Measurement, figure_of, measurement
 from membw.results.newest import Line
 from membw.results.record import HIGHER, INVALID, UNDECIDED, VALID, Record
 from membw.results.setting import setting_of
@@ -51,20 +51,22 @@ def _jobs(records: list[Line]) -> Iterator[list[Line]]:
         yield job
 
 
-def _of_parts(record: Record | None) -> dict[str, str]:
-    """{part of `membw node`: its verdict}."""
-    parts = record.parts if record else ()
-    return {part.name: part.record.verdict for part in parts if part.record}
+def _lost(of: Measurement, record: Record) -> list[Lost]:
+    """What it lacks; without a figure, and without a word on why, it has that of its record."""
+    if not record.is_measured and not record.missing:
+        return [Lost(of, False, of.reasons, of.verdict)]
+    parts = ((p.name, p.record.verdict) for p in record.parts if p.record)
+    verdicts = {name: word for name, word in parts if word != VALID}
+    return [
+        Lost(of, row.died, printable(row.text), verdicts.get(row.what, ''))
+        for row in record.missing
+    ]
 
 
 def of_run(run: list[Line], lacking: str) -> tuple[list[Figure], list[Lost]]:
     """Of the metrics that every rank measured: rates add up, of all else the mean counts."""
     every = [measurement(*one) for one in run]
-    lost = [
-        Lost(of, row.died, printable(row.text), verdicts.get(row.what, ''))
-        for of, verdicts in ((of, _of_parts(of.record)) for of in every)
-        for row in (of.record.missing if of.record else ())
-    ]
+    lost = [row for of, one in zip(every, run, strict=True) for row in _lost(of, one.record)]
     of, first = every[0], run[0].record
     if len(run) == 1 and not lacking:
         return [figure_of(of, name, row, first) for name, row in first.measured.items()], lost

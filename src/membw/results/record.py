@@ -22,11 +22,12 @@ REFRAME = 'reframe'  # the `program` of a site's own test (results/site_tests.py
 HIGHER: Literal['higher'] = 'higher'
 LOWER: Literal['lower'] = 'lower'
 VALID, INVALID, UNDECIDED = 'VALID', 'INVALID', 'UNDECIDED'
+BOM = b'\xef\xbb\xbf'  # as Windows begins a text
 AHEAD_S = 86_400  # a clock may be so much ahead of this machine's
 CLOCK_S = 120  # by less no clock is off
 # RFC 1123, and the underscore of some sites: a name that a scheduler, a shell and a node-check
 # file read as one name
-HOST = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]*')
+HOST = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,252}')
 # of other tests: nodes that measured together, as hostlist.fold names them
 SET = re.compile(r'[A-Za-z0-9][A-Za-z0-9._,\[\]-]*')
 METRIC = re.compile(r'[A-Za-z0-9_.+:/@%-]+')
@@ -321,8 +322,8 @@ class Record(Struct):
     @property
     def stands(self) -> str:
         """The metric that stands for the record: the headline, else the last; '' of none."""
-        names = [*self.measured]
-        return (self.headline or '') if self.headline in names else ['', *names][-1]
+        known = (n for n in (self.headline, *reversed(self.metrics)) if n in self.metrics)
+        return next((n for n in known if self.metrics[n].value is not None), '')
 
 
 _RECORD = msgspec.json.Decoder(Record)
@@ -335,14 +336,22 @@ _PARTS: dict[str, Any] = {
     'threads_on': msgspec.json.Decoder(list[Thread]),
 }
 _same: dict[tuple[str, bytes], Any] = {}
+DECIDE = 'reasons', 'validation'  # on the word; mostly the same
+_OF_METRIC = [
+    f'"{name}":'.encode() for name in ('value', 'unit', 'better', 'low', 'high', 'bound')
+]
 
 
 def _decoded(part: str, text: bytes) -> Any:
-    empty = b'[]' if part == 'threads_on' else b'{}'
+    if text == b'null':
+        text = b'[]' if part == 'threads_on' else b'{}'
+    if _has_twice(text):
+        raise ValueError(f"'{part}' has a key twice")
     try:
-        return _PARTS[part].decode(empty if text == b'null' else text)
+        return _PARTS[part].decode(text)
     except msgspec.ValidationError as err:
-        raise ValueError(str(err).replace('$.', f'{part}.')) from err
+        said = str(err) if ' - at `$' in str(err) else f'{err} - at `$`'
+        raise ValueError(said.replace('$', part)) from err
 
 
 @lru_cache(1_000)
@@ -404,6 +413,7 @@ def read_record(line: bytes) -> Record:
 
     A record that has a key twice is refused: nobody knows which of the two is meant.
     """
+    line = line.removeprefix(BOM)
     try:
         record = _RECORD.decode(line)
     except msgspec.ValidationError as err:
@@ -412,7 +422,7 @@ def read_record(line: bytes) -> Record:
         raise BadRecord(f'not JSON: {printable(str(err))[:80]}') from err
     _refuse_twice(record, line)
     record.seconds  # noqa: B018  # of another century: refused
-    if not record.missing and not record.is_measured:
+    if record.verdict == VALID and not record.missing and not record.is_measured:
         raise BadRecord("'metrics' is empty: nothing was measured")
     return record
 
@@ -435,20 +445,30 @@ def _refuse_twice(record: Record, line: bytes) -> None:
     least = len(_encode(parts))
     # as our programs write it, with a space after each comma and colon, or without any
     is_whole = len(line.strip()) in (least, least + 2 * len(parts) - 1)
-    of_parts = sum(len(part.record.metrics) for part in record.parts if part.record)
-    names = bytes(parts['metrics']).count(b'"better":') - len(record.metrics)
-    names += bytes(parts['parts']).count(b'"better":') - of_parts if record.parts else 0
-    if not is_whole or names > 0:
-        again = _encode(msgspec.json.decode(line))  # is anything lost?
-        if again.count(b'":') < line.count(b'":') + line.count(b'" :'):
-            raise BadRecord('not a record: a key is given twice')
+    if record.parts:
+        metrics = sum(len(part.record.metrics) for part in record.parts if part.record)
+        is_whole = is_whole and bytes(parts['parts']).count(b'"better":') == metrics
+    text, most = bytes(parts['metrics']), len(record.metrics)
+    is_whole = is_whole and not [key for key in _OF_METRIC if text.count(key) > most]
+    own = [bytes(parts[name]) for name in DECIDE if name in parts]
+    if not is_whole and _has_twice(line) or any(map(_known_twice, own)):
+        raise BadRecord('not a record: a key is given twice')
+
+
+def _has_twice(text: bytes) -> bool:
+    """Whether an object in it loses a key when it is read."""
+    again = _encode(msgspec.json.decode(text))
+    return again.count(b'":') < text.count(b'":') + text.count(b'" :')
+
+
+_known_twice = lru_cache(1000)(_has_twice)
 
 
 def evidence(line: bytes) -> dict[str, Any]:
     """All that a record's line has, as a JSON object: for what is declared nowhere here, the
     evidence of its program. BadRecord as `read_record`."""
     read_record(line)
-    return msgspec.json.decode(line)
+    return msgspec.json.decode(line.removeprefix(BOM))
 
 
 def evidence_of(data: dict[str, Any]) -> Record:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from membw.grouped import grouped
 from membw.results import reframe, verdict
-from membw.results.figure import Figure, Lost, headline
+from membw.results.figure import Figure, Lost, Measurement, headline
 from membw.results.record import HIGHER
 from membw.results.table import Table, read_table
 
@@ -171,12 +171,17 @@ def _row(key: tuple[str, ...], rounds: list[list[Figure]], lost: list[Lost]) -> 
     attempts = [Attempt(one.word, one.text, {}) for one in lost]
     for figures in rounds:
         of, found = figures[0].of, {f.metric: f for f in figures}
-        word, reason = of.verdict, of.reasons
-        if word == 'VALID':  # then what its record says of its node
-            word, reason = verdict.known(of.word) or verdict.PASS, of.why
+        word, reason = of_measurement(of)
         attempts.append(Attempt(word, reason, found, round=0 if id(of) in own else 1))
     named = {'pinning': pinning, **reframe.parameters_of(parameters)}
     return Row(test, f'{system}:{partition}', preset, named, *judged(attempts), attempts, node)
+
+
+def of_measurement(of: Measurement) -> tuple[str, str]:
+    """(word, why) of what a record says itself: that it is wrong, or of its node."""
+    if of.verdict == 'VALID':
+        return verdict.known(of.word) or verdict.PASS, of.why
+    return of.verdict, of.reasons
 
 
 def best_first(row: Row) -> tuple[bool, bool, float]:

@@ -14,9 +14,10 @@ NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)  # Lustre without `-o 
 
 
 @contextlib.contextmanager
-def alone() -> Iterator[None]:
-    """One run at a time in a checkout: two would share stage folders and the bandwidth."""
-    path = os.path.join(root(), 'results', 'run.lock')
+def alone(what: str = 'run') -> Iterator[None]:
+    """One run at a time in a checkout: two would share stage folders and the bandwidth. Or one of
+    what else has a lock in results/."""
+    path = os.path.join(root(), 'results', f'{what}.lock')
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         file = open(path, 'w')
@@ -29,7 +30,8 @@ def alone() -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as err:
-            raise MembwError('another run is under way here', 'wait until it has ended') from err
+            fact = f'another {os.path.basename(what)} is under way here'
+            raise MembwError(fact, 'wait until it has ended') from err
         except OSError as err:
             if err.errno not in NO_LOCKS:
                 raise

@@ -262,7 +262,11 @@ def _of_stream(file: Path, text: str) -> Iterator[Raw]:
         return
     found = {name: re.search(form, text, re.M) for name, form in CONDITIONS.items()}
     rates = {m[1].lower(): float(m[2]) for m in RATES.finditer(text)}
-    is_valid = 'Solution Validates' in text
+    is_valid = 'Solution Validates' in text and 'Failed Validation' not in text
+    runs = len(RATES.findall(text)) / max(len(rates), 1)
+    if is_valid and runs != 1:
+        yield str(file), ValueError(f'{runs:g} tables of rates, as stream.c prints them, not one')
+        return
     yield str(file), {
         'name': ' '.join(['stream.c', *(f'%{name}={at[1]}' for name, at in found.items() if at)]),
         'system': '', 'partition': '', 'environ': '', 'result': 'pass' if is_valid else 'fail',

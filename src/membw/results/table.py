@@ -6,6 +6,7 @@ import io
 import math
 import os
 import re
+import statistics
 import sys
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ import msgspec
 
 from membw.errors import MembwError
 from membw.files import naming, unreadable_folders
+from membw.grouped import grouped
 from membw.printable import at_most, printable
 from membw.results import site_tests
 from membw.results.figure import Figure, Lost, Measurement, measurement
@@ -26,9 +28,9 @@ from membw.results.setting import Setting
 
 MOST_PROBLEMS = 100  # lines named per file
 KEPT = 20_000  # records before old ones are left out, where only new ones are wanted
-BOM = b'\xef\xbb\xbf'  # as Windows begins a text
 BUFFER = 2**18  # bytes: a record has some thousand
 RESCUED = re.compile(r'\.rank-\d+$|\.log\.h\d+$')  # what a rank saved by itself, old perflogs
+OURS = 'records', 'nodes'  # folders of results/ that hold nothing else
 ENDINGS = '.json', '.jsonl', '.log', '.db'
 
 
@@ -53,7 +55,9 @@ class Table:
 
     def choose(self, nodes: str) -> None:
         """Keeps the figures of the nodes that the text names."""
-        those = chosen_nodes(nodes, {one.node for one in [*self.figures, *self.lost]})
+        known = {*self.seen, *(one.node for one in [*self.figures, *self.lost])}
+        those = chosen_nodes(nodes, known)
+        self.seen = {node: when for node, when in self.seen.items() if node in those}
         self.figures = [f for f in self.figures if f.node in those]
         self.lost = [one for one in self.lost if one.node in those]
 
@@ -81,7 +85,7 @@ class Table:
         try:
             with io.BytesIO(kept) if kept else open(file, 'rb') as stream:
                 stream.seek(offset)
-                return stream.readline().removeprefix(BOM)
+                return stream.readline()
         except OSError as err:
             raise MembwError(f"cannot read '{file}' again: {err.strerror}") from err
 
@@ -113,21 +117,20 @@ def read_table(
     them, and of '-' (stdin).
 
     A folder is read through, its `records` alone where it has such a folder; JSON files that hold
-    no record are passed over. A record that is met twice counts once. MembwError: a path that
-    cannot be read. `each`: is given every measurement and its metrics. `newest_s`: the table has
-    no figure of what is older than so many seconds before the newest, and of the rest those of
-    the newest measurement of each series and of the nodes in `whole`.
+    no record are passed over, but in OURS. A record that is met twice counts once. MembwError: a
+    path that cannot be read. `each`: is given every measurement and its metrics. `newest_s`: the
+    table has no figure of what is older than so many seconds before the newest, and of the rest
+    those of the newest measurement of each series and of the nodes in `whole`.
     """
     table, known = Table(), set[int]()
     alone: list[Line] = []
     several: list[Line] = []  # of several ranks: judged together
     places: list[Place] = []
-    units: dict[tuple[Setting, str], str] = {}
     enough = KEPT
     for path in paths:
         try:
-            for name, stream, is_named in _files(path, table):
-                for one in _read(name, stream, is_named, table, wanted):
+            for name, stream, is_ours in _files(path, table):
+                for one in _readable(_read(name, stream, is_ours, table, wanted), name, table):
                     record = one.record
                     if not wanted.takes(record.case.test or record.program, one.time):
                         continue
@@ -156,7 +159,10 @@ def read_table(
     places = of_newest(since(table.newest - newest_s, places), table.together_s, whole)
     alone += [one.read(table.line_at(one.file, one.offset)) for one in places]
     for run, lacking in [*(([one], '') for one in alone), *runs_of(several)]:
-        _take(table, run, lacking, units)
+        figures, lost = of_run(run, lacking)
+        table.figures += figures
+        table.lost += lost
+    _of_one_unit(table)
     table.figures.sort(key=lambda f: f.time)
     return table
 
@@ -170,38 +176,51 @@ def _identity(record: Record) -> tuple:
     return record.host, record.rank, record.time, record.program, named, values, lost
 
 
-def _take(
-    table: Table, run: list[Line], lacking: str, units: dict[tuple[Setting, str], str]
-) -> None:
-    """The figures of a run, and what it lacks."""
-    try:
-        figures, lost = of_run(run, lacking)
-        for f in figures:
-            usual = units.setdefault((f.setting, f.metric), f.unit)
-            if usual != f.unit:
-                raise BadRecord(f"'{f.metric}' is in {f.unit}, in other records in {usual}")
-    except BadRecord as err:
-        table.problems.append(f'{run[0].file}:{run[0].line}: {err}')
-        return
-    table.figures += figures
-    table.lost += lost
+def _of_one_unit(table: Table) -> None:
+    """Leaves out records that have a metric in another unit, or direction, than most records of
+    its setting."""
+    first: dict[tuple[Setting, str], tuple[str, str]] = {}
+    odd = {
+        (f.setting, f.metric)
+        for f in table.figures
+        if first.setdefault((f.setting, f.metric), kind := (f.unit, f.better)) != kind
+    }
+    every = grouped(((f.setting, f.metric), f) for f in table.figures if odd)
+    wrong: dict[int, str] = {}
+    for figures in (every[key] for key in odd):
+        usual = statistics.mode((f.unit, f.better) for f in figures)
+        for f in (f for f in figures if (f.unit, f.better) != usual):
+            is_so = f"'{f.metric}' is in {f.unit}, {f.better} is better"
+            said = f'{f.file}:{f.line}: {is_so}; in other records in {", ".join(usual)}'
+            wrong.setdefault(id(f.of), said)
+    table.problems += wrong.values()
+    table.figures = [f for f in table.figures if id(f.of) not in wrong]
 
 
 # --- files ---------------------------------------------------------------------------------
 
 
 def _files(path: str, table: Table) -> Iterator[tuple[str, IO[bytes], bool]]:
-    """(name, stream, whether the path names this file itself)."""
+    """(name, stream, whether it is to hold records: the path names it, or it lies in OURS)."""
     if path == '-':
         table.kept_bytes['stdin'] = sys.stdin.buffer.read()
         yield 'stdin', io.BytesIO(table.kept_bytes['stdin']), True
     elif Path(path).is_dir():
         folder = Path(path, 'records') if Path(path, 'records').is_dir() else Path(path)
         table.problems += unreadable_folders(folder)
+        is_ours = folder.name in OURS
         every = (f for f in folder.rglob('[!.]*') if f.suffix in ENDINGS or RESCUED.search(f.name))
-        for file in sorted(f for f in every if f.is_file()):
-            with naming(file), open(file, 'rb', BUFFER) as stream:
-                yield str(file), stream, False
+        for file in sorted(every):
+            if not file.is_file():  # nor a link to one
+                table.problems += [f"'{file}': not a file"] * is_ours
+                continue
+            try:
+                stream = open(file, 'rb', BUFFER)
+            except OSError as err:  # another user's: it stops nobody
+                table.problems.append(f"'{file}': {err.strerror}")
+                continue
+            with stream:
+                yield str(file), stream, is_ours
     else:
         with naming(path), open(path, 'rb', BUFFER) as stream:
             if os.path.isfile(path):
@@ -215,12 +234,20 @@ def _lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     """(offset, line), one at a time: a year of a large fleet does not fit into memory."""
     offset = 0
     for line in stream:
-        yield offset, line if offset else line.removeprefix(BOM)
+        yield offset, line
         offset += len(line)
 
 
+def _readable(lines: Iterator[Line], name: str, table: Table) -> Iterator[Line]:
+    """Those before a disk gives no more."""
+    try:
+        yield from lines
+    except OSError as err:
+        table.problems.append(f"'{name}': {err.strerror}")
+
+
 def _read(
-    name: str, stream: IO[bytes], is_named: bool, table: Table, wanted: site_tests.Wanted
+    name: str, stream: IO[bytes], is_ours: bool, table: Table, wanted: site_tests.Wanted
 ) -> Iterator[Line]:
     """The records of one file; what is damaged goes to the table's problems."""
     problems: list[str] = []
@@ -232,7 +259,7 @@ def _read(
             table.site_tests[record.case.test] = None
             yield Line(record, record.seconds, name, number)
         return
-    wrong, is_any, is_ours = 0, False, is_named
+    wrong, is_any = 0, False
     for number, (offset, line) in enumerate(_lines(stream), 1):
         is_ours = is_ours or b'membw-record-' in line
         if line and not line.isspace():

@@ -12,6 +12,7 @@ KNOWN     outside its reference, as a known issue says (ReFrame's xfail)
 XPASS     within its reference, although a known issue says otherwise: delete that entry
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
@@ -20,7 +21,7 @@ import msgspec
 
 from membw.printable import amount
 from membw.results.figure import Figure
-from membw.results.record import REFRAME
+from membw.results.record import RATES, REFRAME
 
 PASS, FAIL, INVALID, UNDECIDED = 'PASS', 'FAIL', 'INVALID', 'UNDECIDED'
 DIED, MISSING, KNOWN, XPASS = 'DIED', 'MISSING', 'KNOWN', 'XPASS'
@@ -74,7 +75,8 @@ def beyond_peak(figure: Figure) -> float:
     record = figure.of.record
     if not record or not figure.is_headline or record.program not in OF_MEMORY:
         return 0.0
-    given = record.peak.value if record.peak and record.peak.unit == 'GB/s' else None
+    peak = record.peak
+    given = (peak.value or 0) * RATES.get(peak.unit, 0) if peak else 0
     top = given or _peak_of(msgspec.json.encode(record.facts))
     return top if top and figure.unit == 'GB/s' and figure.value > (1 + TOO_GOOD) * top else 0.0
 
@@ -130,6 +132,13 @@ def limits(figure: Figure) -> tuple[float | None, float | None]:
     parts = figure.reference_low, figure.reference_high
     low, high = (None if p is None else figure.reference * (1 + p) for p in parts)
     return low, high
+
+
+def to_limit(figure: Figure) -> float:
+    """The loss from which on a figure that is within its reference would not be."""
+    low, high = limits(figure)
+    end = low if figure.better == 'higher' else high
+    return math.inf if end is None else abs(1 - end / figure.value)
 
 
 def worst(words: Iterable[str]) -> str:

@@ -128,7 +128,7 @@ def series_of(title: str, rows: list[Row], metrics: dict[str, str]) -> Iterator[
     named = {stem: f'{stem}, {", ".join(of)}' for stem, of in units.items() if len(of) == 1}
     heads = (Column('at', ''), *(Column(name, named.get(name, name), True) for name in series))
     plain = Column('figure', 'figure'), Column('value', 'value', True), Column('unit', '')
-    others = [name for name in metrics if not every[name].series]
+    others = [name for name in metrics if name in every and not every[name].series]
     for row in rows:
         label = ' '.join([row.preset, *row.parameters.values()])
         of_row = f'{title}: {label}'

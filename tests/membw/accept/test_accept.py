@@ -403,6 +403,8 @@ def test_an_unsigned_protocol_is_not_accepted(judged, parties, missing):
     ({'runs__system': 'nova'}, 0, 'that is not known: nodes.peak_gbs'),
     ({'runs__preset': 'icc-nt', 'nodes__peak_gbs': 500}, 0, 'Published, non-temporal'),
     ({'contract': {'triad': 170.0}}, 0, 'Published, ordinary stores'),
+    ({'runs__test': 'strem'}, 0, "'strem', which is no test of membw"),
+    ({'contract': {'triad': float('nan')}}, 2, 'nan is no figure'),
 ])  # fmt: skip
 def test_the_plan_says_what_the_contract_asks_for(protocol, membw, changes, status, said):
     found, *out = membw('accept', protocol(**changes), '--plan')

@@ -231,6 +231,9 @@ def test_two_systems_of_a_checkout_never_meet(place):
     place.fresh().does('run', 'exit 2')
     other = place.night(system='ulysses')
     assert other.status == 2 and 'not complete: run' in other.subject
+    with open(place.nights / 'thin/night.lock') as lock:  # two of one at once
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert main(['nightly', '--system', 'thin', '--night', DATE]) == 2
     assert place.calls() == CALLS * 2
     mail = (place.nights / 'thin' / DATE / 'summary.txt').read_text()
     assert mail.startswith(f'Subject: membw thin {DATE}: all is well')
@@ -244,6 +247,9 @@ AGAIN = {
     'cannot be read': ([], ''), 'cannot be read (state.json: ': ([], '[' * 100_000),
     'cannot be read (state.json: other steps': (
         [], json.dumps({'options': FULL, 'begun': '', 'steps': {}})),
+    'cannot be read (state.json: Invalid': ([], json.dumps({
+        'options': FULL, 'begun': 'x',
+        'steps': {name: {} for name in ('run', 'campaign-thin', 'history', 'report', 'export')}})),
 }  # fmt: skip
 
 
@@ -254,6 +260,7 @@ def test_a_night_that_cannot_be_continued_is_measured_anew_and_says_so(place, sa
     first = place.night()
     if state is not None:
         (first.folder / 'state.json').write_text(state)
+    (first.folder.parent / f'{DATE} copy').mkdir()  # of a person
     kept = {file: file.read_bytes() for file in first.folder.glob('*.*') if file.is_file()}
     again = place.night(*words)
     assert again.folder.name == f'{DATE}.2' and f'{DATE} {said}' in again.mail
@@ -277,7 +284,14 @@ def test_a_row_that_ended_is_named_every_night_until_it_is_acknowledged(place):
         return place.night(date=f'2026-05-{day:02}')
 
     row = 'thin:thin stream icx-o2 pinning=omp'
-    assert dated(1, 'gcc-o2', 'icx-o2').subject == 'all is well'
+    first = dated(1, 'gcc-o2', 'icx-o2')
+    assert first.subject == 'all is well'
+    text = (first.folder / 'measured.json').read_text()
+    (first.folder / 'measured.json').write_text(text[:99])
+    done = dated(2, 'gcc-o2')  # nobody knows what was expected
+    assert done.subject == 'not complete: nights' and 'measured.json' in done.mail
+    (first.folder / 'measured.json').write_text(text)
+    shutil.rmtree(done.folder)
     for day in range(2, 17):  # longer than the nights that are read
         done = dated(day, 'gcc-o2')
         line = f'{row} since 2026-05-01: MISSING not in this run'

@@ -23,6 +23,8 @@ LOW = 'low once: measure again'
     ({'shares': {'rate': 0.8}, 'counted': {'quota_throttles': 9}}, 'UNDECIDED', 'a quota of'),
     ({'shares': {'rate': 1.3}}, 'UNDECIDED', 'too good: a cache, another size?'),
     ({'dies': 'ladder'}, 'DIED', 'ladder: ended by SIGBUS (signal 7)'),
+    ({'late': ['late']}, 'UNDECIDED', 'no triad_at_the_end'),
+    ({'late': ['tiers', 'late'], 'dies': 'stream'}, 'DIED', 'stream: ended by SIGBUS'),
     ({'verdicts': {'stream': ('INVALID', 'placement')}}, 'INVALID', 'stream: placement on n1'),
     ({'verdicts': {'ladder': ('INVALID', 'no-level')}}, 'INVALID', 'ladder: no-level on n1'),
     ({'verdicts': {'tiers': ('UNDECIDED', 'noise')}}, 'UNDECIDED', 'no read_gbs_across'),

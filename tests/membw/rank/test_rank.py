@@ -52,7 +52,7 @@ def lost(day):
 RANKED = {
     'confirmed': ([*SLOW, *further(0.94)], [], 1, 'n007 FAIL ('),
     'cleared': ([*SLOW, *further(1.0)], [], 0, 'n007 PASS ('),
-    'neither, by invalid ones': ([*SLOW, *further(0.99, **WRONG)], [], 1, 'n007 UNDECIDED ('),
+    'low, then invalid': ([*SLOW, *further(0.99, **WRONG)], [], 1, 'n007 INVALID ('),
     'dead in this measurement': ([*made.fleet(20), lost(0)], [], 1, 'n003 DIED'),
     'dead in an older one': ([*made.fleet(20), lost(-7)], [], 0, '20 PASS'),
     'expected': (SLOW, ['--nodes', 'n[001-023]'], 1, 'n[021-023] MISSING (no record)'),
@@ -82,7 +82,9 @@ def test_what_is_said_of_a_node(tmp_path, rank, records, words, status, said):
     done, text = rank(made.write(tmp_path / 'r.jsonl', records), *words)
     assert (done, said in text) == (status, True), text
     assert '--drain' in words or (' 0 FAIL' in text) == ('FAIL (' not in said)
-    assert 'n007' not in said or ('measure again' in text) == ('UNDECIDED' in said)
+    assert 'n007' not in said or ('measure again' in text) == (
+        'D (' in said and 'DIED' not in said
+    )
 
 
 def test_what_cannot_be_ranked_is_named(fleet_file, tmp_path, membw):

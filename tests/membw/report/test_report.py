@@ -214,6 +214,19 @@ def test_nothing_to_show_is_a_usage_error(tmp_path, monkeypatch, membw, words):
     assert status == 2 and err.startswith('membw: ') and not list(tmp_path.glob('*.html'))
 
 
+@pytest.mark.parametrize('evidence', [
+    {'pairs': [5]}, {'pairs': 'x'}, {'links': 'x'}, {'element_bytes': 'x'},
+    {'sizes': [1, 2], 'points': {'latency_4k_ns': [['x', 'y']]}},
+    {'points': [{'mix': None, 'part': 1, 'gbs': 1, 'ns': 1, 'counts': True}]},
+    {'pairs_of_domains': [{'cpus': 0, 'memory': 1}] * 2},
+])  # fmt: skip
+def test_evidence_that_is_damaged_is_no_picture_and_the_page_is_written(stored, membw, evidence):
+    file = stored([made_up.record(**evidence)])
+    status, _, err = membw('report', file, '--output', f'{file}.html')
+    assert status == 0 and 'a bug' not in err
+    assert 'element_bytes' in evidence or 'cannot be drawn' in open(f'{file}.html').read()
+
+
 def test_the_page_of_a_report_has_the_rows_and_the_verdict_of_the_terminal(made, tmp_path, capsys):
     made.add({'triad': metric(41.0, 40.5, 41.5)}, round=1)
     made.add({'triad': metric(42.5, 42.0, 43.0)}, round=2)

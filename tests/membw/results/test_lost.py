@@ -38,6 +38,8 @@ def test_a_record_without_a_figure_says_what_is_missing(table):
     assert lost.text == 'ended by SIGBUS (signal 7) on n7'
     found = table(record(missing=()))  # nor what is missing: it is damaged
     assert not found.lost and 'nothing was measured' in found.problems[0]
+    (lost,) = table(record(missing=(), verdict='UNDECIDED')).lost  # its word says why
+    assert (lost.word, lost.text) == ('UNDECIDED', 'no reason given')
     (lost,) = table({**record(missing=({**BUS, 'node': ''},)), 'host': ''}).lost  # of no node
     assert (lost.node, lost.text) == ('', 'ended by SIGBUS (signal 7)')
 

@@ -140,12 +140,17 @@ def test_a_metric_without_a_value_is_left_out_and_a_record_that_is_met_twice_cou
 
 
 def test_a_folder_is_read_by_its_records_and_other_json_is_passed_over(tmp_path):
-    made.write(tmp_path, [made.record()])
-    (tmp_path / 'records/build.json').write_text('{"a": 1}')
-    (tmp_path / 'reports').mkdir()
-    (tmp_path / 'reports/run.json').write_text('{"session_info": {}, "membw-record-2": 1}')
-    table = read_table([str(tmp_path)])
-    assert (len(table.figures), table.problems) == (4, [])
+    (tmp_path / 'other').mkdir()
+    made.write(tmp_path / 'other/r.jsonl', [made.record()])
+    (tmp_path / 'other/build.json').write_text('{"a": 1}')
+    assert read_table([str(tmp_path)]).problems == []
+    made.write(tmp_path, [made.record(), made.record('n2')])
+    for name, text in ('empty', ''), ('nul', '\0' * 8), ('windows', '\ufeff' + WHOLE):
+        (tmp_path / f'records/{name}.json').write_text(text)
+    (tmp_path / 'records/link.json').symlink_to('gone')
+    table = read_table([str(tmp_path)])  # there all else is damaged
+    found = [problem.split('/records/')[1][:4] for problem in table.problems]
+    assert (len(table.figures), found) == (8, ['empt', 'link', 'nul.'])
 
 
 def test_records_come_from_stdin_too(monkeypatch):
@@ -182,7 +187,8 @@ DAMAGED = {
     'bits': (with_triad(unit='Gbit/s'), 'unit'),
     'no unit': (with_triad(unit=''), 'unit'),
     'a direction': (with_triad(better='x'), 'better'),
-    'facts a text': ({'facts': 7}, 'object'),
+    'facts a text': ({'facts': 7}, "at 'facts'"),
+    'a name of 300': ({'host': 'n' * 300}, "'host' is not the name of a node"),
     'a fact a list': ({'facts': {**made.FACTS, 'cores': [1]}}, 'cores'),
     'a case': ({'case': {'test': 7}}, 'case.test'),
     'a reference': ({'case': {'references': {'triad': ['x', 0, 0]}}}, 'the reference of'),
@@ -200,6 +206,8 @@ DAMAGED = {
     'metrics twice': (WHOLE[:-1] + ', "metrics": {}}', 'a key is given twice'),
     'a metric twice': (WHOLE.replace('"metrics": {', '"metrics": {"triad": {"value": 1, "unit": '
                        '"GB/s", "better": "higher"}, '), 'a key is given twice'),
+    'a value twice': (WHOLE.replace('"better": ', '"value": 7, "better": ', 1), 'given twice'),
+    'a word twice': (WHOLE.replace('"case": {', '"case": {"verdict": "INVALID", '), 'key twice'),
 }  # fmt: skip
 COMMANDS = 'rank {}', 'why n1 {}', 'export --format csv {}', 'history {}', 'report {} -o {}.html'
 
@@ -246,10 +254,13 @@ def test_a_rate_in_another_unit_is_compared_in_GB_per_second(tmp_path, unit, fac
     assert (triad.unit, triad.value) == ('GB/s', pytest.approx(7 * factor))
 
 
-def test_a_time_in_another_unit_than_its_peers_is_left_out(tmp_path):
-    of = {unit: made.metrics({'latency': 90}, unit, 'lower') for unit in ('ns', 'us')}
-    table = table_of(tmp_path, *(made.record(f'n{u}', rows=rows) for u, rows in of.items()))
-    assert [f.node for f in table.figures] == ['nns'] and "'latency' is in us" in table.problems[0]
+@pytest.mark.parametrize('odd', [('us', 'lower'), ('ns', 'higher')])
+def test_a_time_in_another_unit_or_direction_than_its_peers_is_left_out(tmp_path, odd):
+    kinds = [odd, ('ns', 'lower'), ('ns', 'lower')]
+    rows = [made.metrics({'latency': 90}, *kind) for kind in kinds]
+    table = table_of(tmp_path, *(made.record(f'n{i}', rows=of) for i, of in enumerate(rows)))
+    assert [f.node for f in table.figures] == ['n1', 'n2']
+    assert f"'latency' is in {odd[0]}, {odd[1]} is better" in table.problems[0]
 
 
 def test_many_damaged_lines_are_counted(tmp_path):

@@ -63,9 +63,11 @@ def queue():
 
 
 def job():
+    names = {'emit_preamble': lambda job: [], 'get_option': lambda n: None}
+    scheduler = types.SimpleNamespace(registered_name='slurm', **names)
     return types.SimpleNamespace(
         sched_access=[], options=[], cli_options=[], num_tasks_per_node=1, num_cpus_per_task=2,
-        scheduler=types.SimpleNamespace(emit_preamble=lambda job: [], get_option=lambda n: None),
+        scheduler=scheduler,
     )  # fmt: skip
 
 

@@ -116,9 +116,10 @@ void shape_judge(const struct shape *s, const struct blas *blas, int threads, do
 
 	if (lasted < TICKS_LAST)
 		verdict_invalid(TOO_SHORT,
-				"%s took %.3g s, under 20 kernel ticks (%g s): too short to "
+				"%s took %s, under 20 kernel ticks (%s): too short to "
 				"count working threads",
-				shape_names[s->kind], lasted, TICKS_LAST);
+				shape_names[s->kind], seconds_text(lasted),
+				seconds_text(TICKS_LAST));
 	judge_workers(s, blas, threads);
 	judge_figures(s, stated);
 	judge_spread(s);

@@ -36,6 +36,13 @@ static void print_kernel_variables(const char *option, const char *text)
 	leave(EXIT_VALID);
 }
 
+static void set_threading(const char *option, const char *text)
+{
+	static const char *const words[] = { "none", "pthreads", "openmp", "tbb" };
+
+	requested.threading = words[option_word(option, text, words, 4)];
+}
+
 static const struct option_row rows[] = {
 	{ 'n', "size", "N",
 	  "m = n (default: square takes 0.15 s, and exceeds four last-level caches;\n"
@@ -59,12 +66,12 @@ static const struct option_row rows[] = {
 	  .text = &requested.libraries },
 	{ 0, "threading", "KIND",
 	  "threads that the library must report: none, pthreads, openmp or tbb",
-	  .text = &requested.threading },
+	  .set = set_threading },
 	{ 0, "kernel-variables", NULL,
 	  "print the variables that choose the kernels of libraries, and end",
 	  .set = print_kernel_variables },
 	{ 0, "stated", "GFLOPS", "stated peak of the node, to compare with the attainable rate",
-	  .number = &requested.stated, .most = 1000000000000, .hint = "give GFlop/s, as in 448" },
+	  .number = &requested.stated, .most = 999999, .hint = "give GFlop/s, as in 448" },
 	{ 0 },
 };
 static const struct option_row *const tables[] = { rows, NULL };

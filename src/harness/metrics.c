@@ -2,6 +2,7 @@
 
 #include "error.h"
 #include "json.h"
+#include "plural.h"
 #include "room.h"
 #include "signs.h"
 #include "verdict.h"
@@ -176,14 +177,16 @@ void metrics_print(FILE *out)
 	for (m = 0; m < metric_total; m++) {
 		const char *const bound = metric_list[m].bound;
 
-		fprintf(out, "%s: %s%s%.6g %s", metric_list[m].name,
+		fprintf(out, "%s: %s%s%s %s", metric_list[m].name,
 			!bound                        ? ""
 			: strcmp(bound, "lower") == 0 ? sign_at_least()
 			: strcmp(bound, "upper") == 0 ? sign_at_most()
 						      : "~",
-			bound ? " " : "", metric_list[m].value, metric_list[m].unit);
+			bound ? " " : "", number_text(metric_list[m].value, 6),
+			metric_list[m].unit);
 		if (metric_list[m].has_interval)
-			fprintf(out, " (%.6g to %.6g)", metric_list[m].low, metric_list[m].high);
+			fprintf(out, " (%s to %s)", number_text(metric_list[m].low, 6),
+				number_text(metric_list[m].high, 6));
 		putc('\n', out);
 	}
 }

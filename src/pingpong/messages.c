@@ -35,8 +35,6 @@ void message_sizes_read(const char *option, const char *text)
 
 	message_sizes_count = 0;
 	option_list(option, text, take_size, hint);
-	if (!message_sizes_count)
-		die("invalid value for '%s': '%s'", hint, option, text);
 	qsort(message_sizes, (size_t)message_sizes_count, sizeof(*message_sizes), by_size);
 	for (i = 0; i < message_sizes_count; i++)
 		if (!kept || message_sizes[i] != message_sizes[kept - 1])

@@ -78,7 +78,7 @@ static void take_floor(const char *option, const char *entry)
 			break;
 	if (k == FLOORS || entry[length] != '=' || floors[k] > 0)
 		die("invalid value for '%s': '%s'", HINT, option, entry);
-	floors[k] = option_number(option, entry + length + 1, 1e9, HINT);
+	floors[k] = option_number(option, entry + length + 1, 999999, HINT);
 }
 
 static void read_floors(const char *option, const char *path, char text[FLOORS_TEXT_MAX])

@@ -24,9 +24,10 @@ programs=${PROGRAMS:-$(for file in src/*/*.c; do
 	name=$(basename "$file" .c)
 	[ "$file" != "src/$name/$name.c" ] || [ "$name" = harness ] || [ "$name" = dgemm ] || echo "$name"
 done)}
-mkdir -p "$to/bin" "$to/share/membw" "$to/share/modulefiles/membw"
 for name in $programs; do
 	"${MAKE:-make}" --no-print-directory -C src PROGRAM="$name" BUILD="$build"
+	mkdir -p "$to/bin"
+	mkdir -p "$to/share/membw" "$to/share/modulefiles/membw"
 	install -m 755 "$build/$name" "$to/bin/$name"
 	install -m 644 "$build/$name.json" "$to/share/membw/$name.json"
 done

@@ -87,9 +87,9 @@ static void judge_figures(const struct shape *s, double stated)
 	repetitions_rate(&rate, s);
 	if (stated > 0 && rate.value > stated)
 		verdict_warn(TOO_GOOD,
-			     "%s reads %.1f GFlop/s, above the stated peak of %g: it is "
+			     "%s reads %.1f GFlop/s, above the stated peak of %s: it is "
 			     "wrong, or at the base clock",
-			     name, rate.value, stated);
+			     name, rate.value, number_text(stated, 6));
 }
 
 static void judge_spread(const struct shape *s)

@@ -71,7 +71,7 @@ static const struct option_row rows[] = {
 	  "print the variables that choose the kernels of libraries, and end",
 	  .set = print_kernel_variables },
 	{ 0, "stated", "GFLOPS", "stated peak of the node, to compare with the attainable rate",
-	  .number = &requested.stated, .most = 999999, .hint = "give GFlop/s, as in 448" },
+	  .number = &requested.stated, .most = 1000000000000, .hint = "give GFlop/s, as in 448" },
 	{ 0 },
 };
 static const struct option_row *const tables[] = { rows, NULL };

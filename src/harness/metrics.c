@@ -147,8 +147,8 @@ void judge_peak(const char *name, double value, const char *unit, double peak)
 {
 	if (peak > 0 && value > peak)
 		verdict_invalid(TOO_GOOD,
-				"%s reads %.1f %s, above the peak of %g %s (as given by --peak)",
-				name, value, unit, peak, unit);
+				"%s reads %.1f %s, above the peak of %s %s (as given by --peak)",
+				name, value, unit, number_text(peak, 6), unit);
 }
 
 void metrics_judge(double peak, const char *unit)

@@ -119,7 +119,7 @@ static void option_take_peak(const char *option, const char *text)
 	char hint[64];
 
 	snprintf(hint, sizeof(hint), "give %s, as in 256 or 281.6", option_program->peak_unit);
-	option_peak_given = option_number(option, text, 999999, hint);
+	option_peak_given = option_number(option, text, 1e9, hint);
 }
 
 static void option_help_row(const struct option_row *row)

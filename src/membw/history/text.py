@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from membw.history.changes import FLEET, Change
 from membw.history.nights import Nights
-from membw.printable import amount, plural
+from membw.printable import amount, plural, signed
 from membw.results.hostlist import fold
 from membw.statistics.now_and_before import LEAST_BEFORE, NOW, STEP
 
@@ -57,7 +57,7 @@ def line(change: Change) -> str:
         f'{change.night} {who} {change.kind} {change.size:+.1%} {" ".join(change.metrics)} '
         f'({change.name}): median {whose}of the {nights[0]} {amount(change.before, 5)} '
         f'{change.unit}, of the {nights[1]} {amount(change.after, 5)}',
-        f'all nodes meanwhile {change.fleet:+.1%}' if change.fleet else '',
+        f'all nodes meanwhile {signed(change.fleet, "+.1%")}' if change.fleet else '',
         f'limit {change.limit:.1%}: 2 deviations of {change.deviation:.2%}{of_medians}, or the '
         'margin',
         change.cause,

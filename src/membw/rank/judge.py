@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from membw.grouped import grouped
-from membw.printable import amount, plural
+from membw.printable import amount, plural, signed
 from membw.rank.group import MARGIN, MEAN, PEER, Group, Row, Run
 from membw.rank.units import Unit, by_name
 from membw.results.figure import Figure
@@ -383,4 +383,4 @@ def _percent(group: Group, column: int, loss: float) -> str:
     """Of the figure: less of a rate, more of a time."""
     name = group.columns[column]
     better = group.any[group.headline if name == MEAN else name].better
-    return f'{-loss if better == HIGHER else loss:+.2%}'
+    return signed(-loss if better == HIGHER else loss, '+.2%')

@@ -5,7 +5,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Sequence
 
-from membw.printable import in_bytes
+from membw.printable import amount, in_bytes
 from membw.report.charts import Curve, heat_map, lines
 from membw.report.model import Picture
 from membw.results.rows import Row
@@ -165,7 +165,7 @@ def _of_size(size: int, times: dict[tuple[str, str], float]) -> Picture:
     names = sorted({name for pair in times for name in pair})
     usual = statistics.median(times.values())
     ratios = {pair: time / usual for pair, time in times.items()}
-    title = f'{in_bytes(size)} between {len(names)} nodes, compared with {usual:.4g} us'
+    title = f'{in_bytes(size)} between {len(names)} nodes, compared with {amount(usual)} us'
     top = max(1.5, 2 * statistics.quantiles([*ratios.values()], n=20)[-1] - 1)
     return Picture(
         title, lambda width: heat_map(ratios, names, 'times', width, title, max, top), READ_NODES

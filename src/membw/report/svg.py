@@ -12,7 +12,7 @@ from html import escape
 from itertools import starmap
 from pathlib import Path
 
-from membw.printable import printable
+from membw.printable import amount, printable
 
 LETTER = 7.2  # pixels of one character of 12 px, on average
 LINE = 16  # pixels from one line of text to the next
@@ -155,7 +155,7 @@ def y_axis(canvas: Canvas, scale: Scale, left: float, right: float, title: str) 
     """Lines of the grid, the values left of them, and the title above."""
     for step in scale.steps:
         canvas.line(left, scale(step), right, scale(step), 'grid')
-        canvas.text(left - 6, scale(step) + 4, f'{step:g}', 'muted', text_anchor='end')
+        canvas.text(left - 6, scale(step) + 4, amount(step, 6), 'muted', text_anchor='end')
     canvas.text(0, min(scale.start, scale.end) - 12, title, 'muted')
 
 

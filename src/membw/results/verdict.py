@@ -16,7 +16,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from membw.printable import amount
+from membw.printable import amount, signed
 from membw.results.figure import Figure
 from membw.results.record import REFRAME, Facts
 
@@ -113,7 +113,7 @@ def missed(figure: Figure) -> str:
         return ''
     name = f'{figure.metric} {figure.sign}'.rstrip()
     base = figure.reference
-    off = f' ({figure.value / base - 1:+.0%})' if base else ''
+    off = f' ({signed(figure.value / base - 1)})' if base else ''
     texts = []
     for word, limit, sign in zip(('at least', 'at most'), limits(figure), (1, -1), strict=True):
         if limit is not None and sign * figure.value < sign * limit:

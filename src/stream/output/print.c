@@ -150,8 +150,8 @@ void table_peak(const struct measurement *m)
 	for (k = 1; k < KERNELS; k++)
 		if (m->kernel[k].best_mbs > m->kernel[best].best_mbs)
 			best = k;
-	printf("Theoretical peak = %g GB/s (as given by --peak): %s reaches %.1f %% of it\n", peak,
-	       kernels[best].name, m->kernel[best].best_mbs / peak / 10);
+	printf("Theoretical peak = %s GB/s (as given by --peak): %s reaches %.1f %% of it\n",
+	       number_text(peak, 6), kernels[best].name, m->kernel[best].best_mbs / peak / 10);
 }
 
 void table_validation(const struct validation *v, const struct arrays *arrays, unsigned found)

@@ -165,6 +165,14 @@ def test_bad_input_gets_one_line_and_the_way_out(build, line):
         assert fact.startswith('membw: ') and text in fact and hint.startswith('hint: ')
 
 
+def test_only_the_signs_that_are_there_are_explained(build):
+    words = '-n', '20000', '-t', '2', '--allow', 'array-too-small'
+    cpu, env = min(os.sched_getaffinity(0)), os.environ | {'OMP_NUM_THREADS': '1'}
+    said = run('taskset', '-c', cpu, build('published'), *words, env=env)
+    assert f' 1 thread on CPU {cpu}, 2 repetitions' in said.stdout
+    assert re.search(r'^In GB/s \((>=|≥) at least\): copy \1 ', said.stdout, re.M), said
+
+
 @pytest.mark.parametrize('before, variables, text', [
     ('', {'OMP_NUM_THREADS': '100000'}, 'OMP_NUM_THREADS is 100000, more than 65536\nhint: '),
     # libgomp crashes, or ends by status 1, which means measured and not to be believed

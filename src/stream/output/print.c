@@ -27,9 +27,9 @@ void table_banner(const struct options *o, const struct residency_found *residen
 	if (threads_count() == 1 && cores > 1 && getenv("OMP_NUM_THREADS"))
 		snprintf(of, sizeof(of), " (OMP_NUM_THREADS=1, but %d cores)", cores);
 	printf("membw stream %s, a STREAM-compatible program\n", MEMBW_VERSION);
-	printf("%d arrays of %.1f MiB, %d thread%s on CPUs %s%s, ", ARRAYS,
+	printf("%d arrays of %.1f MiB, %d thread%s on CPU%s %s%s, ", ARRAYS,
 	       (double)o->size * sizeof(element) / MIB, threads_count(), plural(threads_count()),
-	       cpuset_format(threads_cpus(), list), of);
+	       plural(cpuset_count(threads_cpus())), cpuset_format(threads_cpus(), list), of);
 	if (o->ntimes)
 		printf("%d repetitions, the first is not counted\n", o->ntimes);
 	else if (o->max_seconds > 0)
@@ -118,12 +118,29 @@ static void print_headline(const struct measurement *m)
 	printf("\n%s", RULE);
 }
 
+/* What the signs mean that rates of these kernels have. */
+static void table_signs(const struct measurement *m)
+{
+	const char *const signs[] = { sign_plus_minus(), sign_at_least(), sign_at_most(), "~" };
+	const char *const meant[] = { facts_has_host() ? "of a rerun on a steady host"
+						       : "of a rerun",
+				      "at least", "at most", "bound on neither side" };
+	int k, s, seen = 0, shown = 0;
+
+	for (k = 0; k < KERNELS; k++)
+		seen |= 1 << (2 * m->kernel[k].rate.is_upper + m->kernel[k].rate.is_bound);
+	for (s = 0; s < 4; s++)
+		if (seen >> s & 1)
+			printf("%s%s %s", shown++ ? ", " : "", signs[s], meant[s]);
+}
+
 void table_rates(const struct measurement *m, const char *word)
 {
 	int k;
 
-	printf("%s%sn GB/s (%s of a rerun%s, %s at least):", word ? word : "", word ? ", i" : "I",
-	       sign_plus_minus(), facts_has_host() ? " on a steady host" : "", sign_at_least());
+	printf("%s%sn GB/s (", word ? word : "", word ? ", i" : "I");
+	table_signs(m);
+	printf("):");
 	for (k = 0; k < KERNELS; k++)
 		printf("%s %s %s", k ? "," : "", kernels[k].name,
 		       rate_text(&m->kernel[k].rate, 1e9));

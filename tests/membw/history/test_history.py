@@ -46,7 +46,7 @@ def test_a_node_that_falls_by_5_percent_is_one_step_with_its_numbers(tmp_path):
     assert change.after == pytest.approx(0.95 * change.before, rel=0.005)
 
 
-EIGHT = {'nodes': 8, 'noise': 0.003}
+EIGHT, STEADY = {'nodes': 8, 'noise': 0.003}, {'noise': 0.0005}
 # the shares of the usual rates, of which fleet: the changes, whether it was taken back
 SHARES = {
     # all eight nodes lose 1.5 % with another kernel: less than the margin of one node
@@ -56,6 +56,15 @@ SHARES = {
     'all nodes': (lambda n, day: 0.95 if day >= 40 else 1, {}, [(('fleet',), 40)], False),
     'five bad nights of seven': (
         lambda n, day: 0.9 if n == 7 and day in {40, 41, 43, 45, 46} else 1, {}, [], False),
+    'six of seven': (
+        lambda n, day: 0.9 if n == 7 and day in {40, 41, 42, 43, 45, 46} else 1, {},
+        [(('n007',), 40)], True),
+    'a node by 1.8 %': (lambda n, day: 0.982 if n == 7 and day >= 40 else 1, STEADY, [], False),
+    'a node by 2.2 %': (
+        lambda n, day: 0.978 if n == 7 and day >= 40 else 1, STEADY, [(('n007',), 40)], False),
+    'all by 0.8 %': (lambda n, day: 0.992 if day >= 40 else 1, STEADY, [], False),
+    'all by 1.2 %': (
+        lambda n, day: 0.988 if day >= 40 else 1, STEADY, [(('fleet',), 40)], False),
     'taken back': (
         lambda n, day: 0.95 if n == 7 and 25 <= day < 35 else 1, {}, [(('n007',), 25)], True),
     'bad nights of all nodes': (lambda n, day: 0.9 if day % 9 == 0 else 1, {}, [], False),
@@ -163,6 +172,11 @@ def test_a_slow_drift_is_found_once():
     (found,) = now_and_before.changes([values], 0.02, 0.002, [()])
     assert [change.kind for change in found if change.kind == 'DRIFT'] == ['DRIFT']
     assert all(change.size < 0 for change in found)
+    for loss, kinds in (0.029, []), (0.031, ['DRIFT']):  # too slow for a step
+        slope = np.concatenate([np.full(28, 100.0), 100 * np.linspace(1, 1 - loss, 400),
+                                np.full(28, 100 * (1 - loss))])  # fmt: skip
+        ((*found,),) = now_and_before.changes([slope], 0.02, 0.002, [()])
+        assert [change.kind for change in found] == kinds
     noisy = 100 * (1 + np.random.default_rng(1).normal(0, 0.03, 200))  # it widens the limit
     apart = now_and_before.medians_apart([noisy])
     assert now_and_before.changes([noisy], 0.02, apart, [()]) == [[]]
@@ -218,6 +232,7 @@ def test_an_acknowledged_change_is_shown_and_no_alarm(store, tmp_path, history):
 
 
 def test_fewer_than_14_nights_are_not_judged(tmp_path, history):
-    file = made.write(tmp_path / 'few.jsonl', made.fleet(3, days=range(13)))
-    status, text = history(file)
-    assert status == 2 and 'Verdict: UNDECIDED: 13 nights, 14 are needed' in text
+    for nights, status, said in (13, 2, 'UNDECIDED: 13 nights, 14 are needed'), (14, 0, ''):
+        file = made.write(tmp_path / 'few.jsonl', made.fleet(3, days=range(nights)))
+        done, text = history(file)
+        assert done == status and f'Verdict: {said}' in text

@@ -52,7 +52,7 @@ def as_text(
         of_node.setdefault(place, []).append(str(row['verdict']))
     # one series per node and test, that does not end where a reason has other words
     for place, verdicts in of_node.items():
-        labels = dict(zip((*NAMES, 'node'), place), verdict=worst(verdicts))
+        labels = dict(zip((*NAMES, 'node'), place, strict=True), verdict=worst(verdicts))
         _add(families, 'membw_verdict', '', VERDICT, labels, 1.0)
     lines = []
     for name, (unit, about, samples) in sorted(families.items()):

@@ -99,7 +99,8 @@ def _of_rows(
     every = [part[row] for part, row in zip(parts, rows, strict=True)]
     of_medians = now_and_before.medians_apart(every)
     figure, found = series.figure, []
-    samples = [np.searchsorted(row, sorted(own)).tolist() for row, own in zip(rows, begins)]
+    pairs = zip(rows, begins, strict=True)
+    samples = [np.searchsorted(row, sorted(own)).tolist() for row, own in pairs]
     all_changes = now_and_before.changes(every, margin, of_medians, samples)
     for name, values, row, changes in zip(names, every, rows, all_changes, strict=True):
         for change in changes:

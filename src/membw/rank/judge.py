@@ -231,7 +231,8 @@ class _Setting:
         losses, few = _medians(each), len(runs) // AGAIN_BETTER
         least = [sorted(of)[few] for of in zip(*each, strict=True)]  # of all but so few
         limits = [group.fail_limit(n) for n in range(len(group.columns))]
-        still = [x / y if w > 0 and x > y else 0.0 for w, x, y in zip(low, least, limits)]
+        of_each = zip(low, least, limits, strict=True)
+        still = [x / y if w > 0 and x > y else 0.0 for w, x, y in of_each]
         if still[column] == 0 < max(still):
             column = still.index(max(still))
         verdict, notes = (FAIL if max(still) > 0 else PASS), []

@@ -63,7 +63,9 @@ def _ladder(record: dict, names: dict[str, str], unit: str) -> Picture:
     for key, name in names.items():
         rounds = zip(*(record['points'].get(key) or ()), strict=True)
         known = ([v for v in of if v] for of in rounds)
-        points = [(float(n), *_range(of)) for n, of in zip(record['sizes'], known) if of]
+        points = [
+            (float(n), *_range(of)) for n, of in zip(record['sizes'], known, strict=False) if of
+        ]
         curves.append(Curve(name, points, is_band=True))
     declared = [(float(n), f'{name} {in_bytes(n)}') for name, n in _caches(record).items()]
     title = f'{"Latency" if unit == "ns" else "Bandwidth"} by working set of {record["host"]}'

@@ -220,7 +220,7 @@ def test_a_size_may_have_a_unit_and_memory_is_in_kib(stream, run_program):
 
 
 def test_float_counts_its_own_bytes_and_validates(build, run_program):
-    _, said, record = run_program(build('float'), *ALLOWED, '-t', '50')
+    _, said, record = run_program(build('float'), '-n', '1e6', '-t', '50', '--allow', DEFECTS)
     assert 'Solution Validates: avg error less than 1.000000e-06 on all three' in said
     assert record['element_bytes'] == 4 and record['kernels']['triad']['bytes_per_element'] == 12
     assert record['validation']['ok']

@@ -33,7 +33,14 @@ skip() { # NAME REASON
 }
 
 fix=
-[ "${1:-}" != --fix ] || fix=yes
+case "$*" in
+'') ;;
+--fix) fix=yes ;;
+*)
+	printf "membw: unknown argument '%s'\nhint: 'ci/check.sh --fix', or none\n" "$*" >&2
+	exit 2
+	;;
+esac
 mapfile -t c_files < <(git ls-files -co --exclude-standard '*.c' '*.h')
 mapfile -t scripts < <(git ls-files -co --exclude-standard '*.sh' ci .ci |
 	while read -r file; do head -1 "$file" | grep -qE '^#!.*sh|shellcheck shell' && echo "$file"; done)

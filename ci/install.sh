@@ -19,14 +19,15 @@ cd "$(dirname "$0")/.."
 case $PREFIX in /*) ;; *) PREFIX=$PWD/$PREFIX ;; esac
 to=${DESTDIR:-}$PREFIX
 version=$(sed -n 's/^#define MEMBW_VERSION "\(.*\)"/\1/p' src/harness/config.h)
-build=$PWD/build/install${PRESET:+-$PRESET}
+build=build/install${PRESET:+-$PRESET} # relative: the path of the checkout may have a space
 programs=${PROGRAMS:-$(for file in src/*/*.c; do
 	name=$(basename "$file" .c)
 	[ "$file" != "src/$name/$name.c" ] || [ "$name" = harness ] || [ "$name" = dgemm ] || echo "$name"
 done)}
-mkdir -p "$to/bin" "$to/share/membw" "$to/share/modulefiles/membw"
 for name in $programs; do
-	"${MAKE:-make}" --no-print-directory -C src PROGRAM="$name" BUILD="$build"
+	"${MAKE:-make}" --no-print-directory -C src PROGRAM="$name" BUILD="../../$build"
+	mkdir -p "$to/bin"
+	mkdir -p "$to/share/membw" "$to/share/modulefiles/membw"
 	install -m 755 "$build/$name" "$to/bin/$name"
 	install -m 644 "$build/$name.json" "$to/share/membw/$name.json"
 done

@@ -6,7 +6,7 @@
 #   --retry: look again for tools and Spack that were missing;  --no-spack: leave Spack for later
 # As root it installs missing tools by apt-get; with NO_APT=1 it only names them.
 # In an unpacked bundle (ci/bundle.sh) nothing is downloaded.  PYTHON=PATH names the Python.
-# MEMBW_NEXT: the options of the command that is to follow; an unknown system is refused.
+# MEMBW_NEXT: the options of the command that is to follow; what is mistyped is refused.
 set -eu
 unset CDPATH PYTHONPATH PYTHONHOME PIP_USER PIP_TARGET PIP_PREFIX # of a module, or of a profile
 cd "$(dirname "$0")/.."
@@ -44,20 +44,37 @@ path_is_fit() {
 }
 
 # Better said at once than after the set-up; a configuration of the user's own has systems of its own.
-refuse_unknown_system() {
-	system='' before=''
-	[ -z "${RFM_CONFIG_FILES:-}" ] || return 0
+refuse_mistyped() {
+	system='' before='' of_user=${RFM_CONFIG_FILES:-}
 	for word in ${MEMBW_NEXT:-}; do
-		case $before$word in
-		-C* | --config-file*) return 0 ;;
+		case $word in
+		-C* | --config-file*) of_user=yes ;;
 		--system=*) system=${word#*=} ;;
-		--system\ *) system=$word ;;
 		esac
-		before=
-		[ "$word" != --system ] || before='--system '
+		[ "$before" != --system ] || system=$word
+		refuse_option "${word%%=*}"
+		before=$word
 	done
-	[ -z "$system" ] || [ -e "systems/${system%%:*}.yaml" ] ||
+	[ -z "$system" ] || [ "$of_user" ] || [ -e "systems/${system%%:*}.yaml" ] ||
 		die "no system '$system' in systems/" "there are $(cd systems && echo *.yaml | sed 's/\.yaml//g')"
+}
+
+refuse_option() { # WORD: one that membw and ReFrame have not; where words are quoted none ends for sure
+	hint="'ci/in-env membw run --help' lists the options, after 'make setup'"
+	case $MEMBW_NEXT in *[\'\"\\\#]*) return ;; esac
+	case $1 in
+	--*) ;;
+	-*) return ;;
+	*) [ -z "$before" ] || return 0 ;;
+	esac
+	for option in --full --rounds --json --checks --night --minutes --within --mail-to \
+		$(cat configs/reframe-options); do
+		case $option in
+		"$1") return ;;
+		"$1"*) hint="did you mean '$option'?" ;;
+		esac
+	done
+	die "unknown argument '$1'" "$hint"
 }
 
 # Two shells, or CI and a user: the second waits for the first.
@@ -291,7 +308,7 @@ get_spack() {
 
 [ "${1:-}" != --retry ] || rm -f "$stamps/tools-missing" "$stamps/no-spack"
 path_is_fit
-refuse_unknown_system
+refuse_mistyped
 take_turns
 look_for_bundle
 venv

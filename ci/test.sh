@@ -10,11 +10,24 @@ PATH=$PATH:/usr/sbin:/sbin
 echo 'test: 11 to 13 minutes on two cores, some 2 of them set-up: Python packages into .venv, Spack into .spack'
 [ "$(id -u)" != 0 ] || [ -n "${NO_APT:-}" ] ||
 	echo 'test: as root, Debian packages that tests need are installed by apt-get (NO_APT=1: none)'
+for word in "$@"; do
+	case $word in
+	-*) break ;; # what follows may be a value
+	*) [ -e "${word%%::*}" ] || {
+		printf "membw: no test '%s'\nhint: ARGS=tests/membw/rank, or options of pytest\n" "$word" >&2
+		exit 2
+	} ;;
+	esac
+done
 # some images set this: each of a thousand processes would compile the library, ReFrame and Spack
 unset PYTHONDONTWRITEBYTECODE
 # byte code of what is imported alone is made, then: pip would make all of it, one file after the
 # other (so it is said: 0 means --no-compile)
 PIP_NO_COMPILE=0 sh ci/setup.sh --no-spack || exit
+if [ $# -gt 0 ]; then # a mistyped option is better known now than after lint
+	sh ci/test-packages.sh && .venv/bin/python -m pytest --collect-only -qq "$@" >/dev/null ||
+		[ $? != 4 ] || exit 2
+fi
 sh ci/setup.sh & # Spack: a minute of one core; meanwhile the rest is made ready
 PIP_NO_COMPILE=0 sh ci/test-packages.sh & # while packages of the distribution come
 packages=$!

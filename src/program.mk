@@ -24,7 +24,7 @@ CC :=
 endif
 COMMAND := PYTHON='$(PYTHON)' sh ../build.sh
 ifndef PRESET
-PRESET := $(shell $(COMMAND) default '$(CC)')
+PRESET := $(or $(shell $(COMMAND) default '$(CC)'),$(error nothing built: see above))
 endif
 BUILD ?= $(ROOT)/build/$(PRESET)$(if $(filter 1,$(MPI)),-mpi)$(BLAS:%=-%)
 OPENMP ?= 1

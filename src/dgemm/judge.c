@@ -81,9 +81,9 @@ static void judge_figures(const struct shape *s, double stated)
 	repetitions_rate(&rate, s);
 	if (stated > 0 && rate.value > stated)
 		verdict_warn(TOO_GOOD,
-			     "%s reads %.1f GFlop/s, above the stated peak of %g: it is "
+			     "%s reads %.1f GFlop/s, above the stated peak of %s: it is "
 			     "wrong, or at the base clock",
-			     name, rate.value, stated);
+			     name, rate.value, number_text(stated, 6));
 }
 
 static void judge_spread(const struct shape *s)
@@ -110,9 +110,10 @@ void shape_judge(const struct shape *s, const struct blas *blas, int threads, do
 
 	if (lasted < TICKS_LAST)
 		verdict_invalid(TOO_SHORT,
-				"%s took %.3g s, under 20 kernel ticks (%g s): too short to "
+				"%s took %s, under 20 kernel ticks (%s): too short to "
 				"count working threads",
-				shape_names[s->kind], lasted, TICKS_LAST);
+				shape_names[s->kind], seconds_text(lasted),
+				seconds_text(TICKS_LAST));
 	judge_workers(s, blas, threads);
 	judge_figures(s, stated);
 	judge_spread(s);

@@ -34,6 +34,13 @@ static void print_kernel_variables(const char *option, const char *text)
 	leave(EXIT_VALID);
 }
 
+static void set_threading(const char *option, const char *text)
+{
+	static const char *const words[] = { "none", "pthreads", "openmp", "tbb" };
+
+	requested.threading = words[option_word(option, text, words, 4)];
+}
+
 static const struct option_row rows[] = {
 	{ 'n', "size", "N",
 	  "m = n (default: square takes 0.15 s, and exceeds four last-level caches;\n"
@@ -57,7 +64,7 @@ static const struct option_row rows[] = {
 	  .text = &requested.libraries },
 	{ 0, "threading", "KIND",
 	  "threads that the library must report: none, pthreads, openmp or tbb",
-	  .text = &requested.threading },
+	  .set = set_threading },
 	{ 0, "kernel-variables", NULL,
 	  "print the variables that choose the kernels of libraries, and end",
 	  .set = print_kernel_variables },

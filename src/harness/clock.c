@@ -1,6 +1,7 @@
 #include "clock.h"
 
 #include "error.h"
+#include "plural.h"
 
 #include <time.h>
 
@@ -19,8 +20,9 @@ double clock_now(void)
 	const double now = clock_read(CLOCK_MONOTONIC_RAW);
 
 	if (now < last)
-		die("the clock of this machine went back by %.3g s",
-		    "'dmesg' names its clock source; an LD_PRELOAD may do that, too", last - now);
+		die("the clock of this machine went back by %s",
+		    "'dmesg' names its clock source; an LD_PRELOAD may do that, too",
+		    seconds_text(last - now));
 	return last = now;
 }
 

@@ -2,6 +2,7 @@
 
 #include "error.h"
 #include "json.h"
+#include "plural.h"
 #include "signs.h"
 #include "verdict.h"
 
@@ -145,8 +146,8 @@ void judge_peak(const char *name, double value, const char *unit, double peak)
 {
 	if (peak > 0 && value > peak)
 		verdict_invalid(TOO_GOOD,
-				"%s reads %.1f %s, above the peak of %g %s (as given by --peak)",
-				name, value, unit, peak, unit);
+				"%s reads %.1f %s, above the peak of %s %s (as given by --peak)",
+				name, value, unit, number_text(peak, 6), unit);
 }
 
 void metrics_judge(double peak, const char *unit)
@@ -177,14 +178,16 @@ void metrics_print(FILE *out)
 	for (m = 0; m < metric_total; m++) {
 		const char *const bound = metric_list[m].bound;
 
-		fprintf(out, "%s: %s%s%.6g %s", metric_list[m].name,
+		fprintf(out, "%s: %s%s%s %s", metric_list[m].name,
 			!bound                        ? ""
 			: strcmp(bound, "lower") == 0 ? sign(AT_LEAST)
 			: strcmp(bound, "upper") == 0 ? sign(AT_MOST)
 						      : "~",
-			bound ? " " : "", metric_list[m].value, metric_list[m].unit);
+			bound ? " " : "", number_text(metric_list[m].value, 6),
+			metric_list[m].unit);
 		if (metric_list[m].has_interval)
-			fprintf(out, " (%.6g to %.6g)", metric_list[m].low, metric_list[m].high);
+			fprintf(out, " (%s to %s)", number_text(metric_list[m].low, 6),
+				number_text(metric_list[m].high, 6));
 		putc('\n', out);
 	}
 }

@@ -9,6 +9,9 @@
 
 enum { OPTIONS_MAX = 64, NAME_MAX_LENGTH = 64, HELP_COLUMN = 23, FIRST_LONG = 256 };
 
+/* Of seconds and rates: less is a slip, and more digits than are printed. */
+static const double OPTION_NUMBER_LEAST = 0.001;
+
 static const struct program *option_program;
 static const char *option_json_path;
 static double option_peak_given;
@@ -40,7 +43,8 @@ double option_number(const char *option, const char *text, double most, const ch
 	char *end;
 	const double value = strtod(text, &end);
 
-	if (*end || end == text || !is_positive(value) || value > most)
+	if (strspn(text, "0123456789.eE+-") != (size_t)(end - text) || *end || end == text ||
+	    !is_number(value) || value < OPTION_NUMBER_LEAST || value > most)
 		die("invalid value for '%s': '%s'", hint, option, text);
 	return value;
 }
@@ -65,14 +69,14 @@ int option_word(const char *option, const char *text, const char *const *words, 
 void option_list(const char *option, const char *names,
 		 int (*take)(const char *name, size_t length), const char *hint)
 {
-	if (!*names)
-		die("invalid value for '%s': '', which names nothing", hint, option);
-	while (*names) {
-		const size_t length = strcspn(names, ",");
+	size_t length;
 
+	for (;; names += length + 1) {
+		length = strcspn(names, ",");
 		if (!take(names, length))
 			die("invalid value for '%s': '%.*s'", hint, option, (int)length, names);
-		names += length + (names[length] == ',');
+		if (!names[length])
+			return;
 	}
 }
 
@@ -267,16 +271,40 @@ static void option_for_getopt(struct option *all, char *letters)
 	*letters = '\0';
 }
 
-static const struct option_row *option_row_named(int got)
+static int option_row_of(int got)
 {
 	int r;
 
 	if (got >= FIRST_LONG)
-		return option_rows[got - FIRST_LONG];
+		return got - FIRST_LONG;
 	for (r = 0; r < option_row_count; r++)
 		if (got && option_rows[r]->letter == got)
-			return option_rows[r];
-	return NULL;
+			return r;
+	return -1;
+}
+
+/* getopt_long() takes the beginning of a name for it. */
+static void option_refuse_beginnings(char **argv)
+{
+	for (; *argv && strcmp(*argv, "--") != 0; argv++) {
+		const size_t length = strcspn(*argv, "=");
+		const char *meant = NULL;
+		char hint[NAME_MAX_LENGTH];
+		int r;
+
+		for (r = 0; r < option_row_count && strncmp(*argv, "--", 2) == 0; r++) {
+			const char *const name = option_rows[r]->name;
+
+			if (!name || strncmp(*argv + 2, name, length - 2) != 0)
+				continue;
+			meant = name;
+			if (strlen(name) == length - 2)
+				break;
+		}
+		snprintf(hint, sizeof(hint), "did you mean '--%s'?", meant ? meant : "");
+		if (meant && r == option_row_count)
+			die("unknown option '%.*s'", hint, (int)length, *argv);
+	}
 }
 
 static void option_refuse(int got, char **argv)
@@ -302,6 +330,8 @@ static void option_set_one(const struct option_row *row)
 		snprintf(option, sizeof(option), "--%s", row->name);
 	if (row->flag)
 		*row->flag = 1;
+	if (row->argument && *row->argument != '[' && !*optarg)
+		die("'%s' needs a value, and '' is none", "'--help' lists the options", option);
 	if (row->text)
 		*row->text = optarg;
 	if (row->count)
@@ -319,8 +349,8 @@ static void option_set_one(const struct option_row *row)
 void options_read(const struct program *of, int argc, char **argv)
 {
 	struct option all[OPTIONS_MAX + 1];
-	char letters[2 * OPTIONS_MAX + 2];
-	int got;
+	char letters[2 * OPTIONS_MAX + 2], given[OPTIONS_MAX] = "";
+	int got, r;
 
 	streams_fill_closed();
 	sysfile_raise_limit();
@@ -330,12 +360,16 @@ void options_read(const struct program *of, int argc, char **argv)
 	memset(all, 0, sizeof(all));
 	option_for_getopt(all, letters);
 	opterr = 0;
+	option_refuse_beginnings(argv + 1);
 	while ((got = getopt_long(argc, argv, letters, all, NULL)) != -1) {
-		const struct option_row *row = option_row_named(got);
-
-		if (!row)
+		r = option_row_of(got);
+		if (r < 0)
 			option_refuse(got, argv);
-		option_set_one(row);
+		if (given[r]++ && option_rows[r]->argument &&
+		    option_rows[r]->set != option_take_allow)
+			die("'--%s' is given twice", "leave out one of them",
+			    option_rows[r]->name);
+		option_set_one(option_rows[r]);
 	}
 	if (optind < argc)
 		die("unexpected argument '%s'", "'--help' lists the options", argv[optind]);

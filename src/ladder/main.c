@@ -215,10 +215,10 @@ static void print_head(FILE *out, const struct run *run)
 
 	fprintf(out,
 		"ladder: %d thread%s, vectors of %d bits, %d sizes to %s,\nlatency to %s, %d "
-		"rounds",
+		"round%s",
 		l->threads, plural(l->threads), wide_bits(), l->count,
 		size_text(most, (double)l->bytes[l->count - 1]),
-		size_text(chased, (double)l->most[LATENCY_2M]), l->rounds);
+		size_text(chased, (double)l->most[LATENCY_2M]), l->rounds, plural(l->rounds));
 	if (run->measuring.clock_ghz > 0)
 		fprintf(out, ", %.2f GHz", run->measuring.clock_ghz);
 	putc('\n', out);

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from membw.errors import MembwError
+
 FORMS = "records, ReFrame's report, perflogs or results.db, logs of stream.c; folders; - (stdin)"
 
 
@@ -30,6 +32,8 @@ def add_site_tests(parser: argparse.ArgumentParser, *own: str) -> None:
 def wanted_of(args: argparse.Namespace, since: float) -> Any:
     from membw.results.site_tests import Wanted
 
+    if both := {*args.lower} & {*args.higher}:
+        raise MembwError(f"'{min(both)}': --lower and --higher", 'give one of them')
     return Wanted(args.test, since, tuple(args.lower), tuple(args.higher))
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from membw.checkout import refuse_unknown_system, root
-from membw.errors import MembwError, did_you_mean
+from membw.errors import OF_SYSTEM, MembwError, did_you_mean
 from membw.interruption import heeded
 from membw.printable import print_in_locale, printable
 
@@ -59,6 +59,14 @@ class Parser(argparse.ArgumentParser):
             known = choice[2].replace("'", '').split(', ')
             raise MembwError(message[: choice.end(1) + 1], did_you_mean(choice[1], known))
         raise MembwError(message, f"'{self.prog} --help' lists the options")
+
+    def refuse_second(self, argv: list[str]) -> None:
+        """Of two values argparse takes the last."""
+        names = [word.partition('=')[0] for word in argv]
+        given = [a for n in names if (a := self._option_string_actions.get(n))]
+        for one in given:
+            if isinstance(one, argparse._StoreAction) and given.count(one) > 1:
+                raise MembwError(f"'{one.option_strings[-1]}' is given twice", 'leave out one')
 
     def refuse(self, word: str) -> NoReturn:
         """What the command does not take."""
@@ -120,9 +128,10 @@ def dispatch(argv: list[str] | None) -> int:
         return 0
     parser = build_parser(*argv[:1])
     args, rest = parser.parse_known_args(argv)
+    commands: Any = parser._subparsers._group_actions[0].choices  # type: ignore[union-attr]
+    own = commands[args.command]
+    own.refuse_second(argv)
     if rest and not getattr(args, 'takes_rest', False):
-        commands: Any = parser._subparsers._group_actions[0].choices  # type: ignore[union-attr]
-        own = commands[args.command]
         if not any(word.startswith('-') for word in rest) and not own._subparsers:
             # `rank a.jsonl --limit 2 b.jsonl`: argparse alone ends the files at an option
             args, rest = own.parse_known_intermixed_args(argv[1:])
@@ -179,8 +188,7 @@ def explained(err: BaseException) -> tuple[str, str]:
         return f'text that is not {err.encoding}: {err.reason}', 'look for it in the input'
     if isinstance(err, OSError):
         where = f"'{err.filename}': " if err.filename else ''
-        hint = "does it exist, is the disk full, do you have permission ('ls -ld', 'ulimit -a')?"
-        return f'{where}{err.strerror or err}', hint
+        return f'{where}{err.strerror or err}', OF_SYSTEM
     if isinstance(err, MemoryError):
         return 'not enough memory', "see the limits: 'ulimit -v', the memory of the job"
     if isinstance(err, ModuleNotFoundError):  # capstone, where it has no wheel

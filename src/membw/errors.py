@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Iterable
 
 NEAR = 0.65  # of difflib's ratio: 'uliss' is near 'ulysses', 'seconds' is not near 'rounds'
+OF_SYSTEM = "does it exist, is the disk full, do you have permission ('ls -ld', 'ulimit -a')?"
 LISTED = 50  # names: of a fleet a hint does not name all
 
 

@@ -9,12 +9,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from membw.errors import MembwError
+from membw.errors import OF_SYSTEM, MembwError
 
 Name = str | os.PathLike[str]
 
 
-def write_whole(name: Name, content: str | bytes, hint: str | None = None) -> None:
+def write_whole(name: Name, content: str | bytes, hint: str = OF_SYSTEM) -> None:
     """Write a new file, then rename; a device or a pipe is written through.
 
     A link stays a link: its target is replaced. Raises MembwError where that fails.

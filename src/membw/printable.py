@@ -2,6 +2,7 @@
 signs in ASCII where the locale has no UTF-8."""
 
 import codecs
+import math
 import os
 import re
 import sys
@@ -69,7 +70,15 @@ def plural(number: int, what: str) -> str:
 def amount(value: float, digits: int = 4) -> str:
     """So many digits count, and all before the point: '11460', not '1.146e+04'."""
     text = f'{value:.{digits}g}'
+    if 'e-' in text:
+        return f'{value:.{digits - 1 - math.floor(math.log10(abs(value)))}f}'.rstrip('0')
     return f'{value:.0f}' if 'e+' in text else text
+
+
+def signed(value: float, form: str = '+.0%') -> str:
+    """'+3.1%', and of nothing neither sign: '0.0%'."""
+    text = format(value, form)
+    return text if text.strip('+-0.% ') else text.lstrip('+-')
 
 
 def in_bytes(size: float) -> str:
@@ -77,4 +86,4 @@ def in_bytes(size: float) -> str:
     for name, unit in (('GiB', 1 << 30), ('MiB', 1 << 20), ('KiB', 1 << 10)):
         if size >= unit:
             return f'{amount(size / unit)} {name}'
-    return f'{size:g} B'
+    return f'{amount(size)} B'

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from membw.printable import in_locale, printable
+from membw.printable import in_locale, printable, signed
 
 # of a terminal, by the verdict
 GREEN, RED, YELLOW, CYAN = '32', '31', '33', '36'
@@ -57,7 +57,7 @@ class Cell(NamedTuple):
 
 def shown(value: float | None, form: str) -> Cell:
     """A figure as people read it; '-' where there is none."""
-    return Cell(value, '-' if value is None else format(value, form))
+    return Cell(value, '-' if value is None else signed(value, form))
 
 
 @dataclass
@@ -101,9 +101,13 @@ class Table:
 Block = Table | str
 
 
-def add_argument(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group('output')
+def add_argument(
+    parser: argparse.ArgumentParser, title: str = 'output'
+) -> argparse._MutuallyExclusiveGroup:
+    """--json; what is returned adds options that exclude it, and one another."""
+    group = parser.add_argument_group(title).add_mutually_exclusive_group()
     group.add_argument('--json', action='store_true', help='print the tables as JSON')
+    return group
 
 
 def as_text(blocks: Iterable[Block], is_json: bool = False, colour: bool | None = None) -> str:

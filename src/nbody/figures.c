@@ -102,8 +102,8 @@ void figure_judge(const struct figure *f, const struct crew *crew, const struct 
 			     "other machines",
 			     crew_text(crew), f->additions, baseline->additions);
 	if (f->seconds.min < 20 * clock_tick())
-		verdict_invalid(TOO_SHORT, "%s: a run took %.3g s, under 20 ticks of the clock",
-				crew_text(crew), f->seconds.min);
+		verdict_invalid(TOO_SHORT, "%s: a run took %s, under 20 ticks of the clock",
+				crew_text(crew), seconds_text(f->seconds.min));
 	if (order_statistics_spread(&f->speed_up) > UNSTABLE_SPREAD)
 		verdict_warn(UNSTABLE,
 			     "%s: no interval: the speed-up is between %.3g and %.3g, more than "
@@ -199,12 +199,13 @@ void figure_print(const struct figure *f, const struct crew *crew)
 	char threads[32];
 
 	snprintf(threads, sizeof(threads), "%d", crew->threads);
-	printf("%-10s %9.4g %10.4g  %8.4g .. %-8.4g %8.1f %%", crew->threads ? threads : "device",
-	       f->seconds.median, f->speed_up.median, f->speed_up.low, f->speed_up.high,
+	printf("%-10s %9s %10s  %8s .. %-8s %8.1f %%", crew->threads ? threads : "device",
+	       number_text(f->seconds.median, 4), number_text(f->speed_up.median, 4),
+	       number_text(f->speed_up.low, 4), number_text(f->speed_up.high, 4),
 	       100 * f->efficiency);
 	if (crew->threads > 1)
 		printf("  %8.4f (%.4f .. %.4f)", f->serial, f->serial_low, f->serial_high);
 	else
 		printf("  %28s", "");
-	printf(" %10.4g\n", f->gflops);
+	printf(" %10s\n", number_text(f->gflops, 4));
 }

@@ -7,6 +7,7 @@
 #include "../harness/error.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/json.h"
+#include "../harness/plural.h"
 #include "../harness/program.h"
 
 static const struct reason reasons[] = {
@@ -192,7 +193,7 @@ static void conclude(struct run *run)
 		figure_metrics(&run->figures[i], &run->crews[i], &run->figures[0], &run->crews[0]);
 	}
 	if (requested.offload)
-		printf("an empty offload takes %.4g s\n", run->fixed);
+		printf("an empty offload takes %s\n", seconds_text(run->fixed));
 }
 
 int main(int argc, char **argv)

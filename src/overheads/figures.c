@@ -3,6 +3,7 @@
 #include "../harness/clock.h"
 #include "../harness/json.h"
 #include "../harness/metrics.h"
+#include "../harness/plural.h"
 #include "team.h"
 
 /* In parts of the construct's own time.  A reference is no better known than the second: a call
@@ -64,13 +65,14 @@ void figure_judge(const struct figure *f, const struct overhead *o)
 	if (f->overhead.count < INTERVAL_SAMPLES)
 		return;
 	if (o->shortest < 20 * clock_tick())
-		verdict_invalid(TOO_SHORT, "%s: a block took %.3g s, under 20 ticks of the clock",
-				o->name, o->shortest);
+		verdict_invalid(TOO_SHORT, "%s: a block took %s, under 20 ticks of the clock",
+				o->name, seconds_text(o->shortest));
 	if (f->overhead.high < -COMPARABLE * f->without)
 		verdict_invalid(NEGATIVE_OVERHEAD,
-				"%s: %.3g to %.3g us: the reference (%.3g us) takes longer than "
+				"%s: %s to %s us: the reference (%s us) takes longer than "
 				"the construct",
-				o->name, f->overhead.low, f->overhead.high, f->without);
+				o->name, number_text(f->overhead.low, 3),
+				number_text(f->overhead.high, 3), number_text(f->without, 3));
 }
 
 void figure_write(const struct figure *f, const struct overhead *o)
@@ -97,9 +99,9 @@ void figure_write(const struct figure *f, const struct overhead *o)
 
 void figures_print_head(int threads)
 {
-	printf("%d thread%s, us          bytes   overhead     95 %% interval        EPCC's mean "
+	printf("%d thread%-2s us          bytes   overhead     95 %% interval        EPCC's mean "
 	       "+-1.96 sd  10 %% of a kernel of\n",
-	       threads, threads == 1 ? " " : "s");
+	       threads, threads == 1 ? "," : "s,");
 }
 
 void figure_print(const struct figure *f, const struct overhead *o)
@@ -112,7 +114,9 @@ void figure_print(const struct figure *f, const struct overhead *o)
 		printf("  %-16s %8s          -\n", o->construct->name, bytes);
 		return;
 	}
-	printf("  %-16s %8s %10.4g%c%10.4g .. %-10.4g %10.4g +-%-10.3g %10.4g\n",
-	       o->construct->name, bytes, f->overhead.median, figure_is_steady(f, o) ? ' ' : '*',
-	       f->overhead.low, f->overhead.high, f->mean, f->half_width, f->break_even);
+	printf("  %-16s %8s %10s%c%10s .. %-10s %10s +-%-10s %10s\n", o->construct->name, bytes,
+	       number_text(f->overhead.median, 4), figure_is_steady(f, o) ? ' ' : '*',
+	       number_text(f->overhead.low, 4), number_text(f->overhead.high, 4),
+	       number_text(f->mean, 4), number_text(f->half_width, 3),
+	       number_text(f->break_even, 4));
 }

@@ -9,6 +9,7 @@
 #include "../harness/job/ranks.h"
 #include "../harness/json.h"
 #include "../harness/metrics.h"
+#include "../harness/plural.h"
 #include "../harness/verdict.h"
 
 /* Of the memory's lines: an MPI that takes longer for no byte at all goes by way of a network. */
@@ -166,10 +167,10 @@ static void judge_transport(const struct exchange *first, const struct meeting *
 	if (first->pair.class == PAIR_REMOTE || first->size != 0 || mpi <= SLOW_TRANSPORT * lines)
 		return;
 	verdict_warn(SLOW_TRANSPORT_FOUND,
-		     "CPUs %d and %d: a message of 0 bytes takes %.3g us, %.0f times what their "
-		     "shared memory takes (%.3g us)",
-		     first->pair.cpu[0], first->pair.cpu[1], one_way_us(mpi), mpi / lines,
-		     one_way_us(lines));
+		     "CPUs %d and %d: a message of 0 bytes takes %s us, %.0f times what their "
+		     "shared memory takes (%s us)",
+		     first->pair.cpu[0], first->pair.cpu[1], number_text(one_way_us(mpi), 3),
+		     mpi / lines, number_text(one_way_us(lines), 3));
 }
 
 static void print_size(size_t size)

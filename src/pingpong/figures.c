@@ -6,6 +6,7 @@
 #include "../harness/machine/domains.h"
 #include "../harness/memory/placement.h"
 #include "../harness/metrics.h"
+#include "../harness/plural.h"
 #include "../harness/verdict.h"
 
 /* A message that is faster than a line can travel was not sent: two cycles of 5 GHz per hop.
@@ -118,16 +119,16 @@ void blocks_judge(const struct blocks *b, const char *name)
 	const struct order_statistics *const s = &b->round_trip;
 
 	if (is_too_short(b))
-		verdict_invalid(TOO_SHORT, "%s: a block took %.3g s, under 20 ticks of the clock",
-				name, b->shortest);
+		verdict_invalid(TOO_SHORT, "%s: a block took %s, under 20 ticks of the clock",
+				name, seconds_text(b->shortest));
 	if (is_too_good(b))
 		verdict_invalid(TOO_GOOD, "%s reads %.2g ns: no line travels so fast", name,
 				one_way_ns(s->median));
 	if (is_unstable(b))
-		verdict_warn(
-			UNSTABLE,
-			"%s: no interval: %.3g .. %.3g ns is more than %.0f %% off the median",
-			name, one_way_ns(s->low), one_way_ns(s->high), 100 * UNSTABLE_SPREAD);
+		verdict_warn(UNSTABLE,
+			     "%s: no interval: %s .. %s ns is more than %.0f %% off the median",
+			     name, number_text(one_way_ns(s->low), 3),
+			     number_text(one_way_ns(s->high), 3), 100 * UNSTABLE_SPREAD);
 	if (blocks_lost(b))
 		verdict_warn(
 			DISTURBED,

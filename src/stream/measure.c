@@ -9,6 +9,7 @@
 #include "../harness/job/watchdog.h"
 #include "../harness/metrics.h"
 #include "../harness/options.h"
+#include "../harness/plural.h"
 #include "../harness/verdict.h"
 #include "kernels/expect.h"
 #include "kernels/start_values.h"
@@ -214,9 +215,9 @@ void measure_judge(const struct measurement *m)
 		const struct timing *t = &m->kernel[k];
 
 		if (t->best < TICKS_AT_LEAST * m->tick)
-			verdict_invalid(TOO_SHORT,
-					"%s took %.3g s, under %d ticks of a clock of %.3g s",
-					kernels[k].name, t->best, TICKS_AT_LEAST, m->tick);
+			verdict_invalid(TOO_SHORT, "%s took %s, under %d ticks of a clock of %s",
+					kernels[k].name, seconds_text(t->best), TICKS_AT_LEAST,
+					seconds_text(m->tick));
 		judge_bound(m, k);
 		judge_interval(m, k);
 	}

@@ -10,31 +10,39 @@ static const size_t COUNT_MAX = (size_t)-1 / 1024;
 
 static struct options options;
 
+static void size_is(size_t size)
+{
+	if (options.size_from == FROM_OPTION)
+		die("'-n' and '-m' both say how large the arrays are", "leave out one of them");
+	options.size = size;
+	options.size_from = FROM_OPTION;
+}
+
 static void set_size(const char *option, const char *text)
 {
-	options.size = option_count(option, text, 1, COUNT_MAX);
-	options.size_from = FROM_OPTION;
+	size_is(option_count(option, text, 1, COUNT_MAX));
 }
 
 /* KiB of "8G", "512M", "64K", or of a number alone. */
 static size_t kib_of(const char *option, const char *text)
 {
-	const size_t length = strlen(text);
-	const char *const unit = length ? strchr("KMG", text[length - 1]) : NULL;
+	const size_t length = strspn(text, "0123456789e");
+	const char *const unit = text[length] ? strchr("KMG", text[length]) : NULL;
 	char number[32];
 
-	if (!unit || !*unit || length < 2 || length > sizeof(number))
-		return option_count(option, text, 1, COUNT_MAX);
-	snprintf(number, sizeof(number), "%.*s", (int)length - 1, text);
-	return option_count(option, number, 1, COUNT_MAX >> 20) << (*unit == 'K'   ? 0
-								    : *unit == 'M' ? 10
-										   : 20);
+	if (text[length] && (!unit || !length || text[length + 1] || length >= sizeof(number)))
+		die("invalid value for '%s': '%s'", "give KiB, as in 1048576, or 512M, 8G", option,
+		    text);
+	snprintf(number, sizeof(number), "%.*s", (int)length, text);
+	return option_count(option, unit ? number : text, 1, COUNT_MAX >> 20)
+	       << (!unit || *unit == 'K' ? 0
+		   : *unit == 'M'        ? 10
+					 : 20);
 }
 
 static void set_memory(const char *option, const char *text)
 {
-	options.size = kib_of(option, text) * 1024 / (ARRAYS * sizeof(element));
-	options.size_from = FROM_OPTION;
+	size_is(kib_of(option, text) * 1024 / (ARRAYS * sizeof(element)));
 }
 
 static void set_offset(const char *option, const char *text)

@@ -221,25 +221,31 @@ def test_every_script_of_ci_forgets_cdpath_before_it_changes_folder(root):
     assert [name for name, found in moves.items() if not found[0].startswith('unset')] == []
 
 
-@pytest.mark.parametrize('words, system', [
-    (['make', 'run', 'SYSTEM=nope'], 'nope'), (['make', 'run', 'SYSTEM=nope:part'], 'nope:part'),
-    (['make', 'run', 'ARGS=-n stream --system=nope'], 'nope'),
-    (['make', 'run', 'ARGS=--system nope -n stream'], 'nope'),
-    (['ci/nightly', '--system', 'nope'], 'nope'),
+NOPE, FULL = "no system 'nope' in systems/\nhint: there are ", "\nhint: did you mean '--full'?"
+
+
+@pytest.mark.parametrize('words, fact', [
+    (['make', 'run', 'SYSTEM=nope'], NOPE), (['make', 'run', 'SYSTEM=nope:part'], "'nope:part'"),
+    (['make', 'run', 'ARGS=-n stream --system=nope'], NOPE),
+    (['make', 'run', 'ARGS=--system nope -n stream'], NOPE),
+    (['ci/nightly', '--system', 'nope'], NOPE),
+    (['make', 'run', 'ARGS=--ful'], FULL), (['make', 'run', 'ARGS=full'], "argument 'full'"),
+    (['ci/nightly', '--minute', '3'], "'--minutes'?"),
+    (['make', 'test', 'ARGS=tests/x'], "no test 'tests/x'"),
     (['make', 'run', 'ARGS=-C own.py --system nope'], ''), (['make', 'run'], ''),
+    (['make', 'run', "ARGS=-J '#SBATCH --x'"], ''), (['make', 'run', 'ARGS=--repeat=3'], ''),
     (['make', 'run', 'SYSTEM=thin:thin'], ''), (['ci/nightly', '--minutes', '3'], ''),
 ])  # fmt: skip
-def test_an_unknown_system_is_refused_before_the_set_up(root, call, tmp_path, words, system):
+def test_what_is_mistyped_is_refused_before_the_set_up(root, call, tmp_path, words, fact):
     """A copy without .venv, whose Python is too old for one: the sentence came after 385 s."""
-    for name in ('ci', 'systems'):
+    for name in ('ci', 'configs', 'systems'):
         shutil.copytree(root / name, tmp_path / name)
     for name in ('Makefile', 'pyproject.toml', 'setup-env.sh'):
         shutil.copy(root / name, tmp_path)
     (tmp_path / 'python').write_text('#!/bin/sh\nexit 3\n')
     (tmp_path / 'python').chmod(0o755)
     done = call(*words, cwd=tmp_path, PYTHON=tmp_path / 'python', NO_APT=1, MEMBW_ROOT='')
-    fact = f"no system '{system}' in systems/\nhint: there are " if system else 'needs 3.10 or'
-    assert done.returncode == 2 and fact in done.stderr, done
+    assert done.returncode == 2 and (fact or 'needs 3.10 or') in done.stderr, done
 
 
 def test_a_checkout_of_another_owner_knows_its_commit(call, tmp_path):

@@ -17,8 +17,9 @@ COPIED = re.findall(r'^COPY (\w+) ', (ROOT / 'ci/entries/Containerfile').read_te
 @pytest.fixture(scope='module')
 def prefix(tmp_path_factory):
     """By a gcc that does not optimize, and no Python."""
-    root = copy_checkout(tmp_path_factory.mktemp('copy'), COPIED)
-    prefix, tools = root / 'there', standin_gcc.put_up(root / 'tools')
+    place = tmp_path_factory.mktemp('copy')
+    root = copy_checkout(place / 'with a blank', COPIED)
+    prefix, tools = place / 'there', standin_gcc.put_up(place / 'tools')
     words = [f'PREFIX={prefix}', 'PROGRAMS=stream pingpong', 'PYTHON=no-python']
     done = subprocess.run(
         ['make', 'install', *words],

@@ -15,7 +15,8 @@ ONE_CPU = ('taskset', '-c', str(min(os.sched_getaffinity(0))))
 # what a multiplication of a millisecond cannot be
 TINY = 'wrong-pinning,too-short,threads-idle,too-good,oversubscribed,forced-kernels'
 # too short for any figure; long enough for the ticks of the kernel to tell who worked
-FEW = ('--shape', 'square', '-n', '50', '-t', '1')
+ONCE = ('--shape', 'square', '-t', '1')
+FEW = (*ONCE, '-n', '50')
 SHORT = ('--shape', 'square', '-n', '1600', '-t', '1')
 
 
@@ -91,7 +92,7 @@ def test_the_ceiling_of_arm_runs_its_own_loop(build_program, run, need):
     emulator = need('qemu-aarch64')
     line = ('-O0', '-static', str(ROOT / 'tests/data/plain_dgemm.c'))
     program = build_program('dgemm', *line, cc='aarch64-linux-gnu-gcc')
-    options = (*FEW, '-n', '24', '--threads', '1', '--allow', TINY)
+    options = (*ONCE, '-n', '24', '--threads', '1', '--allow', TINY)
     status, said, record = run(program, *options, before=(emulator,), OMP_NUM_THREADS=1)
     assert status == 0, said
     loop = record['denominators']['attainable']
@@ -114,7 +115,7 @@ def test_a_flip_in_a_run_is_named_with_row_column_and_bits(plain, run):
     before = 'memset(wrong, 0, sizeof(*wrong));'
     flip = f'{before}\n\t*(unsigned char *)&x->of[2][{column} * 24 + {row}] ^= 1;'
     program = plain(changes=[('dgemm/validate.c', before, flip)])
-    status, said, record = run(program, *FEW, '-n', '24', '--allow', TINY)
+    status, said, record = run(program, *ONCE, '-n', '24', '--allow', TINY)
     assert status == 1 and reasons(record) >= {'not-validated'}
     text = detail(record, 'not-validated')
     assert f'1 of 24 columns of C are wrong, the first in row {row} of column {column}' in text
@@ -124,7 +125,7 @@ def test_a_flip_in_a_run_is_named_with_row_column_and_bits(plain, run):
 
 @pytest.mark.alone
 def test_a_library_that_does_nothing_is_too_good_and_not_validated(plain, run):
-    status, said, record = run(plain('-DLAZY'), *FEW, '-n', '500')
+    status, said, record = run(plain('-DLAZY'), *ONCE, '-n', '500')
     assert status == 1 and reasons(record) >= {'too-good', 'not-validated', 'too-short'}
 
 

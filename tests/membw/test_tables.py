@@ -7,7 +7,7 @@ import re
 import pytest
 
 from membw import tables
-from membw.printable import print_in_locale
+from membw.printable import amount, print_in_locale, signed
 from membw.tables import Cell, Column, Table
 
 COLUMNS = (
@@ -80,3 +80,11 @@ def test_signs_are_utf8_only_where_the_locale_is(monkeypatch, capsys, variables,
     print_in_locale()
     print('≥ 10.1 of Jülich', flush=True)
     assert out.buffer.getvalue().decode() == f'{sign} of Jülich\n'
+
+
+def test_a_number_has_no_exponent_and_nothing_has_no_sign():
+    given = 11_460.4, 1e-5, -1.23e-7, 0.0
+    assert [amount(x) for x in given] == ['11460', '0.00001', '-0.000000123', '0']
+    assert [signed(x, '+.1%') for x in (0.031, -0.031, -0.0001, 0.0)] == [
+        '+3.1%', '-3.1%', '0.0%', '0.0%'
+    ]  # fmt: skip

@@ -1,9 +1,13 @@
 """What is mistyped is named, with what was meant; nothing is left behind."""
 
+import subprocess
+import sys
+
 import pytest
+from places import ROOT
 
 from membw.cli import main
-from membw.errors import did_you_mean
+from membw.errors import OF_SYSTEM, did_you_mean
 
 LISTED = "'membw run --help' lists the options"
 SYSTEMS = 'known here: cea helios hydra local phi robin thin ulysses'
@@ -26,6 +30,19 @@ ERRORS = {
         "run it on ulysses; '--system local' measures this machine, '-l' in place of '-r' lists "
         'the checks'),
     'run --system local:defalt': ("no partition 'defalt' of 'local'", "did you mean 'default'?"),
+    'run --syst thin': ("unknown option '--syst'", "did you mean '--system'?"),
+    'run --dry-ru': ("unknown option '--dry-ru'", "did you mean '--dry-run'?"),
+    'run -S ntimes': ("'-Sntimes' sets nothing", 'as in -S stream.ntimes=3'),
+    'run --rounds 3 --rounds 4': ("'--rounds' is given twice", 'leave out one'),
+    'rank x --limit 2 --limit 3': ("'--limit' is given twice", 'leave out one'),
+    'rank x --json --drain': ('argument --drain: not allowed with argument --json',
+                              "'membw rank --help' lists the options"),
+    'rank x --lower a --higher a': ("'a': --lower and --higher", 'give one of them'),
+    'node --line --json': ('argument --json: not allowed with argument --line',
+                           "'membw node --help' lists the options"),
+    'node --peers nosuch': ("'nosuch': No such file or directory", OF_SYSTEM),
+    'node --records README': ("'README': File exists", OF_SYSTEM),
+    'accept --template x': ('a protocol, or --template', "'membw accept --template' prints one"),
     'run -n': ('argument -n/--name: expected one argument',
                f"{LISTED}, 'reframe --help' its own"),
     'run --seconds 5': ("unknown option '--seconds'", LISTED),
@@ -49,8 +66,10 @@ ERRORS = {
 
 
 @pytest.mark.parametrize('words', ERRORS)
-def test_a_typing_error_is_answered(words, own_place, capfd):
+def test_a_typing_error_is_answered(words, own_place, capfd, monkeypatch):
     fact, hint = ERRORS[words]
+    (own_place / 'README').touch()
+    monkeypatch.chdir(own_place)
     assert main(words.split()) == 2
     assert capfd.readouterr().err == f'membw: {fact}\nhint: {hint}\n'
     assert not [*own_place.glob('results/reports/*')]
@@ -68,3 +87,21 @@ def test_help_of_a_command(capsys):
             main(words)
         said.add(capsys.readouterr().out)
     assert len(said) == 1 and said.pop().startswith('usage: membw run')
+
+
+def test_the_beginnings_that_are_refused_are_of_the_options_that_reframe_has():
+    code = """if True:
+        import argparse, sys
+        from reframe.frontend import cli
+        names, add = set(), argparse._ActionsContainer.add_argument
+        def note(self, *words, **options):
+            names.update(word for word in words if word.startswith('--'))
+            return add(self, *words, **options)
+        argparse._ActionsContainer.add_argument, sys.argv = note, ['reframe', '--version']
+        try:
+            cli.main()
+        finally:
+            print(*names)"""
+    said = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True).stdout
+    listed = (ROOT / 'configs/reframe-options').read_text().split()
+    assert {*said.splitlines()[-1].split()} == {*listed}

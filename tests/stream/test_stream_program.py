@@ -133,15 +133,18 @@ BAD_INPUT = [
     ('-n 1e13', 'memory available'),
     ('-n', "'-n' needs a value"),
     ('-t 1', "invalid value for '-t': '1'"),
-    ('-m G', "invalid value for '-m': 'G'"),
+    *((f'-m {size}', f"invalid value for '-m': '{size}'") for size in 'G 64k 5MM 8GB'.split()),
+    ('-n 1000 -m 1G', "'-n' and '-m' both say how large the arrays are"),
+    ('-t 5 --ntimes 6', "'--ntimes' is given twice"), ('--json=', "'--json' needs a value"),
+    ('--max 3', "unknown option '--max'"), ('--expl', "unknown option '--expl'"),
     ('-t 2kk', "invalid value for '-t': '2kk'"),
     ('--ntimes=many', "invalid value for '-t': 'many'"),
     ('--json /no/such/folder/x.json', "cannot write '/no/such/folder/x.json'"),
     ('--allow everything', "invalid value for '--allow': 'everything'"),
     ('--allow array-too', "invalid value for '--allow': 'array-too'"),
-    ('--allow=', "invalid value for '--allow': '', which names nothing"),
+    ('--allow=', "'--allow' needs a value, and '' is none"),
     *((f'--peak {peak}', f"invalid value for '--peak': '{peak}'")
-      for peak in 'x nan inf 1e999'.split()),
+      for peak in 'x nan inf 1e999 1e-9 0x10 1,5'.split()),
     ('--at-least triad=nan', "invalid value for '--at-least': 'nan'"),
     ('--at-least triad=-nan', "invalid value for '--at-least': '-nan'"),
     ('--max-seconds nan', "invalid value for '--max-seconds': 'nan'"),
@@ -156,10 +159,18 @@ def test_bad_input_gets_one_line_and_the_way_out(build, line):
     """With fast-math a compiler drops a guard that only NaN could reach: a floor of NaN passed."""
     program = build(line)
     for options, text in BAD_INPUT:
-        done = run(program, '-n', '1000', '-t', '2', *options.split())
+        done = run(program, *options.split())
         fact, hint = done.stderr.splitlines()
         assert (done.returncode, done.stdout) == (2, ''), options
         assert fact.startswith('membw: ') and text in fact and hint.startswith('hint: ')
+
+
+def test_only_the_signs_that_are_there_are_explained(build):
+    words = '-n', '20000', '-t', '2', '--allow', 'array-too-small'
+    cpu, env = min(os.sched_getaffinity(0)), os.environ | {'OMP_NUM_THREADS': '1'}
+    said = run('taskset', '-c', cpu, build('published'), *words, env=env)
+    assert f' 1 thread on CPU {cpu}, 2 repetitions' in said.stdout
+    assert re.search(r'^In GB/s \((>=|≥) at least\): copy \1 ', said.stdout, re.M), said
 
 
 @pytest.mark.parametrize('before, variables, text', [
@@ -209,7 +220,7 @@ def test_a_size_may_have_a_unit_and_memory_is_in_kib(stream, run_program):
 
 
 def test_float_counts_its_own_bytes_and_validates(build, run_program):
-    _, said, record = run_program(build('float'), *ALLOWED, '-t', '50')
+    _, said, record = run_program(build('float'), '-n', '1e6', '-t', '50', '--allow', DEFECTS)
     assert 'Solution Validates: avg error less than 1.000000e-06 on all three' in said
     assert record['element_bytes'] == 4 and record['kernels']['triad']['bytes_per_element'] == 12
     assert record['validation']['ok']

@@ -272,7 +272,7 @@ def test_pages_where_numactl_put_them(stream, run):
 @pytest.mark.alone  # memory that others take is in pieces
 def test_requested_huge_pages_are_used_or_refused(stream, run_program):
     enabled = pathlib.Path('/sys/kernel/mm/transparent_hugepage/enabled').read_text()
-    status, _, record = run_program(stream, *SHORT, '-n', '4e6', '--pages', 'thp')
+    status, _, record = run_program(stream, '-n', '4e6', '-t', '3', '--pages', 'thp')
     assert status == 2 if '[never]' in enabled else record['pages']['huge_mib'] > 45
 
 
@@ -318,7 +318,7 @@ SETTINGS = [
 def test_threads_and_places_that_the_runtime_refuses_are_named(stream, run):
     """Each time the same: whether a thread has moved or not."""
     for variables, finding, texts in SETTINGS:
-        done = run(stream, *SHORT, '-n', '1e5', **variables)
+        done = run(stream, '-n', '1e5', *SHORT[2:], **variables)
         assert not finding or 'wrong-pinning' in getattr(done, finding), variables
         assert any(text in done.said for text in texts), (variables, done.said)
         assert finding == 'reasons' or 'pinned nothing' not in done.said, variables

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.allow_abbrev = False
     add = parser.add_argument
     add('protocol', nargs='?', metavar='PROTOCOL', help='the YAML file')
-    add = parser.add_argument_group('the protocol').add_argument
+    add = tables.add_argument(parser, 'what is printed, in place of the verdict').add_argument
     add('--template', action='store_true', help='print an example protocol')
     add('--plan', action='store_true', help='check the protocol; print what it asks for')
     add = parser.add_argument_group('the machine').add_argument
@@ -41,16 +41,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('--results', action='append', metavar='PATH', default=[], help=about)
     add_node(add, 'lines')
     add_site_tests(parser)
-    tables.add_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
-    if args.template:
+    if args.template and not args.protocol:
         print(protocols.template(), end='')
         return 0
-    if not args.protocol:
-        raise MembwError('no protocol given', "'membw accept --template' prints one")
+    if args.template or not args.protocol:
+        raise MembwError(
+            'a protocol, or --template' if args.template else 'no protocol given',
+            "'membw accept --template' prints one",
+        )
     protocol = protocols.load(args.protocol)
     if args.plan:
         print('\n'.join(plan_lines(protocol)))

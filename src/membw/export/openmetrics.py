@@ -43,12 +43,12 @@ def as_text(
     time. A verdict is of all figures, shown or not."""
     newest = {key_of(f) + (f.node, f.metric): f for f in figures}
     rows: list[Mapping[str, object]] = [row_of(figure, words) for figure in newest.values()]
-    every = [s for f, row in zip(newest.values(), rows) if shown(f) for s in _samples(f, row)]
+    pairs = zip(newest.values(), rows, strict=True)
+    every = [sample for f, row in pairs if shown(f) for sample in _samples(f, row)]
     # one series per node and test, that does not end where a reason has other words
-    places = (tuple(str(row.get(n, '')) for n in (*NAMES, 'node')) for row in [*rows, *unmeasured])
-    of_node = grouped(zip(places, (str(row['verdict']) for row in [*rows, *unmeasured])))
-    for place, verdicts in of_node.items():
-        labels = dict(zip((*NAMES, 'node'), place), verdict=worst(verdicts))
+    words_of = [(_place(row), str(row['verdict'])) for row in [*rows, *unmeasured]]
+    for place, verdicts in grouped(words_of).items():
+        labels = dict(zip((*NAMES, 'node'), place, strict=True), verdict=worst(verdicts))
         every.append(('membw_verdict', '', VERDICT, labels, 1.0))
     lines = []
     for (name, unit, about), samples in sorted(grouped((s[:3], s[3:]) for s in every).items()):
@@ -57,6 +57,10 @@ def as_text(
         series = {f'{name}{{{_quoted(labels)}}}': float(value) for labels, value in samples}
         lines += [f'{one} {value!r}' for one, value in series.items()]
     return '\n'.join([*lines, '# EOF\n'])
+
+
+def _place(row: Mapping[str, object]) -> tuple[str, ...]:
+    return tuple(str(row.get(name, '')) for name in (*NAMES, 'node'))
 
 
 def _samples(figure: Figure, row: Mapping[str, object]) -> Iterator[Sample]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from membw.history.nights import Nights, Series
-from membw.printable import amount, plural
+from membw.printable import amount, plural, signed
 from membw.results import provenance
 from membw.results.hostlist import fold
 from membw.results.record import HIGHER
@@ -84,7 +84,7 @@ class Change(NamedTuple):
             f'{self.night} {who} {self.kind} {self.size:+.1%} {" ".join(self.metrics)} '
             f'({self.name}): median {whose}of the {earlier} {amount(self.before, 5)} '
             f'{self.unit}, of the {later} {amount(self.after, 5)}',
-            f'all nodes meanwhile {self.fleet:+.1%}' if self.fleet else '',
+            f'all nodes meanwhile {signed(self.fleet, "+.1%")}' if self.fleet else '',
             f'limit {self.limit:.1%}: 2 deviations of {self.deviation:.2%}{of_medians}, '
             'or the margin',
             self.cause,
@@ -159,7 +159,8 @@ def _of_rows(
     every = [part[row] for part, row in zip(parts, rows, strict=True)]
     of_medians = medians_apart(every)
     figure, found = series.figure, []
-    samples = [np.searchsorted(row, sorted(own)).tolist() for row, own in zip(rows, begins)]
+    pairs = zip(rows, begins, strict=True)
+    samples = [np.searchsorted(row, sorted(own)).tolist() for row, own in pairs]
     all_steps = steps(every, margin, of_medians, samples)
     for name, values, row, of_name, begun in zip(
         names, every, rows, all_steps, samples, strict=True

@@ -91,7 +91,7 @@ class Nights:
 
     def series(self) -> Iterator[Series]:
         """One at a time: a year of a fleet is large."""
-        for runs, metric in ((runs, name) for runs in self.runs.values() for name in runs.values):
+        for runs, metric in ((own, name) for own in self.runs.values() for name in own.values):
             one = self._series(runs, metric)
             self.most = max(self.most, int((~np.isnan(one.values)).sum(axis=1).max()))
             yield one

@@ -57,9 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group('what is written').add_argument
     about = 'where the record goes, and earlier ones are (results/nodes)'
     add('--records', type=Path, default=None, metavar='DIR', help=about)
+    add = tables.add_argument(parser, 'what is said').add_argument
     add('--line', action='store_true', help='"<node> PASS|FAIL|UNDECIDED|DIED|... why" alone')
     add('--unjudged', action='store_true', help='write the record, and say nothing of it')
-    tables.add_argument(parser)
 
 
 def seconds(word: str) -> int:
@@ -71,6 +71,10 @@ def seconds(word: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
+    for path in args.peers:
+        os.stat(path)  # better said now than after a minute
+    if args.records:
+        args.records.mkdir(parents=True, exist_ok=True)
     domains, cores = len(topology.numbered()) or 1, len(topology.cores_here())
     has_blas = bool(args.programs) and os.access(Path(args.programs, battery.OPTIONAL), os.X_OK)
     parts = [*battery.plan(args.seconds, domains, cores, has_blas)]

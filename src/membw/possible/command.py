@@ -70,7 +70,9 @@ def add_record(path: str | None) -> int:
         against = [*published.refusals(record)]
         row = {} if against else published.row_of('', record)
     except (BadRecord, AttributeError, KeyError, TypeError) as err:
-        raise MembwError(f"'{path}': not one record: {err}") from err
+        raise MembwError(
+            f"'{path}': not one record: {err}", 'give one of results/records'
+        ) from err
     if row:
         row['id'] = re.sub(r'\W+', '-', f'{row["machine"]}-{record["build"]["preset"]}'.lower())
         against = [f'there is such a figure: {one}' for one in published.same(row)]

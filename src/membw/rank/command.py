@@ -45,9 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='FILE',
         help='write "<node> PASS|FAIL|UNDECIDED|INVALID|MISSING|DIED reason"',
     )
-    add('--drain', action='store_true', help='print the Slurm commands that drain failed nodes')
     add_site_tests(parser)
-    tables.add_argument(parser)
+    add = tables.add_argument(parser).add_argument
+    add('--drain', action='store_true', help='print the Slurm commands that drain failed nodes')
 
 
 def run(args: argparse.Namespace) -> int:

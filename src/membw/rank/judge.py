@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from membw.grouped import grouped
-from membw.printable import amount, plural
+from membw.printable import amount, plural, signed
 from membw.rank.group import MARGIN, MEAN, PEER, Group, Row, Run
 from membw.rank.units import Unit, by_name
 from membw.results.figure import Figure
@@ -237,7 +237,8 @@ class _Setting:
         losses, few = _medians(each), len(runs) // AGAIN_BETTER
         least = [sorted(of)[few] for of in zip(*each, strict=True)]  # of all but so few
         limits = [group.fail_limit(n) for n in range(len(group.columns))]
-        still = [x / y if w > 0 and x > y else 0.0 for w, x, y in zip(low, least, limits)]
+        of_each = zip(low, least, limits, strict=True)
+        still = [x / y if w > 0 and x > y else 0.0 for w, x, y in of_each]
         if still[column] == 0 < max(still):
             column = still.index(max(still))
         verdict, notes = (FAIL if max(still) > 0 else PASS), []
@@ -392,4 +393,4 @@ def _percent(group: Group, column: int, loss: float) -> str:
     """Of the figure: less of a rate, more of a time."""
     name = group.columns[column]
     better = group.any[group.headline if name == MEAN else name].better
-    return f'{-loss if better == HIGHER else loss:+.2%}'
+    return signed(-loss if better == HIGHER else loss, '+.2%')

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from membw.grouped import grouped
+from membw.printable import amount
 from membw.report import svg
 from membw.report.svg import CATEGORIES, LETTER, LINE, Canvas, Name, Scale, heat, x_axis, y_axis
 
@@ -48,7 +49,7 @@ def bars(rows: list[Bar], unit: str, peak: float | None, width: int) -> Canvas:
         _bar(canvas, row, y + above + 4, ROW - 8, scale)
     if peak is not None:
         canvas.line(scale(peak), top, scale(peak), bottom, 'muted', stroke_dasharray='5 4')
-        canvas.text(scale(peak), top - 5, f'peak {peak:g}', 'muted', text_anchor='end')
+        canvas.text(scale(peak), top - 5, f'peak {amount(peak)}', 'muted', text_anchor='end')
     return canvas
 
 
@@ -166,7 +167,9 @@ def _curve(canvas: Canvas, curve: Curve, number: int, across: Scale, up: Scale) 
     for where, value, *_ in curve.points:
         x = across(where)
         if not curve.is_band or x > marked + MARK_EVERY:
-            canvas.mark(x, up(value), number, colour, f'{curve.name}, {where:g}: {value:.4g}')
+            canvas.mark(
+                x, up(value), number, colour, f'{curve.name}, {amount(where, 6)}: {amount(value)}'
+            )
             marked = x
 
 
@@ -204,7 +207,7 @@ def heat_map(
         if size >= WRITTEN:
             middle = f'x="{x + size / 2:.1f}" y="{y + size / 2 + 4:.1f}" text-anchor="middle"'
             ink = '#ffffff' if share < 0.5 else '#000000'
-            canvas.parts.append(f'<text {middle} fill="{ink}">{value:.3g}</text>')
+            canvas.parts.append(f'<text {middle} fill="{ink}">{amount(value, 3)}</text>')
     every = math.ceil(NAMED / size)  # of the cells, as far as there is room for the text
     for cell, first in list(enumerate(range(0, len(names), per_cell)))[::every]:
         last = min(first + per_cell, len(names)) - 1
@@ -213,6 +216,6 @@ def heat_map(
         canvas.text(margin - 6, above + at, text, text_anchor='end')
         x, y = margin + at, above - 6
         canvas.text(x, y, text, transform=f'rotate(-90 {x:.1f} {y:.1f})')
-    span = f'{low:.3g} to {high:.3g} {unit}'
+    span = f'{amount(low, 3)} to {amount(high, 3)} {unit}'
     canvas.text(margin, above + size * count + LINE + 4, span, 'muted')
     return canvas

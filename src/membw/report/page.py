@@ -14,7 +14,7 @@ from membw.grouped import grouped
 from membw.moments import utc
 from membw.possible import sentence
 from membw.presets import version
-from membw.printable import plural, printable
+from membw.printable import amount, plural, printable, signed
 from membw.rank.ranking import rank_table, with_verdicts
 from membw.report import history, ranking, svg
 from membw.report.model import Alarm, Entry, Page
@@ -138,7 +138,10 @@ def _standing(row: Row, table: Table) -> list[str]:
     if not f.reference:
         return [*lines, 'No reference is set.']
     part = 100 * (f.value / f.reference - 1)
-    return [*lines, f'{part:+.1f} % compared with its reference of {f.reference:g} {f.unit}.']
+    return [
+        *lines,
+        f'{signed(part, "+.1f")} % compared with its reference of {amount(f.reference)} {f.unit}.',
+    ]
 
 
 def _attention(rows: Sequence[Row], alarms: Sequence[Alarm]) -> list[Alarm]:

@@ -3,7 +3,7 @@
 import math
 
 from membw.grouped import grouped
-from membw.printable import at_most, plural
+from membw.printable import at_most, plural, signed
 from membw.rank.group import MARGIN
 from membw.rank.judge import NodeVerdict
 from membw.rank.ranking import Node, Ranking
@@ -29,6 +29,11 @@ READ = (
 )
 
 
+def as_percent(loss: float) -> str:
+    """'-3.1 %' of a loss of 0.031."""
+    return f'{signed(-100 * loss, "+.1f")} %'
+
+
 def section(ranking: Ranking) -> Section:
     """The pictures of the largest settings, and all nodes, the largest loss first."""
     made = Section('nodes', f'Nodes: {ranking.counts().partition(": ")[2]}', [*ranking.notes])
@@ -46,9 +51,9 @@ def who_is_slow(ranking: Ranking) -> str:
     known = {node.verdict for node in ranking.nodes} - {PASS}
     words = [word for word in (FAIL, *WORST_FIRST) if word in known]
     if not words:
-        return f'All {of} pass'
+        return f'All {of} pass' if len(ranking.nodes) > 1 else 'The node passes'
     bad = [(node.name, loss) for node, loss in every if node.verdict == words[0]]
-    named = [f'{name} {-100 * loss:+.1f} %' if loss < math.inf else name for name, loss in bad]
+    named = [f'{name} {as_percent(loss)}' if loss < math.inf else name for name, loss in bad]
     verb = 'is' if len(bad) == 1 else 'are'
     what = f'{verb} slow' if words[0] == FAIL else f'{verb} {words[0]}'
     return f'{len(bad)} of {of} {what}: {", ".join(at_most(named, 3))}'
@@ -87,7 +92,8 @@ def _draw(verdicts: list[NodeVerdict], width: int) -> Canvas:
     for place, (verdict, loss) in enumerate(zip(verdicts, percent, strict=True), 1):
         shape, colour = MARKS.get(verdict.verdict, (3, 'invalid'))
         x, y = places(place), up(loss)
-        canvas.mark(x, y, shape, colour, f'{verdict.node}: {loss:+.1f} %, {verdict.verdict}')
+        title = f'{verdict.node}: {as_percent(verdict.loss)}, {verdict.verdict}'
+        canvas.mark(x, y, shape, colour, title)
         room = LETTER * len(verdict.node)
         is_free = all(x > end or abs(y - at) > LINE for end, at in names)
         if verdict.verdict != PASS and len(names) < NAMED and is_free and x + 8 + room < width:
@@ -119,7 +125,7 @@ def _draw_racks(racks: dict[str, list[tuple[Node, float]]], width: int) -> Canva
         canvas.text(0, line * RACK_LINE, name)
         for place, (node, loss) in enumerate(nodes):
             shape, colour = MARKS.get(node.verdict, (3, 'invalid'))
-            said = f'{-100 * loss:+.1f} %, ' if loss < math.inf else ''
+            said = f'{as_percent(loss)}, ' if loss < math.inf else ''
             x, tip = left + (place + 0.5) * step, f'{node.name}: {said}{node.verdict}'
             canvas.mark(x, line * RACK_LINE - 4, shape, colour, tip)
     return canvas
@@ -141,7 +147,7 @@ def _table(ranking: Ranking) -> Table:
     metrics = list(dict.fromkeys(name for node, _ in nodes for name in node.figures))
     rows = []
     for node, loss in nodes[:LISTED]:
-        to_peers = f'{-100 * loss:+.1f} %' if loss < math.inf else ''
+        to_peers = as_percent(loss) if loss < math.inf else ''
         figures = [f'{node.figures[m]:.1f}' if m in node.figures else '' for m in metrics]
         rows.append([node.name, node.verdict, to_peers, *figures, node.reason])
     columns = (

@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Sequence
 
 from membw.grouped import grouped
-from membw.printable import in_bytes
+from membw.printable import amount, in_bytes
 from membw.report.charts import Curve, heat_map, lines
 from membw.report.model import Picture
 from membw.report.svg import Canvas
@@ -72,7 +72,9 @@ def _ladder(record: dict, names: dict[str, str], unit: str) -> Picture:
     for key, name in names.items():
         rounds = zip(*(record['points'].get(key) or ()), strict=True)
         known = ([v for v in of if v] for of in rounds)
-        points = [(float(n), *_range(of)) for n, of in zip(record['sizes'], known) if of]
+        points = [
+            (float(n), *_range(of)) for n, of in zip(record['sizes'], known, strict=False) if of
+        ]
         curves.append(Curve(name, points, is_band=True))
     sizes = enumerate(record.get('declared_bytes', []), 1)  # of caches
     declared = [(float(n), f'L{level} {in_bytes(n)}') for level, n in sizes]
@@ -167,7 +169,7 @@ def _of_size(size: int, times: dict[tuple[str, str], float]) -> Picture:
     names = sorted({name for pair in times for name in pair})
     usual = statistics.median(times.values())
     ratios = {pair: time / usual for pair, time in times.items()}
-    title = f'{in_bytes(size)} between {len(names)} nodes, compared with {usual:.4g} us'
+    title = f'{in_bytes(size)} between {len(names)} nodes, compared with {amount(usual)} us'
     top = max(1.5, 2 * statistics.quantiles([*ratios.values()], n=20)[-1] - 1)
     of = ratios, names, 'times'
     return Picture(title, lambda width: heat_map(*of, width, max, top), READ_NODES)

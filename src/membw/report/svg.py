@@ -12,7 +12,7 @@ from html import escape
 from itertools import starmap
 from pathlib import Path
 
-from membw.printable import printable
+from membw.printable import amount, printable
 
 LETTER = 7.2  # pixels of one character of 12 px, on average
 LINE = 16  # pixels from one line of text to the next
@@ -165,7 +165,7 @@ def y_axis(canvas: Canvas, scale: Scale, title: str) -> None:
     """Lines of the grid, the values left of them, and the title above."""
     for step in scale.steps:
         canvas.across(scale(step), 'grid')
-        canvas.text(LEFT - 6, scale(step) + 4, f'{step:g}', 'muted', text_anchor='end')
+        canvas.text(LEFT - 6, scale(step) + 4, amount(step, 6), 'muted', text_anchor='end')
     canvas.text(0, min(scale.start, scale.end) - 12, title, 'muted')
 
 

@@ -19,7 +19,7 @@ from functools import lru_cache
 
 import msgspec
 
-from membw.printable import amount
+from membw.printable import amount, signed
 from membw.results.figure import Figure
 from membw.results.record import RATES, REFRAME
 
@@ -115,7 +115,7 @@ def missed(figure: Figure) -> str:
         return ''
     own = f'{figure.metric} {figure.sign}'.rstrip() + f' {amount(figure.value)} {figure.unit}'
     base = figure.reference
-    off = f' ({figure.value / base - 1:+.0%})' if base else ''
+    off = f' ({signed(figure.value / base - 1)})' if base else ''
     texts = []
     for word, limit, sign in zip(('at least', 'at most'), limits(figure), (1, -1), strict=True):
         if limit is not None and sign * figure.value < sign * limit:

@@ -57,6 +57,7 @@ def run(args: argparse.Namespace) -> int:
 
     An interrupted run prints the table of what was measured before.
     """
+    refusals.refuse_beginnings(args.rest)
     begun, name = time.time(), time.strftime('run-%Y%m%dT%H%M%S-') + str(os.getpid())
     base = os.path.join(root(), 'results', 'reports', name)  # of report, ledger, JUnit file, log
 

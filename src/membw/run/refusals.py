@@ -43,6 +43,17 @@ def variables(check: str) -> set[str]:
     return known
 
 
+def refuse_beginnings(words: list[str]) -> None:
+    """ReFrame takes the beginning of an option's name for it."""
+    file = pathlib.Path(root(), 'configs', 'reframe-options')
+    known = [*OWN, *file.read_text().split()]
+    for name in (word.partition('=')[0] for word in words if word.startswith('--')):
+        meant = [one for one in known if one.startswith(name)]
+        if meant and name not in meant:
+            hint = f"did you mean '{min(meant, key=len)}'?"
+            raise MembwError(f"unknown option '{name}'", hint)
+
+
 def each_check(words: list[str]) -> list[str]:
     """`-S ntimes=3` as `-S CHECK.ntimes=3` of each check that has it: ReFrame warns of others. One
     that none has is refused."""
@@ -50,6 +61,8 @@ def each_check(words: list[str]) -> list[str]:
     given = []
     for word in joined:
         found = SET.match(word)
+        if word.startswith('-S') and word[2:] and '=' not in word:
+            raise MembwError(f"'{word}' sets nothing", 'as in -S stream.ntimes=3')
         if not found or '-c' in words:
             given.append(word)
             continue

@@ -207,7 +207,7 @@ def memories_of(
     """
     numbers = [domain['domain'] for domain in numa]
     row: list[int] = next((d.get('distances', []) for d in numa if d['domain'] == home), [])
-    far = dict(zip(numbers, row))
+    far = dict(zip(numbers, row, strict=False))
     full = [d for d in numa if d.get('memory_gib', 1) > 0]
     full = [d for d in full if not allowed or d['domain'] in allowed]
 

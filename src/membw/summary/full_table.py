@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from membw.grouped import grouped
-from membw.printable import in_bytes, plural, printable
+from membw.printable import amount, in_bytes, plural, printable, signed
 from membw.results.figure import Figure
 from membw.results.hostlist import fold, read_node_check
 from membw.results.rows import Row
@@ -66,7 +66,7 @@ def digits(value: float) -> str:
     if isinstance(value, int):
         return str(value)
     places = 1 if abs(value) >= 10 else 2
-    return f'{value:.{places}f}' if abs(value) >= 1 else f'{value:.3g}'
+    return f'{value:.{places}f}' if abs(value) >= 1 else amount(value, 3)
 
 
 def table_of(title: str, rows: Sequence[Row], metrics: dict[str, str]) -> Table:
@@ -111,7 +111,7 @@ def to_reference(row: Row) -> Cell:
         return Cell(None, '')
     worst = min(compared, key=lambda f: f.share(f.reference or 1.0))
     part = worst.value / (worst.reference or 1.0)
-    return Cell(part, f'{worst.metric} {part - 1:+.0%}')
+    return Cell(part, f'{worst.metric} {signed(part - 1)}')
 
 
 # --- more figures than a line holds
@@ -146,7 +146,7 @@ def place(at: Mapping[str, float | str] | None) -> str:
     """'8', '4 KiB', '0, 1': where a point of a series lies."""
     every = (at or {}).items()
     parts = (in_bytes(v) if k == 'bytes' and not isinstance(v, str) else v for k, v in every)
-    return ', '.join(f'{part:g}' if isinstance(part, float) else str(part) for part in parts)
+    return ', '.join(amount(part, 6) if isinstance(part, float) else str(part) for part in parts)
 
 
 # --- what is the same of all rows

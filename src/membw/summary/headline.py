@@ -10,7 +10,7 @@ from typing import Any
 from membw import tables
 from membw.grouped import grouped
 from membw.possible import sentence
-from membw.printable import amount, plural
+from membw.printable import amount, plural, signed
 from membw.results.figure import Figure
 from membw.results.rows import Row
 from membw.results.verdict import FAIL, INVALID, PASS, UNDECIDED, WORST_FIRST
@@ -78,7 +78,7 @@ def number(row: Row) -> str:
     value = f'{sentence.SURE[f.bound].lower()}{digits(f.value)}' if f.bound else text_of(f)
     off = ''
     if f.reference:
-        off = f'; reference {amount(f.reference)} ({f.value / f.reference - 1:+.0%})'
+        off = f'; reference {amount(f.reference)} ({signed(f.value / f.reference - 1)})'
     rates = [r for name, r in row.figures.items() if name != METRIC and r.unit == 'GB/s']
     texts = ', '.join(f'{r.metric.capitalize()} {r.sign}{digits(r.value)}' for r in rates)
     return f'Triad {value} GB/s by {row.preset}{f" ({texts})" * bool(texts)}{off}'

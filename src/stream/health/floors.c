@@ -3,6 +3,7 @@
 #include "../../harness/elementary.h"
 #include "../../harness/error.h"
 #include "../../harness/options.h"
+#include "../../harness/plural.h"
 #include "../../harness/verdict.h"
 
 #include <signal.h>
@@ -145,7 +146,7 @@ static void tell_figure(const struct rate *rate, const char *name, double floor)
 		1e-9 * rate->value);
 	if (!rate->is_upper && !rate->is_bound && word_of(rate, floor) == UNDECIDED)
 		fprintf(line, " (%.1f to %.1f)", 1e-9 * rate->low, 1e-9 * rate->high);
-	fprintf(line, ", at least %g", floor);
+	fprintf(line, ", at least %s", number_text(floor, 6));
 }
 
 /* The worst word, and the figures that have it. */

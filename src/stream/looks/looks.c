@@ -451,7 +451,8 @@ void looks_print(const struct looks *l)
 	if (gbs(l, LOOK_nt) > 0)
 		printf("by non-temporal ones %.0f %%; ", 100 * gbs(l, LOOK_nt) / ordinary);
 	if (gbs(l, LOOK_half) > 0)
-		printf("%d of %d threads reach %.0f %%; ", l->half_threads, threads_count(),
+		printf("%d of %d threads %s %.0f %%; ", l->half_threads, threads_count(),
+		       l->half_threads == 1 ? "reaches" : "reach",
 		       100 * gbs(l, LOOK_half) / ordinary);
 	if (gbs(l, LOOK_one) > 0)
 		printf("one reaches %.0f %%; ", 100 * gbs(l, LOOK_one) / ordinary);

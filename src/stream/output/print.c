@@ -27,9 +27,9 @@ void table_banner(const struct options *o, const struct residency_found *residen
 	if (threads_count() == 1 && cores > 1 && getenv("OMP_NUM_THREADS"))
 		snprintf(of, sizeof(of), " (OMP_NUM_THREADS=1, but %d cores)", cores);
 	printf("membw stream %s, a STREAM-compatible program\n", MEMBW_VERSION);
-	printf("%d arrays of %.1f MiB, %d thread%s on CPUs %s%s, ", ARRAYS,
+	printf("%d arrays of %.1f MiB, %d thread%s on CPU%s %s%s, ", ARRAYS,
 	       (double)o->size * sizeof(element) / MIB, threads_count(), plural(threads_count()),
-	       cpuset_format(threads_cpus(), list), of);
+	       plural(cpuset_count(threads_cpus())), cpuset_format(threads_cpus(), list), of);
 	if (o->ntimes)
 		printf("%d repetitions, the first is not counted\n", o->ntimes);
 	else if (o->max_seconds > 0)
@@ -118,12 +118,29 @@ static void print_headline(const struct measurement *m)
 	printf("\n%s", RULE);
 }
 
+/* What the signs mean that rates of these kernels have. */
+static void table_signs(const struct measurement *m)
+{
+	const char *const signs[] = { sign(PLUS_MINUS), sign(AT_LEAST), sign(AT_MOST), "~" };
+	const char *const meant[] = { facts_has_host() ? "of a rerun on a steady host"
+						       : "of a rerun",
+				      "at least", "at most", "bound on neither side" };
+	int k, s, seen = 0, shown = 0;
+
+	for (k = 0; k < KERNELS; k++)
+		seen |= 1 << (2 * m->kernel[k].rate.is_upper + m->kernel[k].rate.is_bound);
+	for (s = 0; s < 4; s++)
+		if (seen >> s & 1)
+			printf("%s%s %s", shown++ ? ", " : "", signs[s], meant[s]);
+}
+
 void table_rates(const struct measurement *m, const char *word)
 {
 	int k;
 
-	printf("%s%sn GB/s (%s of a rerun%s, %s at least):", word ? word : "", word ? ", i" : "I",
-	       sign(PLUS_MINUS), facts_has_host() ? " on a steady host" : "", sign(AT_LEAST));
+	printf("%s%sn GB/s (", word ? word : "", word ? ", i" : "I");
+	table_signs(m);
+	printf("):");
 	for (k = 0; k < KERNELS; k++)
 		printf("%s %s %s", k ? "," : "", kernels[k].name,
 		       rate_text(&m->kernel[k].rate, 1e9));
@@ -150,8 +167,8 @@ void table_peak(const struct measurement *m)
 	for (k = 1; k < KERNELS; k++)
 		if (m->kernel[k].best_mbs > m->kernel[best].best_mbs)
 			best = k;
-	printf("Theoretical peak = %g GB/s (as given by --peak): %s reaches %.1f %% of it\n", peak,
-	       kernels[best].name, m->kernel[best].best_mbs / peak / 10);
+	printf("Theoretical peak = %s GB/s (as given by --peak): %s reaches %.1f %% of it\n",
+	       number_text(peak, 6), kernels[best].name, m->kernel[best].best_mbs / peak / 10);
 }
 
 void table_validation(const struct validation *v, const struct arrays *arrays, unsigned found)

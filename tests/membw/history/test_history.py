@@ -16,6 +16,7 @@ from membw.results import table
 from membw.results.newest import OLD_S
 from membw.results.record import seconds_of
 from membw.results.table import read_table
+from membw.statistics.now_and_before import drift
 
 NIGHTS = 50
 
@@ -43,7 +44,7 @@ def night(day):
     return str(np.datetime64('2026-05-28') + day)
 
 
-EIGHT = {'nodes': 8, 'noise': 0.003}
+EIGHT, STEADY = {'nodes': 8, 'noise': 0.003}, {'noise': 0.0005}
 # the shares of the usual rates, of which fleet: the changes, whether it was taken back
 SHARES = {
     # all eight nodes lose 1.5 % with another kernel: less than the margin of one node
@@ -53,6 +54,15 @@ SHARES = {
     'all nodes': (lambda n, day: 0.95 if day >= 40 else 1, {}, [(('fleet',), 40)], False),
     'five bad nights of seven': (
         lambda n, day: 0.9 if n == 7 and day in {40, 41, 43, 45, 46} else 1, {}, [], False),
+    'six of seven': (
+        lambda n, day: 0.9 if n == 7 and day in {40, 41, 42, 43, 45, 46} else 1, {},
+        [(('n007',), 40)], True),
+    'a node by 1.8 %': (lambda n, day: 0.982 if n == 7 and day >= 40 else 1, STEADY, [], False),
+    'a node by 2.2 %': (
+        lambda n, day: 0.978 if n == 7 and day >= 40 else 1, STEADY, [(('n007',), 40)], False),
+    'all by 0.8 %': (lambda n, day: 0.992 if day >= 40 else 1, STEADY, [], False),
+    'all by 1.2 %': (
+        lambda n, day: 0.988 if day >= 40 else 1, STEADY, [(('fleet',), 40)], False),
     'taken back': (
         lambda n, day: 0.95 if n == 7 and 25 <= day < 35 else 1, {}, [(('n007',), 25)], True),
     'bad nights of all nodes': (lambda n, day: 0.9 if day % 9 == 0 else 1, {}, [], False),
@@ -173,6 +183,15 @@ def test_what_falls_slowly_is_found_once(tmp_path, nodes, who, fall, count):
     assert changes(tmp_path, new_sample) == []
 
 
+@pytest.mark.parametrize('loss, is_found', [(0.029, False), (0.031, True)])
+def test_a_drift_is_one_of_more_than_3_percent(loss, is_found):
+    slope = np.linspace(100, 100 * (1 - loss), 400)  # too slow for a step
+    values = np.concatenate([np.full(28, slope[0]), slope, np.full(28, slope[-1])])
+    assert (drift(values, 0, 0.02) is not None) == is_found
+    noisy = values * (1 + np.random.default_rng(1).normal(0, 0.03, len(values)))
+    assert drift(noisy, 0, 0.02) is None  # a wide scatter is a wide limit
+
+
 @pytest.fixture(scope='module')
 def store(tmp_path_factory):
     rows = nights(lambda n, day: 0.95 if n == 7 and day >= 40 else 1.0)
@@ -228,9 +247,10 @@ def test_an_acknowledged_change_is_shown_and_no_alarm(store, tmp_path, history):
 
 
 def test_fewer_than_14_nights_are_not_judged(tmp_path, history):
-    file = made.write(tmp_path / 'few.jsonl', made.fleet(3, days=range(13)))
-    status, text = history(file)
-    assert status == 2 and 'Verdict: UNDECIDED: 13 nights, 14 are needed' in text
+    for nights, status, said in (13, 2, 'UNDECIDED: 13 nights, 14 are needed'), (14, 0, ''):
+        file = made.write(tmp_path / 'few.jsonl', made.fleet(3, days=range(nights)))
+        done, text = history(file)
+        assert done == status and f'Verdict: {said}' in text
 
 
 # --- a year of a large fleet fits a login node: of an old record a few numbers are kept

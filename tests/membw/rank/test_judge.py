@@ -46,6 +46,13 @@ def at(share, node='n003', **more):
     return made.record(node, rows=made.stream(share=share), **more)
 
 
+def scattered(away, share, nodes=20):
+    """A fleet whose robust deviation is 1.4826 times `away`; n003 has this share."""
+    return [
+        at(share if n == 3 else 1 + away * (n % 3 - 1), made.name(n)) for n in range(1, nodes + 1)
+    ]
+
+
 def bound(node, share, day=0.0, side='lower'):
     rows = made.stream(share=share)
     for row in rows.values():
@@ -88,6 +95,12 @@ OTHERS = made.fleet(20, slow={n: 0.7 for n in range(1, 21)}, case={'pinning': 'n
 RULES = {
     'half the margin': (alike(share=0.9851), [], {}, []),
     'beyond half the margin': (alike(share=0.9849), [], UNDECIDED, ['n003']),
+    # 1.73 robust deviations (Student's t of 1/20, 19 degrees) of 1.48 %: 2.56 %
+    'within L1 deviations': (scattered(0.01, 0.9745), [], {}, []),
+    'beyond L1 deviations': (scattered(0.01, 0.9743), [], UNDECIDED, ['n003']),
+    # 3.90 robust deviations (t of 1 % / 19, 18 degrees) of 2.97 %: 11.6 %
+    'more than a tenth, of a fleet that scatters': (scattered(0.02, 1.115), [], {}, []),
+    'more than it scatters': (scattered(0.02, 1.117), [], UNDECIDED, []),
     'a tenth too good': (alike(share=1.0999), [], {}, []),
     'more than a tenth': (alike(share=1.1001), [], UNDECIDED, []),
     '5 % of 5': (made.fleet(5, slow={3: 0.95}), again('n003', 0.95), FAIL, ['n003']),
@@ -236,6 +249,16 @@ def test_the_slower_of_two_groups_is_measured_again_and_no_node_of_it_fails(judg
     assert 'two groups, and no fact says why' in found.notes[0]
 
 
+@pytest.mark.parametrize('fast, slow, share, groups', [
+    (7, 3, 0.9, 1), (6, 3, 0.9, 0),  # ten nodes
+    (16, 4, 0.9, 0), (15, 5, 0.9, 1),  # a fifth
+    (14, 6, 0.971, 0), (14, 6, 0.969, 1),  # a gap of the margin
+])  # fmt: skip
+def test_two_groups_from_both_sides_of_each_limit(judged, fast, slow, share, groups):
+    rows = [*alike(fast), *(at(share, f's{n}') for n in range(slow))]
+    assert len(judged(rows).notes) == groups
+
+
 def test_two_groups_that_a_fact_explains_are_judged_each_by_itself(judged):
     found = judged(kits({'memory_channels': 4}))
     assert words(found) == {} and "two groups: memory_channels '4', not '8'" in found.notes[0]
@@ -307,6 +330,14 @@ def test_a_slow_rack_is_one_reason_and_a_part_of_it_is_nodes(judged, slow):
     reasons = {v.reason for v in found.verdicts if v.reason}
     whole = rf'r02 is slow as a whole \(by name\): {slow} of its 16 nodes are low'
     assert slow < 12 or [*map(re.compile(whole).match, reasons)] != [None]
+
+
+@pytest.mark.parametrize('nodes, word', [(3, 'FAIL'), (4, 'UNDECIDED')])
+def test_four_nodes_are_a_unit(judged, nodes, word):
+    slow = [f'r09n{n:02d}' for n in range(1, nodes + 1)]
+    rows = [*alike(), *(at(0.95, node) for node in slow)]
+    found = judged(rows, [row for node in slow for row in again(node, 0.95)])
+    assert words(found) == dict.fromkeys(slow, word)
 
 
 def test_a_node_of_a_slow_rack_that_is_worse_by_more_than_the_margin_has_its_own_fail(judged):

@@ -119,6 +119,9 @@ NIGHTLY = [
 STORES = {
     'retests of the next day': (
         fleet_and_retests('2026-06-10 03:00', 0.9, later=(1200, 1800, 2000)), {'n004': 'FAIL'}),
+    'within 12 hours': (made.fleet(10) + [made.record('n099', -0.49)], {}),
+    'more than 12 hours before': (
+        made.fleet(10) + [made.record('n099', -0.51)], {'n099': 'MISSING'}),
     'missing in one series, although another has it': (WEEKLY + NIGHTLY, {'n007': 'MISSING'}),
     'measured alone after the fleet': (made.fleet(10) + [made.record('n003', 3.0)], {}),
     # one node of a fleet each night, as a one-node check under Slurm does

@@ -177,13 +177,25 @@ def never_begun(job: Job) -> str:
         return f'job {job.jobid} ended before it started: {how}'
     limit = f' for {job.max_pending_time:g} s (max_pending_time)' if job.max_pending_time else ''
     text = f'job {job.jobid} waited{limit} and was cancelled before it started'
-    said = ''
+    why = known_of(job).partition(' Reason=')[2].partition(' Dependency=')[0].split(' ')[0]
+    return f'{text}: {why.replace("_", " ")}' if why not in ('', 'None') else text
+
+
+def known_of(job: Job) -> str:
+    """What Slurm says of the job; '' where it has no part in it, or has forgotten it."""
     if kind(job) in slurm.SCHEDULERS:
         with contextlib.suppress(slurm.NoAnswer):
             words = ('scontrol', '-o', 'show', 'job', str(job.jobid))
-            said = slurm.query(*words, cluster=cluster(job))
-    why = said.partition(' Reason=')[2].partition(' Dependency=')[0].split(' ')[0]
-    return f'{text}: {why.replace("_", " ")}' if why not in ('', 'None') else text
+            return slurm.query(*words, cluster=cluster(job))
+    return ''
+
+
+def end_of(job: Job) -> str:
+    """The state of a job that did not come to its end. Without accounting ReFrame knows that it
+    left the queue, which may be before its last lines are printed."""
+    if ledger.how_job(job.state, ''):
+        return str(job.state)
+    return known_of(job).partition(' JobState=')[2].partition(' ')[0] or str(job.state)
 
 
 # --- local jobs ----------------------------------------------------------------------------------

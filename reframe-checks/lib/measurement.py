@@ -18,7 +18,7 @@ from reframe.core.exceptions import SanityError
 from reframe.core.logging import getlogger
 
 from lib import prerequisites, references, slurm_nodes
-from lib.batch_job import batch_job, errors, is_begun, never_begun, option_words, refuse
+from lib.batch_job import batch_job, end_of, errors, is_begun, never_begun, option_words, refuse
 from lib.binaries import results
 from membw.errors import did_you_mean
 from membw.files import write_whole
@@ -86,11 +86,11 @@ class expectations:
         if not is_begun(self.stagedir, job):
             return ledger.End(never_begun(job), False)
         if stopped:
-            of_job = ledger.how_job(job.state, printed)
+            of_job = ledger.how_job(end_of(job), printed)
             return ledger.End(', '.join(filter(None, [f'ended by {stopped}', of_job])), True)
         if known.ended and record is None:
             return ledger.End('not begun', False)
-        return ledger.judge(None, word, printed, job.state, file in known.started)
+        return ledger.judge(None, word, printed, end_of(job), file in known.started)
 
     def is_of_another_cpu(self, cpu: str) -> bool:
         """Whether the code is for a CPU (-march=native) and that is not the one of the node."""

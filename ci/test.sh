@@ -7,7 +7,7 @@ unset CDPATH
 cd "$(dirname "$0")/.." || exit 2
 PATH=$PATH:/usr/sbin:/sbin
 
-echo 'test: 11 to 13 minutes on two cores, some 2 of them set-up: Python packages into .venv, Spack into .spack'
+echo 'test: 8 to 10 minutes on two cores, and at first 2 more of set-up: Python packages into .venv, Spack into .spack'
 [ "$(id -u)" != 0 ] || [ -n "${NO_APT:-}" ] ||
 	echo 'test: as root, Debian packages that tests need are installed by apt-get (NO_APT=1: none)'
 for word in "$@"; do

@@ -7,6 +7,7 @@ import re
 import shlex
 import statistics
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from reframe.core.backends import getlauncher
@@ -144,7 +145,7 @@ class whole_cluster(measurement):
             self.expected = {RECORDS: '' if self.notes_ends else 'the MPI job'}
             self.gather()
             if not self.notes_ends:  # the node of the launcher is not to blame
-                self.missing = [one._replace(node='') for one in self.missing]
+                self.missing = [replace(one, node='') for one in self.missing]
             self.keep(None)
             return
         self.judges_records = False

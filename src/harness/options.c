@@ -349,7 +349,7 @@ static void option_set_one(const struct option_row *row)
 void options_read(const struct program *of, int argc, char **argv)
 {
 	struct option all[OPTIONS_MAX + 1];
-	char letters[2 * OPTIONS_MAX + 2], given[OPTIONS_MAX] = "";
+	char letters[2 * OPTIONS_MAX + 2];
 	int got, r;
 
 	streams_fill_closed();
@@ -365,10 +365,6 @@ void options_read(const struct program *of, int argc, char **argv)
 		r = option_row_of(got);
 		if (r < 0)
 			option_refuse(got, argv);
-		if (given[r]++ && option_rows[r]->argument &&
-		    option_rows[r]->set != option_take_allow)
-			die("'--%s' is given twice", "leave out one of them",
-			    option_rows[r]->name);
 		option_set_one(option_rows[r]);
 	}
 	if (optind < argc)

@@ -60,14 +60,6 @@ class Parser(argparse.ArgumentParser):
             raise MembwError(message[: choice.end(1) + 1], did_you_mean(choice[1], known))
         raise MembwError(message, f"'{self.prog} --help' lists the options")
 
-    def refuse_second(self, argv: list[str]) -> None:
-        """Of two values argparse takes the last."""
-        names = [word.partition('=')[0] for word in argv]
-        given = [a for n in names if (a := self._option_string_actions.get(n))]
-        for one in given:
-            if isinstance(one, argparse._StoreAction) and given.count(one) > 1:
-                raise MembwError(f"'{one.option_strings[-1]}' is given twice", 'leave out one')
-
     def refuse(self, word: str) -> NoReturn:
         """What the command does not take."""
         listed = f"'{self.prog} --help' lists the options"
@@ -128,10 +120,9 @@ def dispatch(argv: list[str] | None) -> int:
         return 0
     parser = build_parser(*argv[:1])
     args, rest = parser.parse_known_args(argv)
-    commands: Any = parser._subparsers._group_actions[0].choices  # type: ignore[union-attr]
-    own = commands[args.command]
-    own.refuse_second(argv)
     if rest and not getattr(args, 'takes_rest', False):
+        commands: Any = parser._subparsers._group_actions[0].choices  # type: ignore[union-attr]
+        own = commands[args.command]
         if not any(word.startswith('-') for word in rest) and not own._subparsers:
             # `rank a.jsonl --limit 2 b.jsonl`: argparse alone ends the files at an option
             args, rest = own.parse_known_intermixed_args(argv[1:])

@@ -33,8 +33,6 @@ ERRORS = {
     'run --syst thin': ("unknown option '--syst'", "did you mean '--system'?"),
     'run --dry-ru': ("unknown option '--dry-ru'", "did you mean '--dry-run'?"),
     'run -S ntimes': ("'-Sntimes' sets nothing", 'as in -S stream.ntimes=3'),
-    'run --rounds 3 --rounds 4': ("'--rounds' is given twice", 'leave out one'),
-    'rank x --limit 2 --limit 3': ("'--limit' is given twice", 'leave out one'),
     'rank x --json --drain': ('argument --drain: not allowed with argument --json',
                               "'membw rank --help' lists the options"),
     'rank x --lower a --higher a': ("'a': --lower and --higher", 'give one of them'),

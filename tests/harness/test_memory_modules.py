@@ -58,6 +58,7 @@ BANKS = {
     'half of the channels': (dmi.sockets(4, slots=2), 8),
     'by Intel': (dmi.sockets(2, 2, bank='P{socket}_Node0_Channel{letter}_Dimm0'), 4),
     'by Supermicro': (dmi.sockets(6, bank='_Node{socket}_Channel{letter}_Dimm1'), 12),
+    'in another case': (dmi.sockets(8) + dmi.sockets(8, bank='p{socket} Channel {letter}'), 16),
     'of which socket is not said': (dmi.sockets(8, bank='CHANNEL {letter}'), None),
     'of each controller': (dmi.sockets(8, bank='MC{socket} CHANNEL {letter}'), None),
     'banks': (dmi.sockets(8, bank='BANK {letter}'), None),

@@ -148,3 +148,11 @@ def test_memory_that_a_policy_binds_to_is_what_a_domain_has_free(
     status, said, _ = run_program(program, '-n', '5000000', '-t', '2', before=bound)
     assert status == 2 if left else status < 2, said
     assert not left or f'more than the {int(left) / 1024:.0f} MiB of memory available' in said
+
+
+@pytest.mark.parametrize('online, cpus', [('nonsense', '0-1'), ('0', '3-1'), ('0', 'none')])
+def test_a_list_that_is_none_is_no_machine_without_domains(machine, run_program, online, cpus):
+    node = 'devices/system/node'
+    program = machine({f'{node}/online': online, f'{node}/node0/cpulist': cpus})
+    status, said, _ = run_program(program, '-n', '1000', '-t', '2')
+    assert status == 2 and 'is no list of NUMA domains or CPUs' in said

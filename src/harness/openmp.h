@@ -5,6 +5,8 @@
 
 #ifdef _OPENMP
 #include <omp.h>
+/* Of libomp and libiomp5 alone, which alone read KMP_AFFINITY. */
+extern int kmp_get_blocktime(void) __attribute__((weak));
 #else
 /* Without OpenMP the pragmas are meant to be passed over in silence. */
 #ifdef __GNUC__
@@ -16,4 +18,5 @@
 #define omp_set_num_threads(count) ((void)(count))
 #define omp_get_num_procs() 1
 #define omp_set_dynamic(is) ((void)(is))
+#define kmp_get_blocktime 0
 #endif

@@ -109,7 +109,8 @@ def named(test: str, preset: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """'40 s', '4 min', '2.5 h'."""
+    """'40 s', '4 min', '2.5 h'; 0 where the clock was put back."""
+    seconds = max(seconds, 0)
     if seconds < 90:
         return f'{seconds:.0f} s'
     return f'{seconds / 60:.0f} min' if seconds < 5400 else f'{seconds / 3600:.1f} h'

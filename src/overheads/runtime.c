@@ -8,9 +8,6 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-/* Of libomp and libiomp5: ms that a thread spins before it sleeps. */
-extern int kmp_get_blocktime(void) __attribute__((weak));
-
 /* Where more than one of them is mapped, as by LD_PRELOAD of Intel's under a program of gcc's,
  * the last of the table has the calls: libiomp5 and libomp have libgomp's entry points, too. */
 static const struct library {
@@ -122,7 +119,7 @@ void runtime_write(void)
 	json_text("spin_count", getenv("GOMP_SPINCOUNT"));
 	json_text("blocktime", getenv("KMP_BLOCKTIME"));
 	json_text("library_mode", getenv("KMP_LIBRARY"));
-	if (kmp_get_blocktime)
+	if (kmp_get_blocktime) /* that a thread spins before it sleeps */
 		json_count("blocktime_ms", (unsigned)kmp_get_blocktime());
 	json_text("places", getenv("OMP_PLACES"));
 	json_text("proc_bind", getenv("OMP_PROC_BIND"));

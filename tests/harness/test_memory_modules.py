@@ -58,6 +58,7 @@ BANKS = {
     'half of the channels': (dmi.sockets(4, slots=2), 8),
     'by Intel': (dmi.sockets(2, 2, bank='P{socket}_Node0_Channel{letter}_Dimm0'), 4),
     'by Supermicro': (dmi.sockets(6, bank='_Node{socket}_Channel{letter}_Dimm1'), 12),
+    'in another case': (dmi.sockets(8) + dmi.sockets(8, bank='p{socket} Channel {letter}'), 16),
     'of which socket is not said': (dmi.sockets(8, bank='CHANNEL {letter}'), None),
     'of each controller': (dmi.sockets(8, bank='MC{socket} CHANNEL {letter}'), None),
     'banks': (dmi.sockets(8, bank='BANK {letter}'), None),
@@ -147,3 +148,11 @@ def test_memory_that_a_policy_binds_to_is_what_a_domain_has_free(
     status, said, _ = run_program(program, '-n', '5000000', '-t', '2', before=bound)
     assert status == 2 if left else status < 2, said
     assert not left or f'more than the {int(left) / 1024:.0f} MiB of memory available' in said
+
+
+@pytest.mark.parametrize('online, cpus', [('nonsense', '0-1'), ('0', '3-1'), ('0', 'none')])
+def test_a_list_that_is_none_is_no_machine_without_domains(machine, run_program, online, cpus):
+    node = 'devices/system/node'
+    program = machine({f'{node}/online': online, f'{node}/node0/cpulist': cpus})
+    status, said, _ = run_program(program, '-n', '1000', '-t', '2')
+    assert status == 2 and 'is no list of NUMA domains or CPUs' in said

@@ -48,6 +48,8 @@ def test_the_line_says_what_is_under_way_and_since_when(clock, tmp_path, tests, 
     report, clock[0] = ledger(MadeRun(tmp_path), tests, **more)
     shown = progress.under_way(report)
     assert shown.startswith(text) and ('job' in text or shown == text)
+    clock[0] -= 60  # put back
+    assert ' -' not in progress.under_way(report)
 
 
 def test_a_program_says_what_it_has_done_of_its_own_plan(clock, tmp_path):

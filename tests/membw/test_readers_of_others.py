@@ -148,6 +148,13 @@ def test_a_reader_of_others_hangs_at_nothing_and_invents_no_error(answer, name, 
         text = mutated(chance, right)
 
 
+def test_a_list_of_cpus_is_read_as_a_whole_or_refused():
+    assert topology.expand(' 0-1, 3\n') == [0, 1, 3] and topology.expand('\n') == []
+    for text in ('3-1', '0-', '-1', '0--1', '0-1-2', '0 x', '0-99999', '٣'):
+        with pytest.raises(MembwError, match='no range of CPUs'):
+            topology.expand(text)
+
+
 def test_a_list_of_more_nodes_than_any_machine_has_is_refused_and_a_long_one_is_no_file():
     for text in ('n[1-99999999]', 'n[1-9]m[1-99999]', f'n[1-{"9" * 9999}]'):
         with pytest.raises(MembwError, match='more than 300000 nodes'):

@@ -77,6 +77,7 @@ WRONG = [
     {'OMP_PLACES': 'cores', 'OMP_PROC_BIND': 'closest'},
     {'KMP_AFFINITY': 'nonsense'},
     {'KMP_AFFINITY': 'granularity=fin,compact'},
+    {'OMP_PLACES': 'cores:1'},
 ]
 RIGHT = [
     {'OMP_PLACES': 'l2_caches'},
@@ -93,3 +94,10 @@ def test_a_value_that_the_runtime_refuses_is_named_as_others_are(program, run_pr
     said = [r['detail'] for r in record['reasons'] if r['reason'] == 'wrong-pinning']
     named = [text for text in said if any(f"{name}='{given[name]}'" in text for name in given)]
     assert bool(named) == (given in WRONG), record['reasons']
+
+
+@pytest.mark.parametrize('value', ['', '0', '+2', '2x', '2 3', '2,', '2,x', '2.0'])
+def test_a_number_of_threads_that_libomp_cannot_read_ends_the_program(program, run_program, value):
+    """libomp 19 took any number in its place: an assertion, no memory, or threads without end."""
+    status, said, _ = run_program(program, '-n', '1e5', '-t', '2', OMP_NUM_THREADS=value)
+    assert status == 2 and f"membw: OMP_NUM_THREADS='{value}' is no number of threads" in said

@@ -300,7 +300,7 @@ SETTINGS = [
      ['2 threads were requested, there is 1']),
     # libgomp takes as many as it likes, and nothing in the record said so
     *(({'OMP_NUM_THREADS': value}, 'warnings', [NUMBER.format(value)])
-      for value in ('a', '0', '-1', '2x')),
+      for value in ('a', '0', '-1', '2x', '2,x', '2 3', '2,')),
     # nothing was requested, and a variable of whichever name leaves less than there is
     *(({'OMP_NUM_THREADS': None, name: value}, *(('warnings', ['1 thread, though ']) if
         len(CPUS) > 1 else ('', [''])))

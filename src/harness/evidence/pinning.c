@@ -18,9 +18,6 @@ static int pinning_is_set(const char *variable, const char *no, const char *also
 	return value && *value && strcasecmp(value, no) != 0 && strcasecmp(value, also_no) != 0;
 }
 
-/* Of libomp and libiomp5, which alone read KMP_AFFINITY. */
-extern int kmp_get_blocktime(void) __attribute__((weak));
-
 /* "verbose" or "granularity=fine" bind nothing by themselves. */
 static int pinning_by_kmp(void)
 {
@@ -57,7 +54,7 @@ static const struct values {
 } pinning_values[] = {
 	{ "OMP_PLACES",
 	  "^(" PIN_LIST(PIN_PLACE) "| *" PIN_NAMES
-				   " *(\\( *0*[1-9][0-9]* *\\) *)?| *cores:[a-z0-9_]+ *)$",
+				   " *(\\( *0*[1-9][0-9]* *\\) *)?| *cores:[a-z][a-z0-9_]* *)$",
 	  0 },
 	{ "OMP_PROC_BIND", "^" PIN_LIST(PIN_POLICY) "$", 0 },
 	{ "KMP_AFFINITY", "^" PIN_LIST(PIN_WORD) "$", 1 },
@@ -196,15 +193,12 @@ static void pinning_judge_cores(void)
 		pinning_by_nobody(threads_seen(0)));
 }
 
-/* "4" or "4,2": a runtime ignores anything else and takes as many threads as it likes. */
+/* libgomp ignores another value and takes as many threads as it likes. */
 static void pinning_judge_variable(void)
 {
 	const char *value = getenv("OMP_NUM_THREADS");
-	char *end = NULL;
 
-	if (!value || !*value)
-		return;
-	if (strtol(value, &end, 10) < 1 || (*end && *end != ',' && *end != ' '))
+	if (value && *value && !threads_variable_is_valid(value))
 		verdict_warn(WRONG_PINNING,
 			     "OMP_NUM_THREADS='%.20s' is no number of threads: %d ran", value,
 			     threads_count());

@@ -132,8 +132,13 @@ void threads_at_least(int count)
 
 void threads_start(void)
 {
+	const char *value = getenv("OMP_NUM_THREADS");
 	static int watching;
 
+	/* libomp then takes any number, and ends by an assertion, or never */
+	if (kmp_get_blocktime && value && !threads_variable_is_valid(value))
+		die("OMP_NUM_THREADS='%.20s' is no number of threads",
+		    "one thread per CPU is usual", value);
 	/* libgomp has been seen to crash at 100,000 */
 	if (threads_requested() > THREADS_MAX)
 		die("OMP_NUM_THREADS is %d, more than %d", "one thread per CPU is usual",
@@ -171,6 +176,22 @@ void threads_team(int count)
 	thread_team_requested = count;
 	thread_shared_core = 0;
 	threads_start();
+}
+
+int threads_variable_is_valid(const char *value)
+{
+	size_t digits;
+
+	for (;; value++) {
+		value += strspn(value, " ");
+		digits = strspn(value, "0123456789");
+		if (strspn(value, "0") == digits)
+			return 0;
+		value += digits;
+		value += strspn(value, " ");
+		if (*value != ',')
+			return !*value;
+	}
 }
 
 /* OMP_NUM_THREADS: "4" or "4,2", how many threads the first level shall have. */

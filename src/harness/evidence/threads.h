@@ -32,6 +32,9 @@ LOCAL void threads_start(void);
  * and asks for their affinity, and forgets what was noted of other teams. */
 LOCAL void threads_team(int count);
 
+/* Whether it is "4" or "4,2". */
+LOCAL int threads_variable_is_valid(const char *value);
+
 /* How many there shall be: threads_team(), else OMP_NUM_THREADS; 0: neither. */
 LOCAL int threads_requested(void);
 

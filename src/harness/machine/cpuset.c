@@ -85,7 +85,7 @@ int cpuset_parse(struct cpuset *set, const char *list)
 
 		for (; cpu <= last && cpu < CPUS_MAX; cpu++)
 			cpuset_add(set, (int)cpu);
-		list = *end == ',' ? end + 1 : end;
+		list = end + strspn(end, ", ");
 	}
 	return cpuset_count(set);
 }

@@ -181,7 +181,7 @@ int dmi_channels(const struct modules *modules, int sockets)
 		for (other = 0; other < i; other++)
 			if (modules->of[other].is_plugged &&
 			    dmi_channel_text(modules->of[other].bank, sockets) == length &&
-			    strncmp(modules->of[other].bank, bank, length) == 0)
+			    strncasecmp(modules->of[other].bank, bank, length) == 0)
 				break;
 		channels += other == i;
 	}

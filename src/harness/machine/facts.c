@@ -182,7 +182,7 @@ static void fact_dimms(int sockets)
 
 static void fact_memory(void)
 {
-	json_number("mem_total_mib", (double)sysfile_kib("/proc/meminfo", "MemTotal") / MIB);
+	json_positive("mem_total_mib", (double)sysfile_kib("/proc/meminfo", "MemTotal") / MIB);
 	fact_limit("mem_available_mib", memory_available());
 	fact_limit("cgroup_mem_mib", memory_cgroup_limit());
 	json_positive("cgroup_cpus", cgroup_cpu_quota());

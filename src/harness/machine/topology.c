@@ -43,6 +43,13 @@ int topology_one_per_core(int cores[CPUS_MAX], const struct cpuset *cpus)
 	return count;
 }
 
+/* The machine would have fewer domains than it has. */
+static void topology_list(struct cpuset *set, const char *line)
+{
+	if (!cpuset_parse(set, line) && line[strspn(line, " ")])
+		die("'%.40s' is no list of NUMA domains or CPUs", NULL, line);
+}
+
 /* How many different numbers CPUs have. */
 static int topology_numbers_of(const struct cpuset *cpus, int (*number)(int cpu))
 {
@@ -98,7 +105,7 @@ void topology_all_domains(struct cpuset *domains)
 	char line[SYSLINE_MAX];
 
 	sysfile_line(line, "/sys/devices/system/node/online");
-	cpuset_parse(domains, line);
+	topology_list(domains, line);
 }
 
 /* Read once: on a node of hundreds of CPUs, asking for each is millions of reads. */
@@ -120,7 +127,7 @@ static void topology_read_domains(void)
 			break;
 		topology_of_domains.cpus[d] = room_for(1, sizeof(domains), "domain", "free some");
 		sysfile_line(line, "/sys/devices/system/node/node%d/cpulist", d);
-		cpuset_parse(topology_of_domains.cpus[d], line);
+		topology_list(topology_of_domains.cpus[d], line);
 		cpuset_join(&topology_of_domains.all, topology_of_domains.cpus[d]);
 	}
 }

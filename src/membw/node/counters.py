@@ -29,8 +29,8 @@ def read(root: Path = Path('/')) -> Counts:
 
 
 def between(before: Counts, after: Counts) -> Counts:
-    """What was counted meanwhile."""
-    return {name: after[name] - before[name] for name in before if name in after}
+    """What was counted meanwhile; one that fell, as by a CPU that went off, is not known."""
+    return {n: after[n] - count for n, count in before.items() if after.get(n, -1) >= count}
 
 
 def uncore_khz(root: Path = Path('/')) -> float | None:

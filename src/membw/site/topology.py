@@ -22,9 +22,10 @@ def expand(text: object) -> list[int]:
     # Linux 5.15-rc ended its lists by a NUL
     for part in filter(None, re.sub(r'[\s\0]', '', str(text)).split(',')):
         found = re.fullmatch(r'(\d{1,6})(?:-(\d{1,6}))?', part, re.ASCII)
-        if not found or int(found[2] or found[1]) >= MOST_CPUS:
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+        if not first <= last < MOST_CPUS:
             raise MembwError(f"'{part[:40]}' is no CPU, and no range of CPUs")
-        cpus += range(int(found[1]), int(found[2] or found[1]) + 1)
+        cpus += range(first, last + 1)
     return cpus
 
 

@@ -39,7 +39,7 @@ def test_what_is_there_is_counted_and_what_is_not_there_is_not_0(tmp_path):
     }  # fmt: skip
     assert counters.uncore_khz(tmp_path) == 2_400_000
     assert counters.read(tmp_path / 'nothing') == {}
-    assert counters.between({'a': 1, 'b': 2}, {'a': 4}) == {'a': 3}
+    assert counters.between({'a': 1, 'b': 2, 'c': 5}, {'a': 4, 'c': 4}) == {'a': 3}
 
 
 def test_one_that_takes_too_long_is_ended_and_is_not_dead():

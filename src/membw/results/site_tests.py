@@ -266,9 +266,10 @@ def _of_stream(file: Path, text: str) -> Iterator[Raw]:
     rates = {m[1].lower(): float(m[2]) for m in RATES.finditer(text)}
     is_valid = 'Solution Validates' in text and 'Failed Validation' not in text
     runs = len(RATES.findall(text)) / max(len(rates), 1)
-    units = {*UNIT.findall(text)}
+    units, names = {*UNIT.findall(text)}, sorted(rates, reverse=True) or ['triad']
     if is_valid and (runs != 1 or len(units) != 1):
-        yield str(file), ValueError(f'{runs:g} tables of rates in {len(units)} units, not one in one')
+        said = f'{runs:g} tables of rates in {len(units)} units, not one in one'
+        yield str(file), ValueError(said)
         return
     yield str(file), {
         'name': ' '.join([STREAM_C, *(f'%{name}={at[1]}' for name, at in found.items() if at)]),
@@ -277,9 +278,7 @@ def _of_stream(file: Path, text: str) -> Iterator[Raw]:
         'job_nodelist': [file.name.partition('.')[0]],
         'job_completion_time_unix': file.stat().st_mtime,
         # Triad first: it stands for the others
-        'perfvalues': {
-            m: [rates.get(m), *[None] * 3, *units] for m in sorted(rates, reverse=True) or ['triad']
-        },
+        'perfvalues': {m: [rates.get(m), *[None] * 3, *units] for m in names},
     }  # fmt: skip
 
 

@@ -277,9 +277,13 @@ def test_logs_of_stream_c_are_runs_of_the_nodes_that_they_are_named_for(tmp_path
     log('n5', 150e3)
     whole = (tmp_path / 'n5.log').read_text()
     for text, said in {
-        whole + whole: ': 2 tables of rates', whole.replace('.', ','): ': 0 tables of rates',
-        whole.replace('MB/s', 'Mb'): 'in 0 units', '': 'no record', 'BabelStream\nTriad 9\n': 'no record',
-        whole[:99]: 'n[9-10] MISSING', whole.replace('Best Rate MB/s', 'Rate (MiB/s)'): '157.29',
+        whole + whole: ': 2 tables of rates',
+        whole.replace('.', ','): ': 0 tables of rates',
+        whole.replace('MB/s', 'Mb'): 'in 0 units',
+        '': 'no record',
+        'BabelStream\nTriad 9\n': 'no record',
+        whole[:99]: 'n[9-10] MISSING',
+        whole.replace('Best Rate MB/s', 'Rate (MiB/s)'): '157.29',
         whole.replace('MB/s', 'GB/s'): 'n10 UNDECIDED (triad 150000 GB/s',
     }.items():
         (tmp_path / 'n10.log').write_text(text)

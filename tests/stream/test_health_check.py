@@ -10,11 +10,13 @@ from changed_source import SHORT_LOOKS
 
 QUIET = ['-n', '1000000', '-t', '3', '--allow']
 QUIET += ['array-too-small,too-short,oversubscribed,wrong-pinning']
+# such a short run as if it needed no --allow
+BIG_ENOUGH = ('stream/health/floors.c', 'verdict_set(ALLOWED)', '0')
 
 
 @pytest.fixture(scope='module')
 def stream(build_program):
-    return build_program('stream', changes=[SHORT_LOOKS])
+    return build_program('stream', changes=[SHORT_LOOKS, BIG_ENOUGH])
 
 
 def check(stream, *words):
@@ -76,6 +78,11 @@ def test_a_figure_far_below_its_floor_is_the_one_that_is_named(stream):
 def test_an_invalid_figure_neither_passes_nor_fails(stream):
     status, out, _ = check(stream, '-n', '1000', '-t', '3', '--at-least', 'triad=0.001')
     assert status == 1 and out.startswith('membw: INVALID array-too-small (1000 elements')
+
+
+def test_what_was_allowed_decides_nothing(build_program):
+    status, out, _ = check(build_program('stream'), *QUIET, '--at-least', 'triad=0.001')
+    assert status == 1 and out.startswith('membw: UNDECIDED allowed: array-too-small (')
 
 
 def test_the_time_is_a_bound_whatever_is_measured(stream):

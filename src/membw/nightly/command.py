@@ -11,7 +11,7 @@ import time
 
 from membw.arguments import begin, count
 from membw.checkout import root
-from membw.files import write_whole
+from membw.files import read_text, write_whole
 from membw.moments import night_of
 from membw.nightly import measured, summary
 from membw.nightly.night import Night, opened
@@ -90,7 +90,7 @@ def measure_and_judge(night: Night, within: str, deadline: float) -> None:
         step(name, 'campaign', *which, *how, share=0.9 / left)
     measured.take(night)
     files = (folder / name / 'nodecheck.txt' for name in campaigns)
-    if text := ''.join(file.read_text() for file in files if file.exists()):
+    if text := ''.join(read_text(file) for file in files if file.exists()):
         write_whole(folder / 'nodecheck.txt', text)
     step('history', 'history', '--since', '14d')
     step('report', 'report', *night.state.reports[:1], '--output', folder / 'report.html')

@@ -40,7 +40,7 @@ class State(msgspec.Struct):
     """Written before the first step begins: what is not there was not forgotten."""
 
     options: list[str]  # of `membw run`: another command is another night
-    begun: str  # by the clock of this host: 2026-11-21T22:00:01
+    begun: str  # 2026-11-21T22:00:01+01:00: it may be resumed in another zone
     steps: dict[str, Step]
     reports: list[str] = []  # of ReFrame, that the steps which measure left
     problems: dict[str, list[str]] = {}  # {what is not complete: lines}
@@ -149,7 +149,7 @@ def opened(system: pathlib.Path, date: str, options: list[str], fleets: list[str
         said = f'{attempts[-1].name} {said}: measured anew'
     folder = system / (f'{date}.{max(found) + 1}' if attempts else date)
     folder.mkdir(parents=True)
-    begun = datetime.now().isoformat(timespec='seconds')
+    begun = datetime.now().astimezone().isoformat(timespec='seconds')
     night = Night(folder, State(options, begun, {name: Step() for name in steps}), said)
     night.write()
     return night

@@ -102,8 +102,9 @@ def _by_past(v: NodeVerdict, own: Sequence[Figure]) -> Compared | None:
     judged = judge([*first, *later[-1]], what=OWN)
     if again and judged.low:
         judged = judge([*first, *tried], [f for run in again for f in run], what=OWN)
-    (own_verdict,) = by_reference([v for v in judged.verdicts if v.node == node], runs[-1])
-    if own_verdict.verdict == UNDECIDED and not first:
+    without = [v for v in judged.verdicts if v.node == node]
+    (own_verdict,) = by_reference(without, runs[-1])
+    if own_verdict.verdict == UNDECIDED and not first and [own_verdict] == without:
         own_verdict = own_verdict._replace(reason=NOTHING)
     group = next(g for g in judged.groups if v.node in g.figures)
     return Compared(own_verdict, group, group.figures[v.node], seen_of(group, v.node))

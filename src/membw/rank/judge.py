@@ -28,7 +28,7 @@ from membw.results.figure import Figure
 from membw.results.hostlist import fold
 from membw.results.record import HIGHER
 from membw.results.setting import Setting
-from membw.results.verdict import FAIL, PASS, TOO_GOOD, TOO_GOOD_BECAUSE, UNDECIDED
+from membw.results.verdict import FAIL, PASS, TOO_GOOD, TOO_GOOD_BECAUSE, UNDECIDED, missed
 from membw.statistics.peers import known, middle, robust_deviation, sure_limit
 
 CHANNEL = 1 / 12  # a memory channel of twelve: a PASS that would not notice it is none
@@ -99,10 +99,7 @@ def unusable(figure: Figure) -> tuple[str, str] | None:
     """(word, reason) of a figure that clears no node and condemns none."""
     if figure.verdict != 'VALID':
         return figure.verdict, figure.reasons
-    may_be = (
-        f'{figure.metric} {figure.sign}{amount(figure.value, 5)} {figure.unit}: it may be worse'
-    )
-    return (UNDECIDED, may_be) if figure.may_be_worse else None
+    return (UNDECIDED, missed(figure)) if figure.may_be_worse else None
 
 
 # --- one setting ---------------------------------------------------------------------------

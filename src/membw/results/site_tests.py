@@ -26,8 +26,10 @@ from membw.results.ledger import BY_SIGNAL, how
 
 SCHEMA_OF_DATABASE = '1.0'
 # of stream.c 5.10 and its MPI version
-STREAM, SIZE, THREADS = 'STREAM version $Revision', 'array_size', 'threads'
+STREAM_C, STREAM = 'stream.c', 'STREAM version $Revision'
+SIZE, THREADS = 'array_size', 'threads'
 RATES = re.compile(r'^(Triad|Copy|Scale|Add):\s+(\d+(?:\.\d+)?)\s', re.M)
+UNIT = re.compile(r'^Function\b.*\bRate \(?(\w+/s)\b', re.M)  # 5.9: in brackets
 CONDITIONS = {SIZE: r'^Array size = (\d+)', THREADS: r'^Number of Threads counted = (\d+)'}
 # of units: GB/s, ns/day, Gbps, GFLOPS; us, s/step, hour/ns
 TIME = 's|sec|seconds?|min|minutes?|h|hours?|days?'
@@ -264,17 +266,19 @@ def _of_stream(file: Path, text: str) -> Iterator[Raw]:
     rates = {m[1].lower(): float(m[2]) for m in RATES.finditer(text)}
     is_valid = 'Solution Validates' in text and 'Failed Validation' not in text
     runs = len(RATES.findall(text)) / max(len(rates), 1)
-    if is_valid and runs != 1:
-        yield str(file), ValueError(f'{runs:g} tables of rates, as stream.c prints them, not one')
+    units, names = {*UNIT.findall(text)}, sorted(rates, reverse=True) or ['triad']
+    if is_valid and (runs != 1 or len(units) != 1):
+        said = f'{runs:g} tables of rates in {len(units)} units, not one in one'
+        yield str(file), ValueError(said)
         return
     yield str(file), {
-        'name': ' '.join(['stream.c', *(f'%{name}={at[1]}' for name, at in found.items() if at)]),
+        'name': ' '.join([STREAM_C, *(f'%{name}={at[1]}' for name, at in found.items() if at)]),
         'system': '', 'partition': '', 'environ': '', 'result': 'pass' if is_valid else 'fail',
         'fail_phase': 'sanity', 'fail_reason': 'no line "Solution Validates"',
         'job_nodelist': [file.name.partition('.')[0]],
         'job_completion_time_unix': file.stat().st_mtime,
         # Triad first: it stands for the others
-        'perfvalues': {m: [rates[m], *[None] * 3, 'MB/s'] for m in sorted(rates, reverse=True)},
+        'perfvalues': {m: [rates.get(m), *[None] * 3, *units] for m in names},
     }  # fmt: skip
 
 

@@ -41,6 +41,7 @@ class Table:
         self.figures: list[Figure] = []
         self.lost: list[Lost] = []  # what records say was to be measured, and is not
         self.problems: list[str] = []
+        self.other_logs: list[str] = []  # a problem each, where a node's log is expected
         self.site_tests: dict[str, None] = {}  # other tests that are in it (results/site_tests.py)
         self.left_out: site_tests.LeftOut = {}  # of theirs
         self.kept_bytes: dict[str, bytes] = {}  # what cannot be read a second time: pipes, stdin
@@ -155,6 +156,8 @@ def read_table(
         except OSError as err:
             fact = f"cannot read '{err.filename or path}': {err.strerror}"
             raise MembwError(fact, 'give files or folders that exist') from err
+    if site_tests.STREAM_C in table.site_tests:  # NODE.log: it ended before it printed anything
+        table.problems += table.other_logs
     alone, several = since(table.newest - newest_s, alone), since(table.newest - newest_s, several)
     places = of_newest(since(table.newest - newest_s, places), table.together_s, whole)
     alone += [one.read(table.line_at(one.file, one.offset)) for one in places]
@@ -274,4 +277,7 @@ def _read(
         problems.append(f'{name}: {wrong - MOST_PROBLEMS} more damaged lines')
     if not is_any and wrong != 1:  # of something else not each line is named
         problems = [f'{name}: no record in this file' + ''.join(f' ({p})' for p in problems[:1])]
-    table.problems += problems if is_ours else []
+    if is_ours:
+        table.problems += problems
+    elif not is_any and name.endswith('.log'):
+        table.other_logs.append(problems[0])

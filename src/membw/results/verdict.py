@@ -51,12 +51,14 @@ def of_figure(figure: Figure) -> str:
 
 def _against_reference(figure: Figure) -> str:
     """A bound on the good side that meets its reference is PASS; no bound ever fails one."""
+    if figure.may_be_worse:
+        return UNDECIDED
     if figure.reference is None:
         return PASS
     low, high = limits(figure)
     is_open = (high if figure.better == 'higher' else low) is None
     is_good = bool(figure.reference) and is_too_good(figure, figure.reference)
-    if figure.may_be_worse or is_open and is_good:
+    if is_open and is_good:
         return UNDECIDED
     lowest, highest = ends(figure)
     if low is not None and figure.value < low:
@@ -111,9 +113,11 @@ def missed(figure: Figure) -> str:
     if peak := beyond_peak(figure):
         said = f'{figure.metric} {amount(figure.value)} of a peak of {amount(peak)} {figure.unit}'
         return f'{said}: {TOO_GOOD_BECAUSE}'
+    own = f'{figure.metric} {figure.sign}'.rstrip() + f' {amount(figure.value)} {figure.unit}'
+    if figure.may_be_worse:
+        return f'{own}: it may be worse'
     if figure.reference is None:
         return ''
-    own = f'{figure.metric} {figure.sign}'.rstrip() + f' {amount(figure.value)} {figure.unit}'
     base = figure.reference
     off = f' ({signed(figure.value / base - 1)})' if base else ''
     texts = []

@@ -69,9 +69,14 @@ def number(text: str | None) -> int:
         return -1
 
 
+def name_of(facts: Facts) -> str:
+    """Of the CPU, with one blank behind each word: 'Intel(R)  Xeon(R) CPU    E5-2670 0 @'."""
+    return ''.join(f'{word} ' for word in (facts.get('cpu_model') or '').split())
+
+
 def is_masked(facts: Facts) -> bool:
     """Whether the name of an x86 CPU has no model: then its numbers may be a hypervisor's, too."""
-    name = (facts.get('cpu_model') or '').partition('@')[0]
+    name = name_of(facts).partition('@')[0]
     return bool((facts.get('cpu_id') or {}).get('vendor')) and not MODEL.search(name)
 
 
@@ -81,6 +86,7 @@ def cpu_of(facts: Facts) -> Facts:
     family, model, stepping, implementer, part = (
         number(seen.get(key)) for key in ('family', 'model', 'stepping', 'implementer', 'part')
     )
+    name = name_of(facts)
     maker = f'{seen.get("machine_vendor")} {seen.get("machine")} {seen.get("model")}'
     for row in facts_of('cpus')['cpus']:
         steppings = row.get('steppings', [stepping])
@@ -91,7 +97,7 @@ def cpu_of(facts: Facts) -> Facts:
             and part in row.get('parts', [-1])
             and any(a <= model <= b for a, b in row.get('models', [[model, model]]))
             and steppings[0] <= stepping <= steppings[-1]
-            and re.search(row.get('named', ''), f'{facts.get("cpu_model") or ""} ', re.I)
+            and re.search(row.get('named', ''), name, re.I)
             and re.search(row.get('machine', ''), maker)
         ):
             return row
@@ -115,7 +121,7 @@ def of_node(record: Facts) -> Peak:
 def known_peak(record: Facts) -> tuple[float, str] | None:
     """(GB/s that no figure of this node can exceed, where that is from); None: not known."""
     top = of_node(record)
-    name = (record.get('facts') or {}).get('cpu_model') or ''
+    name = name_of(record.get('facts') or {})
     is_open = top.is_most and (UNLOCKED.search(name) or top.what.endswith(MORE))
     return (top.gbs, top.what) if top.gbs and not is_open else None
 
@@ -142,7 +148,7 @@ def populated(modules: Modules, limit: int) -> int:
 def memory_of(row: Facts, facts: Facts, modules: Modules = NONE) -> tuple[str, float]:
     """(kind, MT/s; 0: not known) of the fastest memory that this model takes, of the kind that
     it has."""
-    other, name = row.get('or') or {}, f'{facts.get("cpu_model") or ""} '
+    other, name = row.get('or') or {}, name_of(facts)
     if 0 < modules.rated <= other.get('mts', 0):
         return other['kind'], other['mts']
     slower = (v for k, v in row.get('slower', {}).items() if re.search(k, name, re.I))
@@ -177,7 +183,7 @@ def of_cpus(row: Facts, sockets: int, modules: Modules, facts: Facts) -> Peak:
         return Peak(0, f'{name}: {per} per socket, of a speed that is not known here; {how}', row)
     each = row.get('peak_gbs') or row['channels'] * mts * BYTES / 1000
     what = row['kind'] if row.get('peak_gbs') else f'{per} x {kind}-{mts:g}'
-    if not modules.mts and UNLOCKED.search(facts.get('cpu_model') or ''):
+    if not modules.mts and UNLOCKED.search(name_of(facts)):
         what += ' as specified'
     if not modules.mts and (other := row.get('or')):
         known = other.get('peak_gbs') or other.get('mts')
@@ -203,8 +209,7 @@ def of_modules(modules: Modules, facts: Facts) -> Peak:
 def unknown(facts: Facts) -> str:
     seen, keys = facts.get('cpu_id') or {}, ('family', 'model', 'implementer', 'part')
     parts = [f'{key} {seen[key]}' for key in keys if seen.get(key)]
-    name = ' '.join((facts.get('cpu_model') or '').split())
-    name = ', '.join(filter(None, [name, *parts])) or 'this CPU'
+    name = ', '.join(filter(None, [name_of(facts).strip(), *parts])) or 'this CPU'
     if is_masked(facts):
         return f"{name}: a name without a model, as of a hypervisor; set 'peak_gbs' in systems/"
     how = '' if os.geteuid() == 0 else 'as root it is read, or '

@@ -123,6 +123,7 @@ def seconds_by_part(path: str, rows: list[Row]) -> Table:
 def show(run: Run, is_json: bool = False) -> int:
     """Prints the tables of a run, or the one screen of a quick one; the exit status that it
     deserves."""
+    run.table.say()
     # from the folder in which the command was typed
     path = os.path.abspath(run.path).removeprefix(os.path.join(os.getcwd(), ''))
     if run.is_quick and not is_json:

@@ -177,14 +177,15 @@ static int tell_figures(const struct rate *const rates[FLOORS])
 }
 
 /* INVALID, or UNDECIDED: what is not known of a run is not known of its figures. */
-static int tell_findings(void)
+static int tell_findings(enum finding finding)
 {
 	const char *before = "";
 	int r;
 
-	fprintf(line, "membw: %s ", verdict_word(verdict_set(FOUND)));
+	fprintf(line, "membw: %s ",
+		finding == ALLOWED ? "UNDECIDED allowed:" : verdict_word(verdict_set(FOUND)));
 	for (r = 0; r < verdict_reasons(); r++) {
-		if (verdict_finding(r) != FOUND)
+		if (verdict_finding(r) != finding)
 			continue;
 		fprintf(line, "%s%s (%s)", before, reason_name(r), verdict_detail(r));
 		before = ", ";
@@ -202,7 +203,9 @@ int floors_judge(const struct measurement *m, const struct looks *looks, int sta
 		return status;
 	for (k = 0; k < FLOORS; k++)
 		rates[k] = k < KERNELS ? &m->kernel[k].rate : &looks->of[k - KERNELS].rate;
-	judged = verdict_is_valid() ? tell_figures(rates) : tell_findings();
+	judged = !verdict_is_valid()    ? tell_findings(FOUND)
+		 : verdict_set(ALLOWED) ? tell_findings(ALLOWED)
+					: tell_figures(rates);
 	if (fclose(line) != 0)
 		judged = EXIT_INVALID; /* the line could not be written */
 	line = NULL;

@@ -7,6 +7,7 @@
  *	membw: UNDECIDED triad 147.2 GB/s (141.0 to 153.4), at least 150: measure again
  *	membw: UNDECIDED triad >= 121.0 GB/s, at least 150: disturbed, measure again
  *	membw: UNDECIDED not-proven (...)                  a cache may hold the arrays
+ *	membw: UNDECIDED allowed: too-short (...)          by --allow
  *	membw: INVALID array-too-small (...)
  *	membw: MISSING not measured within 25 s
  */

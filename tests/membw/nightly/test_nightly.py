@@ -7,6 +7,7 @@ leave: they prove how a night is kept, not what is measured.
 import fcntl
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -213,6 +214,8 @@ def test_a_night_that_is_killed_within_a_step_goes_on_there(place, number):
         mail = (place.nights / 'thin' / DATE / 'summary.txt').read_text()
         assert 'not complete: campaign-thin, history, report, export' in mail
         assert 'campaign-thin  stopped' in mail
+    begun = json.loads((place.nights / 'thin' / DATE / 'state.json').read_text())['begun']
+    assert re.search(r'[+-]\d\d:\d\d$', begun)  # it is resumed by whom it may concern, anywhere
     (place.folder / 'go').touch()
     assert place.night().status == 0 and place.calls() == ['run', *CALLS[1:2], *CALLS[1:]]
 

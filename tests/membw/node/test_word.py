@@ -95,13 +95,14 @@ def test_a_node_that_falls_a_little_each_run_does_not_take_its_yardstick_along(l
     assert words[-1] == 'FAIL', words
 
 
-@pytest.mark.parametrize('row, word', [
-    ([180.0, -0.05, 0.1], 'PASS'),
-    ([200.0, -0.05, 0.1], 'FAIL'),
-    ([150.0, -0.05, None], 'UNDECIDED'),  # better by a fifth: a cache, another size?
+@pytest.mark.parametrize('row, word, said', [
+    ([180.0, -0.05, 0.1], 'PASS', ''),
+    ([200.0, -0.05, 0.1], 'FAIL', 'at least 190 wanted'),
+    ([150.0, -0.05, None], 'UNDECIDED', 'too good: a cache, another size?'),  # by a fifth
 ])  # fmt: skip
-def test_a_reference_clears_and_condemns_where_there_is_nobody_else(row, word):
-    assert made.word(made.node(case={'references': {'triad': row}})).word == word
+def test_a_reference_clears_and_condemns_where_there_is_nobody_else(row, word, said):
+    found = made.word(made.node(case={'references': {'triad': row}}))
+    assert found.word == word and said in found.why and 'nothing to compare' not in found.why
 
 
 def test_a_cause_stands_with_its_evidence_behind_the_word():

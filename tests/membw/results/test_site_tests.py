@@ -276,10 +276,20 @@ def test_logs_of_stream_c_are_runs_of_the_nodes_that_they_are_named_for(tmp_path
     log('n9', 200e3, 'Failed Validation on array a[]')
     log('n5', 150e3)
     whole = (tmp_path / 'n5.log').read_text()
-    for name, text, tables in ('n10', whole + whole, 2), ('n11', whole.replace('.', ','), 0):
-        (tmp_path / f'{name}.log').write_text(text)
-        assert f'{name}.log: {tables} tables of rates' in membw('rank', tmp_path)[2]
-        (tmp_path / f'{name}.log').unlink()
+    for text, said in {
+        whole + whole: ': 2 tables of rates',
+        whole.replace('.', ','): ': 0 tables of rates',
+        whole.replace('MB/s', 'Mb'): 'in 0 units',
+        '': 'no record',
+        'BabelStream\nTriad 9\n': 'no record',
+        whole[:99]: 'n[9-10] MISSING',
+        whole.replace('Best Rate MB/s', 'Rate (MiB/s)'): '157.29',
+        whole.replace('MB/s', 'GB/s'): 'n10 UNDECIDED (triad 150000 GB/s',
+    }.items():
+        (tmp_path / 'n10.log').write_text(text)
+        status, *told = membw('rank', tmp_path)
+        assert status and '10' in ''.join(told) and said in ''.join(told)
+    (tmp_path / 'n10.log').unlink()
     status, out, _ = membw('rank', tmp_path)
     assert status == 1
     assert '9 nodes: 7 PASS, 0 FAIL, 0 INVALID, 1 MISSING, 1 UNDECIDED' in out

@@ -26,6 +26,14 @@ def shown(capsys):
     return text_and_status
 
 
+def test_a_damaged_record_of_a_run_is_named(capsys, tmp_path):
+    made = MadeRun(tmp_path).add({'triad': metric(40.0)})
+    (record,) = (tmp_path / 'records').iterdir()
+    record.write_text('x')
+    show(read(made.write()))
+    assert f'membw: {record}' in capsys.readouterr().err
+
+
 def rows(made):
     return read(made.write()).rows
 

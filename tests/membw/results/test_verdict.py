@@ -44,6 +44,7 @@ OF_LATENCY = {'references': {'ns_0_0': [150.0, None, 0.1]}}
     (triad(0.96, 'lower'), 'PASS'), (triad(0.94, 'lower'), 'UNDECIDED'),
     (triad(1.2, 'lower'), 'UNDECIDED'), (triad(bound='upper'), 'UNDECIDED'),
     (triad(bound='upper', references={}), 'UNDECIDED'),
+    (triad(bound='unknown', references={}), 'PASS'),
     (triad(0.94, known=DIMM), 'KNOWN'), (triad(known=DIMM), 'XPASS'),
     (triad(1.09, **PEAK), 'PASS'), (triad(1.11, **PEAK), 'UNDECIDED'),  # too good
     (triad(validation={'ok': False}), 'INVALID'), (triad(0.1, references={}), 'PASS'),

@@ -1,0 +1,52 @@
+"""Known changes: shown, but no alarm. A file of JSON lines."""
+
+import getpass
+import json
+import os
+import time
+from collections.abc import Sequence
+
+from membw.errors import MembwError
+from membw.files import read_text
+from membw.history.changes import SAME_DAYS, Change, days
+from membw.printable import printable
+
+
+def apply(changes: Sequence[Change], path: str, problems: list[str]) -> list[Change]:
+    """The changes, with the reason of the entry for their node and night (3 days more or less);
+    of several nodes only where each has one. A damaged line goes to `problems`."""
+    entries = _read(path, problems) if os.path.exists(path) else []
+    found = []
+    for change in changes:
+        near = [e for e in entries if abs(days(change.night) - days(e['night'])) <= SAME_DAYS]
+        reasons = [next((e['reason'] for e in near if e['node'] == n), '') for n in change.nodes]
+        found.append(change._replace(acknowledged=reasons[0] if all(reasons) else ''))
+    return found
+
+
+def _read(path: str, problems: list[str]) -> list[dict]:
+    entries = []
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        try:
+            entry = json.loads(line)
+            days(entry['night'])
+            entries.append({key: str(entry[key]) for key in ('node', 'night', 'reason')})
+        except (ValueError, TypeError, KeyError, RecursionError) as err:
+            problems.append(f'{path}:{number}: not an acknowledgement: {err}')
+    return entries
+
+
+def acknowledge(path: str, changes: Sequence[Change], node: str, night: str, reason: str) -> None:
+    """Adds an entry for that node and night; MembwError where there is no such change."""
+    nights = sorted({c.night for c in changes if node in c.nodes})
+    if night not in nights:
+        there = ', '.join(f'{node} {one}' for one in nights[:8]) or 'none of this node'
+        raise MembwError(f"no change of '{node}' in the night '{night}'", f'there is {there}')
+    by, on = os.environ.get('USER') or getpass.getuser(), time.strftime('%Y-%m-%d')
+    entry = {'schema': 'membw-acknowledged-2', 'node': node, 'night': night}
+    try:
+        with open(path, 'a', encoding='utf-8') as file:
+            own = {'reason': printable(reason), 'by': by, 'on': on}
+            file.write(json.dumps(entry | own) + '\n')
+    except OSError as err:
+        raise MembwError(f"cannot write '{path}': {err.strerror}") from err

@@ -15,8 +15,7 @@ from membw.results.figure import Figure, Lost, Measurement
 from membw.results.hostlist import match_expected
 from membw.results.newest import OLD_S, newest
 from membw.results.record import VALID, Record, is_set
-from membw.results.reframe import parameters_of
-from membw.results.rows import Row, best, of_measurement
+from membw.results.rows import Row, best, case_of, identity, of_measurement
 from membw.results.setting import Setting
 from membw.results.site_tests import Wanted
 from membw.results.table import Table, read_table
@@ -84,8 +83,8 @@ class Ranking:
     def beside(self) -> Beside:
         """{(node, setting): verdict}; of one node alone no more than is wrong with it."""
         is_fleet = len({v.node for v in self.verdicts}) > 1
-        told = (v for v in self.verdicts if is_fleet or v.verdict != UNDECIDED)
-        return {(v.node, v.setting): v for v in told}
+        shown = (v for v in self.verdicts if is_fleet or v.verdict != UNDECIDED)
+        return {(v.node, v.setting): v for v in shown}
 
 
 def rank_files(
@@ -141,7 +140,7 @@ def clocks_off(figures: Iterable[Figure]) -> list[str]:
 
 def by_reference(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> list[NodeVerdict]:
     """With the worse word of the comparison and of the node's references; references that are met
-    stand for a comparison that told nothing."""
+    stand for a comparison that could not decide."""
     held: dict[tuple[str, Setting], dict[str, list[Figure]]] = {}
     for f in figures:
         if f.verdict == 'VALID' and (f.reference is not None or f.is_headline):
@@ -163,7 +162,7 @@ def by_reference(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> 
 def by_own_word(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> list[NodeVerdict]:
     """What the newest run of a node says itself is evidence: that it is wrong, or what
     `membw node` found by another yardstick. Where it is worse it counts; a good word clears
-    nobody."""
+    no node."""
     newest_of: dict[tuple[str, Setting], Measurement] = {}
     for of in (f.of for f in figures):
         key = of.node, of.setting
@@ -183,11 +182,12 @@ def by_own_word(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> l
 def with_verdicts(rows: Iterable[Row], ranking: Ranking) -> list[Row]:
     """The rows with the comparison's word of their node; of a report the worse word counts, and
     of what died, or is missing."""
-    words = grouped((_case(v), v) for v in ranking.beside().values())
+    compared = ranking.beside().values()
+    words = grouped((identity(*case_of(v.setting.series), v.node), v) for v in compared)
     made = []
     for row in rows:
-        parameters = tuple(sorted((k, value) for k, value in row.parameters.items() if value))
-        found = words.get((row.node, row.where, row.test, row.preset, parameters), [])
+        own = identity(row.test, row.where, row.preset, row.parameters, row.node)
+        found = words.get(own, [])
         if v := min(found, key=lambda v: WORST_FIRST.index(v.verdict), default=None):
             is_worse = row.word != v.verdict and worst([v.verdict, row.word]) == v.verdict
             is_of_records = row.word not in NO_FIGURE and not any(a.case for a in row.attempts)
@@ -195,13 +195,6 @@ def with_verdicts(rows: Iterable[Row], ranking: Ranking) -> list[Row]:
                 row = row._replace(word=v.verdict, reason=v.reason)
         made.append(row)
     return made
-
-
-def _case(v: NodeVerdict) -> tuple:
-    of = v.setting
-    named = {'pinning': of.pinning, **parameters_of(of.parameters)}
-    parameters = tuple(sorted((k, value) for k, value in named.items() if value))
-    return v.node, f'{of.system}:{of.partition}', of.test, of.preset, parameters
 
 
 def died(table: Table) -> dict[str, Node]:

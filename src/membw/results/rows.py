@@ -8,7 +8,7 @@ is never PASS.
 """
 
 import collections
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from membw.grouped import grouped
@@ -166,15 +166,28 @@ def key_of(f: Figure | Lost) -> tuple[str, ...]:
 
 
 def _row(key: tuple[str, ...], rounds: list[list[Figure]], lost: list[Lost]) -> Row:
-    system, partition, test, parameters, preset, pinning, node = key
+    *series, node = key
     own = {id(one.of) for one in lost}
     attempts = [Attempt(one.word, one.text, {}) for one in lost]
     for figures in rounds:
         of, found = figures[0].of, {f.metric: f for f in figures}
         word, reason = of_measurement(of)
         attempts.append(Attempt(word, reason, found, round=0 if id(of) in own else 1))
+    return Row(*case_of(series), *judged(attempts), attempts, node)
+
+
+def case_of(series: Sequence[str]) -> tuple[str, str, str, dict[str, str]]:
+    """(test, where, preset, parameters) of a Row, by Setting.series."""
+    system, partition, test, parameters, preset, pinning = series
     named = {'pinning': pinning, **reframe.parameters_of(parameters)}
-    return Row(test, f'{system}:{partition}', preset, named, *judged(attempts), attempts, node)
+    return test, f'{system}:{partition}', preset, named
+
+
+def identity(
+    test: str, where: str, preset: str, parameters: Mapping[str, str], node: str
+) -> tuple[object, ...]:
+    """What is equal of a Row and of a verdict on the same case; empty parameters do not count."""
+    return test, where, preset, tuple(sorted(p for p in parameters.items() if p[1])), node
 
 
 def of_measurement(of: Measurement) -> tuple[str, str]:

@@ -45,14 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
-    if args.template and not args.protocol:
+    if bool(args.template) == bool(args.protocol):
+        fact = 'a protocol, or --template' if args.template else 'no protocol given'
+        raise MembwError(fact, "'membw accept --template' prints one")
+    if args.template:
         print(protocols.template(), end='')
         return 0
-    if args.template or not args.protocol:
-        raise MembwError(
-            'a protocol, or --template' if args.template else 'no protocol given',
-            "'membw accept --template' prints one",
-        )
     protocol = protocols.load(args.protocol)
     if args.plan:
         print('\n'.join(plan_lines(protocol)))

@@ -86,7 +86,7 @@ def _by_peers(v: NodeVerdict, ranking: Ranking) -> Compared | None:
 def _by_past(v: NodeVerdict, own: Sequence[Figure]) -> Compared | None:
     """By its first runs since a fact changed, and the newest four: low in each of them is FAIL.
     None: it was INVALID, or may be worse than it reads."""
-    node, valid = v.node, [f for f in own if f.setting == v.setting and f.verdict == 'VALID']
+    valid = (f for f in own if f.setting == v.setting and f.verdict == 'VALID')
     runs = in_order([*grouped((id(f.of), f) for f in valid).values()])
     if not runs or any(map(unusable, runs[-1])):
         return None
@@ -102,9 +102,9 @@ def _by_past(v: NodeVerdict, own: Sequence[Figure]) -> Compared | None:
     judged = judge([*first, *later[-1]], what=OWN)
     if again and judged.low:
         judged = judge([*first, *tried], [f for run in again for f in run], what=OWN)
-    without = [v for v in judged.verdicts if v.node == node]
-    (own_verdict,) = by_reference(without, runs[-1])
-    if own_verdict.verdict == UNDECIDED and not first and [own_verdict] == without:
+    by_runs = next(one for one in judged.verdicts if one.node == v.node)
+    (own_verdict,) = by_reference([by_runs], runs[-1])
+    if own_verdict == by_runs and own_verdict.verdict == UNDECIDED and not first:
         own_verdict = own_verdict._replace(reason=NOTHING)
     group = next(g for g in judged.groups if v.node in g.figures)
     return Compared(own_verdict, group, group.figures[v.node], seen_of(group, v.node))

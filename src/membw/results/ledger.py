@@ -187,16 +187,14 @@ def judge(
     of_job, said = how_job(state, printed), last_words(printed)
     began = started or verdict is not None
     is_early = of_job in EARLY and not began
+    by_job = of_job != '' and not is_early  # it died with its job
     after = '' if verdict is None else ' after its record'
     if status is None:
-        died = began or (of_job != '' and not is_early)
-        return End(f'{of_job or said or "the job ended"}{after}', died)
+        return End(f'{of_job or said or "the job ended"}{after}', began or by_job)
     if verdict is not None and status in ((0,) if verdict == 'VALID' else (0, 1)):
         return None
     if verdict is None and status == 0:
-        return End(
-            of_job or f'no record: {said or "it printed nothing"}', of_job != '' and not is_early
-        )
+        return End(of_job or f'no record: {said or "it printed nothing"}', by_job)
     is_signal = how(status).startswith('ended by')
     if is_signal and verdict is None and status - BY_SIGNAL == signal.SIGSYS:
         return End(f'{how(status)}: a filter refused a system call', False)

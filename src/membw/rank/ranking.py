@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from membw.grouped import grouped
 from membw.printable import plural
 from membw.rank.group import Group
-from membw.rank.judge import NodeVerdict, judge
-from membw.rank.units import units
+from membw.rank.judge import NodeVerdict, Units, judge
+from membw.rank.units import by_name, units
 from membw.results.figure import Figure, Lost, Measurement
 from membw.results.hostlist import match_expected
 from membw.results.newest import OLD_S, newest
@@ -63,6 +63,7 @@ class Ranking:
     first: dict[Setting, Figure] = field(default_factory=dict)  # one of its figures
     newest: set[int] = field(default_factory=set)  # ids of the measurements that were judged
     clusters: dict[str, str | None] = field(default_factory=dict)  # as hostlist.drain_commands
+    units: Units = by_name  # of its cluster
 
     def choose(self, names: set[str]) -> None:
         """Keeps what is said of these nodes; all were compared."""
@@ -104,7 +105,8 @@ def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     clusters = {x.node: cluster_of(x.of.record) for x in every}
     there = {name for name in clusters.values() if name}
     there -= {slurm.cluster_here()} if there else set()
-    judged = judge(first, again, partial(units, cluster=there.pop() if len(there) == 1 else ''))
+    of_cluster = partial(units, cluster=there.pop() if len(there) == 1 else '')
+    judged = judge(first, again, of_cluster)
     verdicts = by_own_word(by_reference(judged.verdicts, [*first, *again]), [*first, *again])
     verdicts = [_of_set(v.node, v) for v in verdicts]
     missed = {node: why for node, why in missed.items() if not is_set(node)}
@@ -121,7 +123,8 @@ def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     problems = [*table.problems, *clocks_off([*first, *again])]
     ids = {id(f.of) for f in (*first, *again)}
     groups, notes = judged.groups, judged.notes
-    return Ranking(verdicts, nodes, low, controls, groups, notes, problems, one, ids, clusters)
+    return Ranking(verdicts, nodes, low, controls, groups, notes, problems, one, ids, clusters,
+                   of_cluster)  # fmt: skip
 
 
 def cluster_of(record: Record | None) -> str | None:

@@ -7,7 +7,6 @@ from membw.printable import at_most, plural, signed
 from membw.rank.group import MARGIN
 from membw.rank.judge import NodeVerdict
 from membw.rank.ranking import Node, Ranking
-from membw.rank.units import units
 from membw.report.model import Alarm, Picture, Section
 from membw.report.svg import LETTER, LINE, Canvas, Scale, across, x_axis, y_axis
 from membw.results.figure import Figure
@@ -106,7 +105,7 @@ def _by_rack(ranking: Ranking) -> list[Picture]:
     """Where most nodes are of some rack: of several units a node is drawn in the largest."""
     known = [node.name for node in ranking.nodes]
     largest: dict[str, str] = {}
-    for unit in sorted(units(known), key=lambda unit: len(unit.nodes)):
+    for unit in sorted(ranking.units(known), key=lambda unit: len(unit.nodes)):
         largest |= dict.fromkeys(unit.nodes if len(unit.nodes) < len(known) else (), unit.name)
     of_rack = (pair for pair in _by_loss(ranking) if pair[0].name in largest)
     by_name = sorted(of_rack, key=lambda pair: pair[0].name)

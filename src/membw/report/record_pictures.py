@@ -1,13 +1,14 @@
 """Pictures of what records have besides metrics: curves of `ladder` and `loaded`, maps of `tiers`
 and `pingpong`."""
 
+import functools
 import statistics
 from collections.abc import Sequence
 
 from membw.grouped import grouped
 from membw.printable import amount, in_bytes
 from membw.report.charts import Curve, heat_map, lines
-from membw.report.model import Picture
+from membw.report.model import NARROW, Picture
 from membw.report.svg import Canvas
 from membw.results.rows import Row
 from membw.results.table import Table
@@ -30,7 +31,6 @@ READ_LOADED = (
 
 TIERS = {'ns': 'Latency, ns', 'read_gbs': 'Read, GB/s', 'triad_gbs': 'Triad, GB/s'}
 READ_TIERS = 'The row is the NUMA domain of the CPUs, the column that of the memory.'
-NARROW = 340  # pixels
 MAPS = 4  # of cores: nodes that have a picture
 SHARED = ('smt', 'llc', 'domain', 'socket')  # what two CPUs may share, the innermost first
 METHODS = ('cas', 'lines', 'oneway')  # the first that was measured is drawn
@@ -45,10 +45,14 @@ READ_NODES = (
 
 
 def drawn(best: dict, valid: Sequence[Row], table: Table) -> list[Picture]:
-    """Of the best record and of all; nobody declared these: what is damaged is no picture."""
+    """Of the best record and of all; no schema declares these: what is damaged is no picture."""
     try:
-        found = [*pictures(best), *maps(valid, table)]
-        [picture.draw(NARROW) for picture in found]
+        found = [
+            picture._replace(of_width=functools.cache(picture.of_width))  # the page draws it, too
+            for picture in [*pictures(best), *maps(valid, table)]
+        ]
+        for picture in found:
+            picture.draw(NARROW)
         return found
     except (TypeError, ValueError, LookupError, AttributeError) as err:
         what = f'{valid[0].test}: its evidence cannot be drawn'

@@ -204,7 +204,7 @@ static void pinning_judge_variable(void)
 			     threads_count());
 }
 
-/* OMP_THREAD_LIMIT, KMP_HW_SUBSET and others take threads away in silence. */
+/* OMP_THREAD_LIMIT, KMP_HW_SUBSET and other variables take threads away in silence. */
 static void pinning_judge_count(void)
 {
 #ifdef _OPENMP

@@ -327,14 +327,15 @@ of_sources() { # PROGRAM
 
 of_code() { # BINARY: as membw.presets.provenance has it; null where no objcopy reads it
 	objcopy=$($cc -print-prog-name=objcopy 2>/dev/null) || objcopy=objcopy
+	part=$1.$$ # two builds may write into one folder
 	for section in .text .rodata; do
-		"$objcopy" -O binary -j $section "$1" "$1$section" 2>/dev/null || true
-		[ -f "$1$section" ] || : >"$1$section"
-		printf '%s %d\n' $section "$(wc -c <"$1$section")"
-		cat "$1$section"
-	done >"$1.code"
-	if [ -s "$1.text" ]; then checksum "$1.code"; else printf null; fi
-	rm -f "$1.text" "$1.rodata" "$1.code"
+		"$objcopy" -O binary -j $section "$1" "$part$section" 2>/dev/null || true
+		[ -f "$part$section" ] || : >"$part$section"
+		printf '%s %d\n' $section "$(wc -c <"$part$section")"
+		cat "$part$section"
+	done >"$part.code"
+	if [ -s "$part.text" ]; then checksum "$part.code"; else printf null; fi
+	rm -f "$part.text" "$part.rodata" "$part.code"
 }
 
 record() { # PRESET BINARY FOLDER [OPTION]... -- LINE...

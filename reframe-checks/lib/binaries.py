@@ -294,8 +294,9 @@ class program_binary(batch_job.batch_job, rfm.CompileOnlyRegressionTest):
 
     def build_folder(self) -> str:
         """The stage folder, which is empty at each run; on this machine a folder for all that
-        the binary depends on, so that the next run need not build again."""
-        environ = self.current_environ
+        the binary depends on, so that the next run need not build again. Each partition has its
+        own: they build at the same time."""
+        environ, where = self.current_environ, self.current_partition.fullname
         is_local = self.current_partition.scheduler.registered_name == 'local'
         if self.mpi or self.how == 'own' or environ.modules or not is_local:
             return self.stagedir
@@ -306,7 +307,7 @@ class program_binary(batch_job.batch_job, rfm.CompileOnlyRegressionTest):
             plan = presets.plan(environ.extras['preset'], self.program, f'--cc={environ.cc}')
         except presets.PresetError:  # make says why
             return self.stagedir
-        parts = [*self.make_words(), plan, *machine.identity(environ.cc), source]
+        parts = [where, *self.make_words(), plan, *machine.identity(environ.cc), source]
         name = hashlib.sha256('\0'.join(parts).encode()).hexdigest()[:16]
         return str(results().resolve() / 'binaries' / name)
 

@@ -429,6 +429,8 @@ def test_a_figure_above_the_peak_is_invalid_and_the_peak_may_follow_from_the_mem
     what = '-r -n stream%pinning=none --system posed'.split()
     done = reframe('stream.py', *what, given=TINY, root=root, PATH=quick_gcc)
     assert done.code == 1
+    # built at the same time, in one folder, one of them had found the other's scratch files gone
+    assert len([*done.folder.glob('binaries/*/stream')]) == len(parts)
     case = done.case('stream %pinning=none', 'low')
     reason = case['fail_reason']
     assert 'INVALID: too-good (copy reads ' in reason and 'the peak of 0.001 GB/s' in reason

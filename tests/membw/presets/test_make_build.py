@@ -89,6 +89,9 @@ def test_the_line_that_reaches_icc_is_the_founding_one(make, tmp_path, preset):
 
 
 def test_the_gcc_line_and_its_record(make):
+    make.build.mkdir()
+    of_another = make.build / 'stream.text'  # of a build that writes into this folder, too
+    of_another.touch()
     assert built(make, 'PRESET=gcc-o2', 'ARRAY_SIZE=1000000', 'NTIMES=20')
     found = record(make)
     line = 'gcc -O2 -fopenmp -DSTREAM_ARRAY_SIZE=1000000 -DNTIMES=20 -mcmodel=medium'
@@ -99,7 +102,7 @@ def test_the_gcc_line_and_its_record(make):
     assert found['source_sha256'] == presets.source_sha256(ROOT / 'src/stream')
     assert found['binary_sha256'] == presets.sha256(make.build / 'stream')
     assert found['code_sha256'] == presets.code_sha256(make.build / 'stream') != ''
-    assert found['compiler'] == first_line('gcc')
+    assert found['compiler'] == first_line('gcc') and of_another.exists()
 
 
 def test_a_build_without_openmp_runs_and_validates(make):

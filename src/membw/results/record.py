@@ -227,6 +227,7 @@ class Record(Struct):
     reasons: tuple[Finding, ...] = ()
     rank: Count = 0
     ranks: Annotated[int, Meta(ge=1, lt=2**31)] = 1
+    ranks_on_node: Count = 0  # 0: not known
     threads: int | None = None
     headline: Text = None
     exit_status: int = 0

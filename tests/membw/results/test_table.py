@@ -111,11 +111,26 @@ def test_rates_of_ranks_add_up_and_of_times_the_mean_counts(tmp_path):
     assert (figures[-1].value, len(figures)) == (90, 5)
 
 
-def test_a_node_that_lacks_a_rank_is_invalid(tmp_path):
-    ranks = [made.record('n1', rank=i, ranks=4) for i in range(2)]
-    table = table_of(tmp_path, *ranks, made.record('n2', rank=2, ranks=4))
-    reasons = {f.node: f.reasons for f in table.figures}
-    assert reasons == {'n1': '', 'n2': 'ranks-missing (1 of 2 ranks of this node)'}
+@pytest.mark.parametrize('ranks, total, known, lost', [
+    # (node, rank) that left a record; ranks of the job; on a node, as records say; missing
+    ('a0 a1 b2', 4, 0, {'b': '1 of 2 ranks left a record: none of rank 3'}),
+    ('a0 a1 b2', 4, 2, {'b': '1 of 2 ranks left a record: none of rank 3'}),
+    ('a0', 2, 0, {'a': '1 of 2 ranks left a record: none of rank 1'}),
+    ('a1', 2, 2, {'a': '1 of 2 ranks left a record: none of rank 0'}),
+    ('a0 b2', 4, 2, dict.fromkeys('ab', '1 of 2 ranks left a record: none of rank 1')),
+    ('a0 a1', 4, 2, {}),  # another node left none
+    ('a0 a1 b2 b3', 4, 0, {}),
+    ('a0', 2**31 - 1, 0, {'a': '1 of 2147483647 ranks left a record: none of rank 1, 2, 3, 4, '
+                               'and 96 more'}),
+])  # fmt: skip
+def test_a_lost_rank_is_missing_and_no_smaller_figure(tmp_path, ranks, total, known, lost):
+    more = {'ranks': total, 'ranks_on_node': known}
+    records = [made.record(node, rank=int(rank), **more) for node, rank in ranks.split()]
+    table = table_of(tmp_path, *records)
+    assert {x.node: x.text for x in table.lost if x.word == 'MISSING'} == lost
+    assert {f.node for f in table.figures} == {node for node, _ in ranks.split()} - lost.keys()
+    whole = {f.setting.ranks for f in table.figures}
+    assert whole <= {'2'}
 
 
 REASON = {'reason': 'not-validated', 'detail': '3 wrong', 'allowed': False}

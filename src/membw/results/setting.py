@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from membw.printable import printable
 from membw.results import provenance
-from membw.results.record import REFRAME, Build, Case, Record
+from membw.results.record import REFRAME, Build, FromCheck, Record
 
 UNKNOWN = 'unknown'  # of a build
 MOST = 2_000  # that are kept
@@ -65,7 +65,7 @@ _own = attrgetter(
     'program', 'language', 'kernels_set', 'element_bytes', 'mode', 'precision', 'threads'
 )
 _more = attrgetter('array_size', 'array_size_from', 'ntimes', 'runtime')
-_settings: dict[tuple, tuple[Setting, Case, Build]] = {}
+_settings: dict[tuple, tuple[Setting, FromCheck, Build]] = {}
 _same: dict[Setting, Setting] = {}
 
 

@@ -153,6 +153,17 @@ def test_a_folder_is_read_by_its_records_and_other_json_is_passed_over(tmp_path)
     assert (len(table.figures), found) == (8, ['empt', 'link', 'nul.'])
 
 
+@pytest.mark.parametrize('folder', ['.snapshot', 'a/.ipynb_checkpoints', '.git', 'lost+found'])
+def test_what_lies_in_a_hidden_folder_is_no_result(tmp_path, folder):
+    made.write(tmp_path, [made.record()])
+    (tmp_path / 'records' / folder).mkdir(parents=True)
+    made.write(tmp_path / 'records' / folder / 'r.jsonl', [made.record('n2')])
+    for path in (tmp_path, tmp_path / 'records'):
+        assert {f.node for f in read_table([str(path)]).figures} == {'n1'}
+    hidden = read_table([str(tmp_path / 'records' / folder)])  # which somebody names
+    assert {f.node for f in hidden.figures} == {'n2'}
+
+
 def test_records_come_from_stdin_too(monkeypatch):
     stream = io.TextIOWrapper(io.BytesIO(json.dumps(made.record()).encode()))
     monkeypatch.setattr('sys.stdin', stream)
@@ -207,7 +218,7 @@ DAMAGED = {
     'a metric twice': (WHOLE.replace('"metrics": {', '"metrics": {"triad": {"value": 1, "unit": '
                        '"GB/s", "better": "higher"}, '), 'a key is given twice'),
     'a value twice': (WHOLE.replace('"better": ', '"value": 7, "better": ', 1), 'given twice'),
-    'a word twice': (WHOLE.replace('"case": {', '"case": {"verdict": "INVALID", '), 'key twice'),
+    'a word twice': (WHOLE.replace('"case": {', '"case": {"verdict": "INVALID", '), 'given twice'),
 }  # fmt: skip
 COMMANDS = 'rank {}', 'why n1 {}', 'export --format csv {}', 'history {}', 'report {} -o {}.html'
 

@@ -28,6 +28,7 @@ from membw.presets.sources import commit
 from membw.printable import at_most
 from membw.results import archive, ledger
 from membw.results.ledger import Missing
+from membw.results.record import sealed
 from membw.results.table import read_table
 from membw.results.verdict import DIED, INVALID, MISSING, PASS, UNDECIDED, missed, of_figure
 from membw.site.topology import is_local
@@ -301,7 +302,7 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         missing = [vars(one) for one in self.missing]
         more = {**self.further, **({'missing': missing} if missing else {})}
         self.records = [{**one, **more} for one in records]
-        write_whole(self.record, ''.join(json.dumps(one) + '\n' for one in self.records))
+        write_whole(self.record, ''.join(map(sealed, self.records)))
 
     def note_cases(self, of_record: Callable[[dict], tuple[str, list[str]]]) -> None:
         """Writes `case` into each record; `of_record` gives a record's (verdict, reasons) as the

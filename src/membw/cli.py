@@ -40,7 +40,10 @@ COMMANDS = {
     'nightly': ('nightly.command', 'one night: run, campaign, history, report'),
     'accept': ('accept.command', 'accept or refuse a machine by a signed protocol'),
     'export': ('export.command', 'figures for Prometheus, a spreadsheet, a script'),
-    'published': ('possible.command', 'what other machines reach, with conditions and source'),
+    'published': (
+        'expected.published_command',
+        'what others measured, with conditions and source',
+    ),
     'checks': ('shell', 'print the folder of the checks, for reframe -c'),
     'env': ('shell', 'print the settings for reframe: eval "$(membw env)"'),
 }

@@ -5,6 +5,8 @@ The declaration is what every command goes by: msgspec checks each type while it
 has their evidence, too, which is read by `evidence` where a picture or a sentence needs it.
 """
 
+import hashlib
+import json
 import re
 import time
 from datetime import datetime
@@ -269,6 +271,7 @@ class Record(Struct):
     why: str = ''
     counted: dict[str, float] | None = None
     parts: tuple[Part, ...] = ()
+    sha256: Text = None  # the last key: of all that stands before it
 
     def __post_init__(self) -> None:
         """Checks what a type cannot say, and keeps no byte of the line."""
@@ -444,15 +447,32 @@ def _read(line: bytes) -> tuple[Record, dict[str, Any]]:
         record = _RECORD.decode(line)
     except msgspec.ValidationError as err:
         raise Damaged(strict.said(err)) from err
+    _check_seal(record, line)
     record.seconds  # noqa: B018  # of another century: refused
     if record.verdict == VALID and not record.missing and not record.is_measured:
         raise Damaged("'metrics' is empty: nothing was measured")
     return record, data
 
 
+SEAL = b', "sha256": "'
+
+
+def _check_seal(record: Record, line: bytes) -> None:
+    text, _, end = line.rstrip().rpartition(SEAL)
+    if record.sha256 and end != f'{hashlib.sha256(text).hexdigest()}"}}'.encode():
+        raise Damaged("'sha256' is not its checksum: it was changed after it was written")
+
+
+def sealed(data: dict[str, Any]) -> str:
+    """The line of a record, under a checksum of its own: that of the program that measured is lost
+    where a check, or `membw node`, adds what it knows."""
+    text = json.dumps({key: value for key, value in data.items() if key != 'sha256'})[:-1]
+    return f'{text}{SEAL.decode()}{hashlib.sha256(text.encode()).hexdigest()}"}}\n'
+
+
 def evidence_of(data: dict[str, Any]) -> Record:
-    """The record of a JSON object; Damaged."""
-    return read_record(msgspec.json.encode(data))
+    """The record of a JSON object, which has no bytes to check; Damaged."""
+    return read_record(msgspec.json.encode({**data, 'sha256': None}))
 
 
 def schema() -> dict[str, Any]:

@@ -32,6 +32,7 @@ def line(request, build_program, run_program):
     program = build_program(request.param, *FLAGS.get(request.param, []))
     words = [*PROGRAMS[request.param].split(), '--allow', HERE]
     data = run_program(program, *words, before=('timeout', '-s', 'USR1', '2'))[2]
+    del data['sha256']  # as of before there was one: it would find all that follows
     return json.dumps(data).encode()
 
 

@@ -198,7 +198,8 @@ class FromCheck(Build, frozen=True):
     scheduler: Text = ''  # as ReFrame names it
     environ: Text = ''
     pinning: Text = ''
-    parameters: Text = ''
+    # {name: value}; of membw 1.0.0 and of other tests as ReFrame displays it: '%name=value'
+    parameters: dict[str, str] | Text = ''
     verdict: str = ''
     reasons: tuple[str, ...] | str = ()
     # as ReFrame's: value, and the fractions below and above that pass; a unit may follow

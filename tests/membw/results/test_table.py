@@ -14,9 +14,10 @@ from membw.cli import main
 from membw.errors import MembwError
 from membw.results.figure import headline
 from membw.results.newest import OLD_S
-from membw.results.record import BadRecord, evidence, evidence_of, read_record, sealed
+from membw.results.record import evidence, evidence_of, read_record, sealed
 from membw.results.table import read_table
 from membw.site.cpu_peak import peak_of
+from membw.strict import Damaged
 
 
 def table_of(tmp_path, *records):
@@ -171,6 +172,17 @@ def test_a_folder_is_read_by_its_records_and_other_json_is_passed_over(tmp_path)
     assert (len(table.figures), found) == (8, ['empt', 'link', 'nul.'])
 
 
+@pytest.mark.parametrize('folder', ['.snapshot', 'a/.ipynb_checkpoints', '.git', 'lost+found'])
+def test_what_lies_in_a_hidden_folder_is_no_result(tmp_path, folder):
+    made.write(tmp_path, [made.record()])
+    (tmp_path / 'records' / folder).mkdir(parents=True)
+    made.write(tmp_path / 'records' / folder / 'r.jsonl', [made.record('n2')])
+    for path in (tmp_path, tmp_path / 'records'):
+        assert {f.node for f in read_table([str(path)]).figures} == {'n1'}
+    hidden = read_table([str(tmp_path / 'records' / folder)])  # which somebody names
+    assert {f.node for f in hidden.figures} == {'n2'}
+
+
 def test_records_come_from_stdin_too(monkeypatch):
     stream = io.TextIOWrapper(io.BytesIO(json.dumps(made.record()).encode()))
     monkeypatch.setattr('sys.stdin', stream)
@@ -225,7 +237,7 @@ DAMAGED = {
     'a metric twice': (WHOLE.replace('"metrics": {', '"metrics": {"triad": {"value": 1, "unit": '
                        '"GB/s", "better": "higher"}, '), 'a key is given twice'),
     'a value twice': (WHOLE.replace('"better": ', '"value": 7, "better": ', 1), 'given twice'),
-    'a word twice': (WHOLE.replace('"case": {', '"case": {"verdict": "INVALID", '), 'key twice'),
+    'a word twice': (WHOLE.replace('"case": {', '"case": {"verdict": "INVALID", '), 'given twice'),
 }  # fmt: skip
 COMMANDS = 'rank {}', 'why n1 {}', 'export --format csv {}', 'history {}', 'report {} -o {}.html'
 
@@ -314,7 +326,7 @@ def test_a_line_that_was_changed_after_it_was_written_is_refused(tmp_path):
     for _ in range(2000):
         line = bytearray(whole.rstrip())
         line[rng.randrange(len(line))] ^= 1 << rng.randrange(8)
-        with contextlib.suppress(BadRecord, ValueError):
+        with contextlib.suppress(Damaged, ValueError):
             assert read_record(bytes(line)).metrics == read_record(whole).metrics
 
 
@@ -331,5 +343,5 @@ def test_a_line_that_was_changed_after_it_was_written_is_refused(tmp_path):
 ])  # fmt: skip
 def test_a_checksum_is_of_all_before_it(change, is_read):
     line = change(sealed(made.record()).encode())
-    with contextlib.nullcontext() if is_read else pytest.raises(BadRecord, match="'sha256'|twice"):
+    with contextlib.nullcontext() if is_read else pytest.raises(Damaged, match="'sha256'|twice"):
         read_record(line)

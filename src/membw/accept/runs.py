@@ -7,7 +7,7 @@ from membw.accept.protocol import Protocol
 from membw.moments import utc
 from membw.printable import amount, printable
 from membw.results.figure import Figure, Lost, Measurement
-from membw.results.hostlist import match_expected
+from membw.results.node_names import match_expected
 from membw.results.record import HIGHER, REFRAME
 from membw.results.table import Table
 from membw.site.cpu_peak import known_peak

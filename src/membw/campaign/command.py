@@ -26,7 +26,8 @@ from membw.report.page import page_of, render
 from membw.report.run import run_of_records
 from membw.results.case import Case, parameters_of
 from membw.results.figure import Figure, Lost
-from membw.results.hostlist import KNOWN, fold, match_expected, write_node_check
+from membw.results.hostlist import KNOWN, fold, write_node_check
+from membw.results.node_names import match_expected
 from membw.results.table import Table, read_table
 from membw.results.verdict import MISSING, PASS
 from membw.run.quick import chosen

@@ -13,8 +13,8 @@ from membw.rank.judge import NodeVerdict, Units, judge
 from membw.rank.units import by_name, units
 from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement
-from membw.results.hostlist import match_expected
 from membw.results.newest import OLD_S, newest
+from membw.results.node_names import match_expected
 from membw.results.record import VALID, Record, is_set
 from membw.results.rows import Row, best, of_measurement
 from membw.results.site_tests import Wanted

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from membw.grouped import grouped
 from membw.printable import printable
 from membw.results.figure import Figure, Lost, Measurement, figure_of, measurement
+from membw.results.findings import reported
 from membw.results.newest import Line
 from membw.results.record import HIGHER, INVALID, UNDECIDED, VALID, Record
 from membw.results.setting import setting_of
@@ -71,10 +72,10 @@ def of_run(run: list[Line], lacking: str) -> tuple[list[Figure], list[Lost]]:
     if len(run) == 1 and not lacking:
         return [figure_of(of, name, row, first) for name, row in first.measured.items()], lost
     worst = min(every, key=lambda one: (INVALID, UNDECIDED, VALID).index(one.verdict))
-    of.verdict, of.reasons = worst.verdict, worst.reasons
+    of.verdict, of.findings = worst.verdict, worst.findings
     of.allowed = next(filter(None, (one.allowed for one in every)), '')
     if lacking:
-        of.verdict, of.reasons = INVALID, lacking
+        of.verdict, of.findings = INVALID, reported(lacking)
     ranks = [{n: figure_of(of, n, m, r.record) for n, m in r.record.measured.items()} for r in run]
     names = [name for name in ranks[0] if all(name in rank for rank in ranks)]
     return [_summed([rank[name] for rank in ranks]) for name in names], lost

@@ -51,6 +51,10 @@ class Setting(NamedTuple):
         return ' '.join(filter(None, (where, *words)))
 
     @property
+    def is_of_unknown_build(self) -> bool:
+        return self.build[: len(UNKNOWN)] == UNKNOWN
+
+    @property
     def series(self) -> tuple[str, ...]:
         """One test, preset and pinning on one partition: what is measured at one time."""
         return self[:6]
@@ -79,7 +83,7 @@ def setting_of(record: Record, place: str) -> Setting:
     if key in _settings:
         return _settings[key][0]
     made = _made_setting(record, place)
-    if made.build.startswith(UNKNOWN):
+    if made.is_of_unknown_build:
         return made
     if len(_settings) > MOST:
         _settings.clear()

@@ -23,10 +23,10 @@ from typing import Any, NamedTuple
 from membw.grouped import grouped
 from membw.rank.group import MARGIN, MEAN, PEER, Group, Row, Run
 from membw.rank.units import Unit, by_name
+from membw.results.case import Case
 from membw.results.figure import Figure
 from membw.results.findings import Finding, Findings, codes, text_of
 from membw.results.hostlist import fold
-from membw.results.setting import Setting
 from membw.results.too_good import TENTH
 from membw.results.verdict import CHANNEL, FAIL, PASS, UNDECIDED, VALID, may_be_worse
 from membw.statistics.peers import known, middle, robust_deviation, sure_limit
@@ -52,7 +52,7 @@ class NodeVerdict(NamedTuple):
     node: str
     verdict: str  # PASS, FAIL, UNDECIDED, INVALID
     findings: Findings  # why
-    setting: Setting
+    setting: Case
     figures: dict[str, float] = {}  # of the first measurement, by metric
     loss: float = 0.0  # of what decided, else of the headline; to its peers' median
     metric: str = ''  # the one that decided; MEAN: all rates
@@ -72,8 +72,8 @@ class Judgement:
     units: Units
     what: str = PEER  # it is compared with
     verdicts: list[NodeVerdict] = field(default_factory=list)
-    low: dict[Setting, list[str]] = field(default_factory=lambda: defaultdict(list))
-    controls: dict[Setting, list[str]] = field(default_factory=lambda: defaultdict(list))
+    low: dict[Case, list[str]] = field(default_factory=lambda: defaultdict(list))
+    controls: dict[Case, list[str]] = field(default_factory=lambda: defaultdict(list))
     groups: list[Group] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     split: Findings = ()  # two groups, and nothing says which is right

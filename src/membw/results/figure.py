@@ -8,6 +8,7 @@ from typing import Any
 from membw.moments import night_of
 from membw.printable import printable
 from membw.results import provenance
+from membw.results.case import Case, setting_of
 from membw.results.findings import Finding, Findings, reported, text_of
 from membw.results.record import (
     HIGHER,
@@ -18,7 +19,6 @@ from membw.results.record import (
     Record,
     in_common,
 )  # fmt: skip
-from membw.results.setting import Setting, setting_of
 from membw.results.too_good import above_peak
 
 
@@ -29,7 +29,7 @@ class Measurement:
     night: str = ''  # '2026-11-23', see moments.night_of
     time: float = 0.0  # seconds since 1970, of the run's first record
     node: str = ''  # '' where no job began
-    setting: Setting = Setting()
+    setting: Case = Case()  # its node is blank: one object for many nodes
     verdict: str = VALID  # VALID, INVALID or UNDECIDED
     findings: Findings = ()  # why it is not VALID
     allowed: str = ''  # reasons for INVALID that --allow set aside
@@ -53,6 +53,14 @@ class Measurement:
     @property
     def reasons(self) -> str:
         return text_of(self.findings)
+
+    @property
+    def row(self) -> Case:
+        return self.setting.row.at(self.node)
+
+    @property
+    def series(self) -> Case:
+        return self.setting.series.at(self.node)
 
     @property
     def key(self) -> str:

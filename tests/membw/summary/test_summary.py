@@ -367,3 +367,40 @@ def test_nodes_with_the_same_reason_are_one_line(tmp_path):
     lines = [line.strip() for line in node_lines(row)]
     died = 'n4 DIED ended by SIGBUS (signal 7)'
     assert lines == ['gcc-o2: 5 nodes', f'n[2-3] {slow}', died, 'n5']
+
+
+def of_nodes(made, slow, words='%.part=default %.nid={}', **more):
+    """A run of 20 nodes as --distribute names them."""
+    for i in range(1, 21):
+        share, name = (0.6 if i == slow else 1.0), f'n{i:03d}'
+        figures = {k: metric(v * share) for k, v in (('copy', 160.0), ('triad', 180.0 + i / 10))}
+        made.add(figures, parameters=words.format(name), record={'host': name}, **more)
+    return made
+
+
+def test_a_run_of_many_nodes_is_a_row_per_node_and_the_slow_one_is_named(made, shown):
+    text, status = shown(of_nodes(made, slow=11))
+    assert status == 1 and 'UNDECIDED: 19 PASS, 1 UNDECIDED' in text
+    assert re.search(r'n011 .* UNDECIDED', text) and len(re.findall(r'n\d+ .* PASS', text)) == 19
+    cases = junit.suite_of(read(made.write())).findall('testcase')
+    assert len(cases) == 20 and len({case.get('name') for case in cases}) == 20
+    assert [
+        case.get('name').split()[-1] for case in cases if case.find('failure') is not None
+    ] == ['n011']
+
+
+def test_rounds_that_a_scheduler_put_on_two_nodes_are_two_rows(made, shown):
+    """The best of them would hide a slow node."""
+    for round, (node, share) in enumerate([('n1', 1.0), ('n2', 0.6)], 1):
+        figures = {name: metric(180.0 * share) for name in ('copy', 'triad')}
+        made.add(figures, round=round, record={'host': node})
+    text, status = shown(made)
+    assert [(row.node, row.headline.value) for row in rows(made)] == [('n1', 180), ('n2', 108)]
+    assert status == 1 and 'PASS: 2 PASS' not in text
+
+
+def test_a_round_that_never_began_is_of_the_node_of_the_others(made):
+    made.add({'triad': metric(180.0)}, record={'host': 'n1'})
+    made.add(round=2, result='fail', fail_phase='run', fail_reason='refused')
+    (row,) = rows(made)
+    assert (row.node, row.word) == ('n1', 'MISSING') and '1 of 2 rounds' in row.reason

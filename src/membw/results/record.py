@@ -122,6 +122,7 @@ class Facts(Struct, frozen=True):
     sockets: int | None = None
     numa_nodes: int | None = None
     memory_channels: int | None = None
+    memory_sockets: int | None = None
     mem_total_mib: float | None = None
     freq_max_khz: float | None = None
     dimms: tuple[Module, ...] = ()

@@ -182,7 +182,7 @@ ROME = {'vendor': 'AuthenticAMD', 'family': '23', 'model': '49', 'stepping': '0'
 MODULES = [{'size_mib': 16384, 'rated_mts': 3200, 'configured_mts': 3200}] * 16
 SOCKETS = {
     'cpu_model': 'AMD EPYC 7H12 64-Core Processor', 'cpu_id': ROME, 'cores': 128, 'cpus': 256,
-    'sockets': 2, 'dimms_source': 'dmi', 'dimms': MODULES,
+    'sockets': 2, 'dimms_source': 'dmi', 'dimms': MODULES, 'memory_channels': 16,
 }  # fmt: skip
 SLICE = {
     'cpu_model': 'AMD EPYC 7763', 'cores': 2, 'cpus': 2, 'sockets': 1,
@@ -262,7 +262,9 @@ BUSY_HOST, BUSY_NODE = {'stolen_share': 0.07}, {'other_share': 0.35, 'processes'
 QUOTA = {'warnings': [{'reason': 'disturbed', 'detail': 'the CPU quota of 1.5 CPUs took 0.4 s'}]}
 MADE = {
     'a whole, quiet node': lambda made: of_sockets(made, low=0.99, high=1.01),
-    'a channel of it is gone': lambda made: of_sockets(made, 0.92, {'dimms': MODULES[1:]}),
+    'a channel of it is gone': lambda made: of_sockets(
+        made, 0.92, {'dimms': MODULES[1:], 'memory_channels': 15}
+    ),
     'it reads low': lambda made: of_sockets(made, 0.85),
     'another process beside it': lambda made: of_sockets(
         made, bound=True, busy={'other_share': 0.01, 'processes': [{**COMPILER, 'cpu_s': 2.6}]}

@@ -6,11 +6,13 @@ machines of one name, are known.
 """
 
 import ipaddress
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 
 from membw.grouped import grouped
+from membw.printable import at_most
 from membw.results.figure import Measurement
+from membw.results.findings import Finding
 from membw.results.record import Record
 
 
@@ -44,13 +46,13 @@ def match_expected(hosts: Iterable[str], expected: Iterable[str]) -> list[str]:
     return names
 
 
-def doubtful(runs: Sequence[Measurement]) -> dict[str, str]:
+def doubtful(runs: Iterable[Measurement]) -> dict[str, Finding]:
     """{node: why}: the name is of two machines, or its machine has two names."""
-    found = {}
+    found: dict[str, Finding] = {}
     by_node = grouped((run.node, run) for run in sorted(runs, key=lambda run: run.time))
     for node, of in by_node.items():
         if pair := _goes_back([run.record for run in of if run.record]):
-            found[node] = f'two machines have this name: {pair}'
+            found[node] = Finding('two-machines', pair)
     names: dict[str, set[str]] = {}
     for node, of in by_node.items():
         for boot in {run.record.facts.boot_id for run in of if run.record} - {None, ''}:
@@ -58,8 +60,8 @@ def doubtful(runs: Sequence[Measurement]) -> dict[str, str]:
     same = [*names.values(), *_spelt_twice(by_node)]
     for group in same:
         for node in group if len(group) > 1 else ():
-            other = ', '.join(sorted(group - {node})[:3])
-            found.setdefault(node, f'one machine under two names: {other}')
+            other = at_most(sorted(group - {node}), 3)
+            found.setdefault(node, Finding('two-names', {'names': other}))
     return found
 
 
@@ -68,9 +70,9 @@ def _spelt_twice(nodes: Iterable[str]) -> list[set[str]]:
     return [{a for a in of if any(a != b and alike(a, b) for b in of)} for of in groups]
 
 
-def _goes_back(records: list[Record]) -> str:
-    """ "cpu_model 'A' and 'B' in turn": a machine that was replaced does not come back. Of records
-    without a boot the CPU's name and the board stand for it."""
+def _goes_back(records: list[Record]) -> dict[str, str]:
+    """The fact that has two values in turn: a machine that was replaced does not come back. Of
+    records without a boot the CPU's name and the board stand for it."""
     every = [one.facts for one in records]
     of_boots = [facts.boot_id for facts in every]
     names = ('boot_id',) if all(of_boots) else ('cpu_model', 'board_name')
@@ -78,5 +80,5 @@ def _goes_back(records: list[Record]) -> str:
         values = [value for facts in every if (value := getattr(facts, name))]
         changed = [v for i, v in enumerate(values) if i == 0 or v != values[i - 1]]
         if len(changed) > len({*changed}):
-            return f"{name} '{changed[0]}' and '{changed[1]}' in turn"
-    return ''
+            return {'fact': name, 'one': changed[0], 'other': changed[1]}
+    return {}

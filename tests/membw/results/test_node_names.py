@@ -47,3 +47,26 @@ def runs(*rows):
 ])  # fmt: skip
 def test_one_name_of_two_machines_and_two_names_of_one_are_known(rows, nodes):
     assert doubtful(runs(*rows)).keys() == nodes
+
+
+def boots(share=1.0, **boot_of):
+    """A fleet, and further records of n001 on a machine of another boot."""
+    every = [*made.fleet(12), *(made.record('n001', 0.001 * i, made.stream(share=share))
+                                for i in range(1, 5))]  # fmt: skip
+    for i, record in enumerate(every):
+        record['facts'] = record['facts'] | {'boot_id': boot_of.get(f'r{i}', record['host'])}
+    return every
+
+
+@pytest.mark.parametrize('boot, word, said', [
+    ({}, 'FAIL', 'measured again'),
+    ({'r13': 'other'}, 'UNDECIDED', "two machines have this name: boot_id 'n001' and 'other'"),
+    ({f'r{i}': 'n002' for i in (0, 12, 13, 14, 15)}, 'UNDECIDED', 'under two names, also n002'),
+])  # fmt: skip
+def test_a_name_that_is_not_one_machine_is_not_drained(tmp_path, membw, boot, word, said):
+    every = boots(0.8, **boot)
+    every[0]['metrics'] = made.stream(share=0.8)
+    file = made.write(tmp_path / 'r.jsonl', every)
+    status, out, _ = membw('rank', file)
+    assert status == 1 and f'n001 {word} (' in out and said in out
+    assert ('NodeName=n001' in membw('rank', '--drain', file)[1]) is (word == 'FAIL')

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from membw import tables
 from membw.accept import protocol as protocols
-from membw.accept.plan import is_possible, plan_lines
+from membw.accept.plan import plan
 from membw.accept.report import blocks, report
 from membw.accept.rule import decide
 from membw.accept.runs import runs_of
@@ -17,15 +17,20 @@ from membw.results.hostlist import chosen_nodes
 from membw.results.table import read_table
 
 EPILOG = """\
-docs/accept.md has the rule of a node. The machine is
+--plan prints the rule in sentences. The machine is
   ACCEPTED    when all parties signed, every node was measured and no more failed than allowed
   REFUSED     when more failed than allowed, whatever is still missing
-  INCOMPLETE  otherwise: what is missing or undecided is named
+  INCOMPLETE  otherwise: what is due, missing or undecided is named
 
-example: membw accept protocol.yaml --results results --results retest/records.jsonl
+A party signs by ssh-keygen, with the key that the protocol names: --plan prints the command. The
+signature PROTOCOL.PARTY.sig lies beside the protocol, SHEET.PARTY.sig beside the sheet.
 
-exit status: 0 ACCEPTED (or --plan, --template); 1 REFUSED or INCOMPLETE, or a plan asks for more
-than the peak; 2 usage error, or the protocol is not what was signed
+examples:
+  membw accept protocol.yaml --results results --results retest/records.jsonl
+  membw accept protocol.yaml --sheet sheet.html
+
+exit status: 0 ACCEPTED (or --plan, --template); 1 REFUSED or INCOMPLETE, or no memory can meet the
+contract; 2 usage error, or the protocol or the sheet is not what was signed
 """
 
 
@@ -53,8 +58,9 @@ def run(args: argparse.Namespace) -> int:
         return 0
     protocol = protocols.load(args.protocol)
     if args.plan:
-        print('\n'.join(plan_lines(protocol)))
-        return 0 if is_possible(protocol) else 1
+        lines, is_possible = plan(protocol, args.protocol)
+        print('\n'.join(lines))
+        return 0 if is_possible else 1
     table = read_table(
         args.results or [str(Path(root(), 'results'))], wanted=wanted_of(args, args.since)
     )

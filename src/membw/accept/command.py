@@ -2,17 +2,21 @@
 
 import argparse
 import json
+import sys
 from pathlib import Path
 
 from membw import tables
 from membw.accept import protocol as protocols
+from membw.accept import signatures
 from membw.accept.plan import plan
 from membw.accept.report import blocks, report
 from membw.accept.rule import decide
 from membw.accept.runs import runs_of
+from membw.accept.sheet import sheet
 from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.files import write_whole
 from membw.results.hostlist import chosen_nodes
 from membw.results.table import read_table
 
@@ -42,6 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('--template', action='store_true', help='print an example protocol')
     add('--plan', action='store_true', help='check the protocol; print what it asks for')
     add = parser.add_argument_group('the machine').add_argument
+    add('--sheet', metavar='FILE', help='write the sheet to sign: HTML, printed on A4')
+    add('--page', metavar='FILE', help='write it with every node and run')
     about = f'{FORMS} (results); may be repeated'
     add('--results', action='append', metavar='PATH', default=[], help=about)
     add_node(add, 'lines')
@@ -66,8 +72,24 @@ def run(args: argparse.Namespace) -> int:
     )
     table.say()
     acceptance = report(decide(protocol, runs_of(protocol, table)), table.problems)
+    if args.node and (args.sheet or args.page):
+        raise MembwError("'--node' with a sheet or page: these are of all nodes")
     if args.node:
         names = chosen_nodes(args.node, {node['node'] for node in acceptance['nodes']})
         acceptance['nodes'] = [n for n in acceptance['nodes'] if n['node'] in names]
     print(json.dumps(acceptance, indent=1) if args.json else tables.as_text(blocks(acceptance)))
+    for path, is_whole in (args.sheet, False), (args.page, True):
+        if path:
+            _write(path, sheet(acceptance, is_whole), protocol.content['parties'])
     return 0 if acceptance['verdict'] == 'ACCEPTED' else 1
+
+
+def _write(path: str, text: str, parties: dict[str, dict[str, str]]) -> None:
+    """Unless another one was signed."""
+    unsigned = signatures.missing(path, text.encode(), parties)
+    write_whole(path, text, 'give it another name')
+    by = [party for party in parties if party not in unsigned]
+    said = f'signed by {" and ".join(by)}' if by else 'signed by nobody yet'
+    print(f'{path}: {said}', file=sys.stderr)
+    for party in unsigned:
+        print(f'{party} signs it by: {signatures.command(path, party)}', file=sys.stderr)

@@ -101,7 +101,7 @@ def _asks_for(name: str, gbs: float, memory: Memory) -> Iterator[tuple[str, bool
             counted, written = ARRAYS[name]
             words = 8 * (counted + written), 8 * counted
             why = f': ordinary stores move {words[0]} bytes where {name} counts {words[1]}'
-            why += '' if memory.cpu else ", unless nodes.cpu is one that claims its lines"
+            why += '' if memory.cpu else ', unless nodes.cpu is one that claims its lines'
         yield f'NOT POSSIBLE: {name} reaches {most:.4g} GB/s at most{why}', True
     elif name == 'triad':
         yield published, False
@@ -110,7 +110,11 @@ def _asks_for(name: str, gbs: float, memory: Memory) -> Iterator[tuple[str, bool
 def _memory(protocol: Protocol) -> Memory:
     """The peak as agreed, else of the CPU, else as its system's file says. Raises MembwError for a
     CPU or a preset that does not exist, or not there."""
-    system, environ, nodes = protocol.runs['system'], protocol.runs['preset'], protocol.content['nodes']
+    system, environ, nodes = (
+        protocol.runs['system'],
+        protocol.runs['preset'],
+        protocol.content['nodes'],
+    )
     table, file = presets.load(), Path(root(), 'systems', f'{system}.yaml')
     known, where, peaks = {preset: preset for preset in table['presets']}, '', [0.0]
     if system in systems():
@@ -128,8 +132,10 @@ def _memory(protocol: Protocol) -> Memory:
     stores = 'non-temporal' if 'nontemporal' in row.get('features', ()) else stores
     cpu = _cpu_of(nodes.get('cpu', ''))
     if 'cpu' in nodes and not cpu:
-        raise MembwError(f"nodes.cpu: '{nodes['cpu']}' is not in systems/facts/cpus.yaml",
-                         'leave it out, and give nodes.peak_gbs: channels x MT/s x 8 B / 1000')
+        raise MembwError(
+            f"nodes.cpu: '{nodes['cpu']}' is not in systems/facts/cpus.yaml",
+            'leave it out, and give nodes.peak_gbs: channels x MT/s x 8 B / 1000',
+        )
     of_cpu = cpu_peak.of_cpus(cpu, nodes.get('sockets', 1), cpu_peak.NONE, {}).gbs if cpu else 0.0
     return Memory(nodes.get('peak_gbs') or of_cpu or max(peaks), cpu, stores)
 
@@ -179,7 +185,9 @@ def at_most(most: int, of: int, chance: float) -> float:
     )  # fmt: skip
 
 
-def sentences(protocol: Protocol, is_together: bool = False, is_possible: bool = True) -> list[str]:
+def sentences(
+    protocol: Protocol, is_together: bool = False, is_possible: bool = True
+) -> list[str]:
     """The risks for people; `is_together`: a node's runs share a night."""
     risk, bad = assess(protocol), protocol.allowed + 1
     many = f'a machine with {plural(bad, "bad node")} is accepted'

@@ -125,7 +125,7 @@ def checksums(acceptance: dict[str, Any]) -> Iterator[str]:
     yield f'protocol {acceptance["protocol_sha256"]}'
     yield f'results  {acceptance["results_sha256"]}, of {plural(acceptance["records"], "record")}'
     if open_ := acceptance['records_without_checksum']:
-        yield f'{plural(open_, "record")} without a checksum of its own: a damage of it is not seen'
+        yield f'{plural(open_, "record")} without a checksum of its own: damage is not seen'
     if acceptance['compared']:
         lacking = ', '.join(acceptance['not_recorded']) or 'none'
         yield f'compared: {", ".join(acceptance["compared"])}; not in all records: {lacking}'

@@ -26,7 +26,7 @@ STATUSES = (PASS, BELOW, DIED, UNDECIDED, MISSING)
 MORE = 'more than the protocol requires'
 # what is set, or may get lost: equal on all nodes, and from run to run
 ALIKE = (
-    'governor', 'thp', 'numa_balancing', 'smt', 'hugepages_total', 'pages', 'array_size', 'threads',
+    'governor', 'thp', 'numa_balancing', 'smt', 'hugepages_total', 'pages', 'array_size',
     'microcode', 'kernel_release', 'dimms', 'memory_channels', 'version',
 )  # fmt: skip
 
@@ -107,10 +107,11 @@ def decide(protocol: Protocol, runs: Sequence[Run]) -> Decision:
 
 def _usual(nodes: Sequence[Node]) -> dict[str, tuple[str, int]]:
     """{fact of ALIKE: (what most nodes have, how many)}."""
-    found = {}
+    found: dict[str, tuple[str, int]] = {}
     for name in ALIKE:
         firsts = (next((r.known[name] for r in n.counted if name in r.known), '') for n in nodes)
-        found |= {name: most for most in Counter(filter(None, firsts)).most_common(1)}
+        if counts := Counter(filter(None, firsts)).most_common(1):
+            found[name] = counts[0]
     return found
 
 
@@ -182,10 +183,8 @@ class _Judge:
             if len(own) > 1:
                 yield f'{name} was {_or(own)} from run to run: measure all with one'
             elif own and most not in own:
-                yield (
-                    f"{name} {_or(own)}, '{printable(most)}' on {plural(count, 'node')}: measure it "
-                    f'so, or sign the {name} in runs.record'
-                )
+                usual_one = f"'{printable(most)[:60]}' on {plural(count, 'node')}"
+                yield f'{name} {_or(own)}, {usual_one}: measure it so, or sign it in runs.record'
         yield from _gaps(node)
         later = [run for run in usable if run.counted == MORE]
         figures = self.figures(later) if later else node.rounds[-1].figures

@@ -23,7 +23,6 @@ BUILD = ('compiler', 'flags', 'compile_line', 'source_sha256', 'spack_hash', 'bi
 # facts that a node's provenance has not
 MORE_FACTS = 'smt', 'hugepages_total'
 DIGITS = 12  # two measurements do not agree in so many
-COPY = 1e-6  # nor all figures of one within such a fraction
 OWN_TIMES = 0.01  # a figure is its bytes by the shortest of its times
 Figures = Mapping[str, Figure]  # of one run, by metric
 
@@ -61,8 +60,8 @@ def runs_of(protocol: Protocol, table: Table) -> list[Run]:
     renamed = dict(zip(match_expected(hosts, names), names, strict=True))
     made = []
     for key, (of, figures) in every.items():
-        one = next(iter(figures.values()), None) or lost[key]
-        record, node = table.evidence(one), renamed.get(of.node, of.node)
+        any_of: Figure | Lost = next(iter(figures.values()), None) or lost[key]
+        record, node = table.evidence(any_of), renamed.get(of.node, of.node)
         made.append((_run(protocol, node, of, figures, lost.get(key), record), figures, record))
     made.sort(key=lambda one: one[0].time)
     for of_node in grouped((run.node, (run, record)) for run, _, record in made).values():
@@ -155,8 +154,8 @@ def _contradicted(record: dict[str, Any], contract: Mapping[str, float]) -> str:
         gbs = f'{name} {amount(row["value"])} GB/s'
         if peak and row['value'] > peak[0]:
             return f'{gbs} lies beyond the peak of {amount(peak[0])} GB/s ({peak[1]})'
-        times = kernel and kernel.get('times_s')
-        if not times:
+        times = (kernel or {}).get('times_s')
+        if not kernel or not times:
             continue
         own = kernel['bytes_per_element'] * record['array_size'] / min(times) / 1e9
         if abs(own / row['value'] - 1) > OWN_TIMES:
@@ -177,10 +176,9 @@ def _mark_overlapping(runs: list[tuple[Run, dict[str, Any]]]) -> None:
 
 
 def _mark_copies(made: list[tuple[Run, dict[str, Figure]]]) -> None:
-    """A figure that is equal in all its digits was measured once, on whatever nodes; so was a run
-    all of whose figures are nearly equal."""
+    """A figure that is equal in all its digits was measured once, on whatever nodes; so were
+    several that are all equal to a millionth."""
     seen: dict[tuple, Run] = {}
-    known: list[tuple[list[float], Run]] = []
     for run, figures in made:
         if run.is_aside or not figures:
             continue
@@ -188,23 +186,9 @@ def _mark_copies(made: list[tuple[Run, dict[str, Figure]]]) -> None:
         keys: list[tuple] = [pair for pair in values if len(repr(pair[1])) > DIGITS]
         if not keys and dict(run.setting)['program'] != REFRAME:  # whose figures may be short
             keys = [tuple(values)]
+        if keys and values[1:]:
+            keys.append(tuple((name, round(math.log(value), 6)) for name, value in values))
         firsts = [seen.setdefault(key, run) for key in keys]
         if first := next((one for one in firsts if one is not run), None):
-            _mark(run, first, 'a figure is equal in all digits')
-        elif keys and values[1:]:
-            known.append(([value for _, value in sorted(values)], run))
-    known.sort(key=lambda one: one[0])
-    for place, (values, run) in enumerate(known):
-        for others, other in known[place + 1 :]:
-            if not math.isclose(others[0], values[0], rel_tol=COPY):
-                break
-            if len(others) == len(values) and all(
-                math.isclose(a, b, rel_tol=COPY) for a, b in zip(values, others, strict=True)
-            ):
-                first, later = sorted((run, other), key=lambda one: one.time)
-                _mark(later, first, 'no figure differs by a millionth')
-
-
-def _mark(run: Run, first: Run, why: str) -> None:
-    run.why_not = f'a copy of the run of {first.node} of {utc(first.time)}: {why}'
-    run.is_aside = True
+            of = f'the run of {first.node} of {utc(first.time)}'
+            run.why_not, run.is_aside = f'a copy of {of}: its figures are equal', True

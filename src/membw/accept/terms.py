@@ -13,8 +13,12 @@ STATISTIC = {'worst': 'worst run', 'best': 'best run'}
 def conditions(content: dict[str, Any]) -> str:
     """'test stream of membw, system thin, preset gcc-o2, pinning likwid'."""
     runs = content['runs']
-    words = [f'{key} {runs[key]}' for key in ('test', 'system', 'preset', 'pinning') if key in runs]
-    return ', '.join([*words, *(f'{key} {value}' for key, value in runs.get('record', {}).items())])
+    words = [
+        f'{key} {runs[key]}' for key in ('test', 'system', 'preset', 'pinning') if key in runs
+    ]
+    return ', '.join(
+        [*words, *(f'{key} {value}' for key, value in runs.get('record', {}).items())]
+    )
 
 
 def sentences(protocol: Protocol) -> Iterator[str]:

@@ -152,7 +152,7 @@ BUS = {'what': '', 'why': 'ended by SIGBUS (signal 7)', 'died': True, 'node': 'n
 DEAD = {**fleet()[0], 'missing': [BUS], 'metrics': {}, 'time': '2026-10-01T08:20:00Z'}
 FAILED = [*fleet(['n005']), *retest(['n005'], 290.0), {**DEAD, 'host': 'n005'}]
 REPAIRED = [*FAILED, *retest(['n005'], 306.0, day='2026-10-06')]
-COPY = 'a copy of the run of n001 of 2026-10-01T01:00:00Z: a figure is equal in all digits'
+COPY = 'a copy of the run of n001 of 2026-10-01T01:00:00Z: its figures are equal'
 NO_RUN = '1 of 8 nodes have no run under the protocol: n006'
 BOARD = {'facts__board_name': 'A1', 'facts__bios_version': '1.0', 'facts__microcode': '0x1',
          'facts__kernel': '6.1'}  # fmt: skip

@@ -17,9 +17,11 @@ from membw.grouped import grouped
 from membw.moments import utc
 from membw.printable import amount, plural, printable
 from membw.results import provenance
+from membw.results.findings import TOO_GOOD
 from membw.results.hostlist import fold
 from membw.results.record import HIGHER
-from membw.results.verdict import DIED, MISSING, PASS, TOO_GOOD, TOO_GOOD_BECAUSE, UNDECIDED
+from membw.results.too_good import TENTH, is_too_good
+from membw.words import DIED, MISSING, PASS, UNDECIDED
 
 BELOW = 'BELOW'  # the contract: its retest is due, or decided
 STATUSES = (PASS, BELOW, DIED, UNDECIDED, MISSING)
@@ -171,9 +173,9 @@ class _Judge:
         usable = [run for run in node.runs if not run.why_not]
         for name, line in self.contract.items():
             value, base = node.rounds[-1].figures[name], self.fleet[name]
-            if (value / base if line.better == HIGHER else base / value) > 1 + TOO_GOOD:
-                what = f'{name} is more than {TOO_GOOD:.0%} better than the nodes'
-                yield f'{what}, {amount(base)} {line.unit}: {TOO_GOOD_BECAUSE}'
+            if is_too_good(value / base if line.better == HIGHER else base / value):
+                what = f'{name} is more than {TENTH:.0%} better than the nodes'
+                yield f'{what}, {amount(base)} {line.unit}: {TOO_GOOD}'
         for at, facts in provenance.changes(run.known for run in usable).items():
             text = printable(provenance.first_change(facts))
             day = utc(usable[at].time)[:10]

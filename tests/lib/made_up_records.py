@@ -144,10 +144,10 @@ def runs(nodes, count, day='2026-10-01', minutes=20, unit='GB/s', better='higher
     made = []
     for number in range(count):
         for node, triad in nodes.items():
-            values = {
-                name: share * triad * (1 + 9e-4 * crc32(f'{name}{node}{day}{number}'.encode()) / 2**32)
-                for name, share in (('copy', 0.9), ('triad', 1.0))
-            }
+            values = {}
+            for name, share in (('copy', 0.9), ('triad', 1.0)):
+                own = crc32(f'{name}{node}{day}{number}'.encode()) / 2**32
+                values[name] = share * triad * (1 + 9e-4 * own)
             rows = metrics(values, unit, better, half=None)
             for row in rows.values():
                 row |= {'bound': bound} if bound else {}

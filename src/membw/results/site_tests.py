@@ -164,7 +164,7 @@ class TestCase(msgspec.Struct):
         data['case'] |= {'references': references, 'known_issues': issues}
         if wrong:
             data['verdict'] = 'INVALID'
-            data['reasons'] = [{'reason': 'no-figure', 'detail': '; '.join(wrong)[:200]}]
+            data['reasons'] = [{'reason': 'wrong-figure', 'detail': '; '.join(wrong)[:200]}]
         return data
 
 
@@ -263,9 +263,10 @@ def _of_database(file: str, since: float) -> Iterator[Raw]:
             for session, text in database.execute(query, (since,)):
                 yield from _of_report(f'{file}: session {session}', text)
     except sqlite3.Error as err:
-        is_locked = 'locked' in str(err)
-        why = f'for {LOCKED_S} s: ReFrame writes it now' if is_locked else 'by its content'
-        yield file, ValueError(f'not a results database of ReFrame {why}: {err}')
+        said = f'not a results database of ReFrame: {err}'
+        if isinstance(err, sqlite3.OperationalError) and 'locked' in str(err):
+            said = f'{err}, for {LOCKED_S} s: ReFrame writes it now'
+        yield file, ValueError(said)
 
 
 def _of_perflog(file: str, stream: IO[bytes]) -> Iterator[Raw]:

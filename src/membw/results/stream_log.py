@@ -9,7 +9,7 @@ from typing import Any
 STREAM_C, OURS = 'stream.c', 'stream'
 BEGIN = re.compile(r'^(?:\s*(\d+): )?(STREAM version \$Revision|membw stream \S+, a STREAM)', re.M)
 LABEL = re.compile(r'^\s*\d+: ?', re.M)  # the task, by `srun -l`
-RATE = re.compile(r'^(Triad|Copy|Scale|Add):[ \t]*(\S*)', re.M)
+RATE = re.compile(r'^(Triad|Copy|Scale|Add):[ \t]*(.*)', re.M)  # and three times
 UNIT = re.compile(r'^Function\b.*\bRate \(?(\w+/s)\b', re.M)  # 5.9: in brackets
 # of 5.8 to 5.10, and of stream_mpi
 CONDITIONS = {
@@ -73,7 +73,7 @@ def _of_run(text: str) -> dict[str, Any]:
         del conditions['ranks']
     conditions = {n: v for n, v in conditions.items() if v != 'unknown' or n == 'threads'}
     tables, units = RATE.findall(text), {*UNIT.findall(text)}
-    rates = {name.lower(): number(rate) for name, rate in tables}
+    rates = {name.lower(): _rate(rate) for name, rate in tables}
     bounds = {name: SIGNS[sign] for name, sign in BOUND.findall(text)} if is_ours else {}
     failed, wrong = VERDICT.search(text), ''
     if failed:
@@ -95,7 +95,13 @@ def _of_run(text: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _rate(row: str) -> float | str:
+    words = row.split()
+    return number(words[0]) if len(words) in (1, 4) else row.strip()
+
+
 def number(text: str) -> float | str:
+    """The text, where it is none."""
     try:
         return float(text)
     except ValueError:

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import sqlite3
 
 import made_up_reports as made
 import pytest
@@ -202,6 +203,109 @@ def test_what_is_no_figure_is_invalid_with_its_node(tmp_path, membw, form, value
         status, out, _ = membw(*words)
         assert status == 1 and 'INVALID' in out and f'perf is {value}' in out
     assert 'node="n007",verdict="INVALID"' in membw('export', file)[1]
+
+
+SIZES = 1, 2, 4, 8
+# a column of a perflog, what it has of a test with the parameter size
+NAMED = {
+    'name': 'like_hpcg %size={0}', 'display_name': 'like_hpcg %size={0} %.nid={1}',
+    'info': 'like_hpcg %size={0} /1a2b3c4d @daint:mc+gnu', 'unique_name': 'like_hpcg_{0}',
+}  # fmt: skip
+COLUMNS = (
+    'result|job_completion_time_unix|job_nodelist|system|partition|environ|{}|rate_value|rate_unit'
+)
+
+
+@pytest.mark.parametrize('columns', [
+    *([one] for one in NAMED), ['info', 'unique_name'], ['unique_name', 'display_name'], [*NAMED],
+], ids='+'.join)  # fmt: skip
+@pytest.mark.parametrize('order', [SIZES, SIZES[::-1]])
+def test_tests_of_a_perflog_are_told_apart_by_whatever_has_their_parameters(
+    tmp_path, membw, columns, order
+):
+    """Four sizes became one, sizes were taken for retests: a slow node passed."""
+    lines = [COLUMNS.format('|'.join(columns))]
+    for n in range(1, 17):
+        for size in order:
+            rate = 10 * size * (1 + 1e-3 * (n * size % 7)) * (0.8 if (n, size) == (5, 2) else 1)
+            names = (NAMED[one].format(size, f'n{n:03d}') for one in columns)
+            when = START + 60 * order.index(size)
+            row = 'pass', when, f'n{n:03d}', 'daint', 'mc', 'gnu', *names, rate, 'GFlop/s'
+            lines.append('|'.join(map(str, row)))
+    (tmp_path / 'like_hpcg.log').write_text('\n'.join(lines) + '\n')
+    status, out, _ = membw('rank', tmp_path)
+    assert status == 1 and '16 nodes: 15 PASS' in out and 'n005 UNDECIDED (rate 16' in out
+    settings = {f.setting for f in read_table([str(tmp_path)]).figures}
+    assert len(settings) == 4 and {(s.system, s.partition) for s in settings} == {('daint', 'mc')}
+
+
+@pytest.mark.parametrize('without', ['info', 'job_nodelist', 'perfvalues', 'system', 'environ'])
+def test_a_perflog_from_which_no_case_can_be_known_is_refused_by_name(tmp_path, membw, without):
+    titles = COLUMNS.format('unique_name' if without in ('system', 'environ') else 'info')
+    titles = titles.replace('rate_value', 'perf_var') if without == 'perfvalues' else titles
+    titles = '|'.join(title for title in titles.split('|') if title != without)
+    (tmp_path / 'hpl.log').write_text(f'{titles}\n{"|".join("1" for _ in titles.split("|"))}\n')
+    for path in (tmp_path, tmp_path / 'hpl.log'):
+        status, _, err = membw('rank', path)
+        assert status == 2 and 'hpl.log: a perflog that cannot be read' in err
+        assert f'%(check_{without})s' in err
+
+
+SANITY = {'result': 'fail', 'fail_phase': 'sanity', 'fail_reason': 'not found'}
+
+
+@pytest.mark.parametrize('nodes', [1, 2, 16])
+@pytest.mark.parametrize('values', [None, {}])
+def test_what_failed_its_sanity_is_named_beside_whatever_else_is_said(
+    tmp_path, membw, nodes, values
+):
+    names = [f'n{n:02d}' for n in range(1, nodes + 1)]
+    cases = [made.case('aaa', node) for node in names]
+    bbb = [made.case('bbb', node, **SANITY) for node in names]
+    bbb = [{**one, 'perfvalues': values} if values is not None else one for one in bbb]
+    for one in bbb if values is None else ():
+        one['perfvalues']['daint:mc:perf'][0] = None
+    file = made.write(tmp_path / 'r.json', cases + bbb)
+    words = () if values is None else ('-n', 'bbb')  # of a test without figures none was to come
+    for path in (file, made.database(tmp_path / 'r.db', [made.report(cases + bbb)])):
+        status, out, err = membw('rank', path, *words, '--node-check', tmp_path / 'check')
+        assert status and 'bbb: sanity: not found' in out
+        lines = (tmp_path / 'check').read_text().splitlines()
+        assert len(lines) == nodes and all('bbb: sanity: not found' in line for line in lines)
+        _, out, _ = membw('rank', path, *words, '--json')
+        every = json.loads(out)['nodes']
+        assert len(every) == nodes and all('bbb: sanity' in one['reason'] for one in every)
+
+
+def test_a_test_without_figures_that_failed_is_named_where_nobody_requests_it(tmp_path, membw):
+    cases = [made.hpl('n1'), {**made.case('functional', 'n1', **SANITY), 'perfvalues': {}}]
+    _, out, _ = membw('rank', made.write(tmp_path / 'r.json', cases))
+    assert 'note: functional: left out: failed, and no run of it has a figure' in out
+
+
+def test_a_case_without_a_node_is_no_node(tmp_path, membw):
+    cases = [*made.fleet(4), made.hpl([], **SANITY)]
+    status, out, _ = membw('rank', made.write(tmp_path / 'r.json', cases))
+    assert '4 nodes: ' in out and 'hpl (sanity: not found): left out: on no known node' in out
+
+
+def test_a_database_that_is_written_is_said_to_be(tmp_path, membw, monkeypatch):
+    monkeypatch.setattr('membw.results.site_tests.LOCKED_S', 0.1)
+    file = made.database(tmp_path / 'r.db', [made.report([made.hpl('n1')])])
+    with sqlite3.connect(file) as other:
+        other.execute('BEGIN EXCLUSIVE')
+        status, _, err = membw('rank', file)
+        other.rollback()
+    assert status == 2 and 'ReFrame writes it now' in err and 'not a results database' not in err
+    assert read_table([str(file)]).figures
+
+
+@pytest.mark.parametrize('unit, better', [
+    ('MLUPS', 'higher'), ('GLUP/s', 'higher'), ('MTEPS', 'higher'), ('GCUPS', 'higher'),
+    ('MLUP/s', 'higher'), ('us/step', 'lower'),
+])  # fmt: skip
+def test_units_of_the_field_have_a_direction(unit, better):
+    assert Wanted().better('x', unit, None, None) == better
 
 
 def test_a_count_of_0_and_a_figure_that_is_not_there_are_none(tmp_path):

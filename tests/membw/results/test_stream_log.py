@@ -35,8 +35,9 @@ def log(triad=200e3, end=VALIDATES, head='5.10', unit='Best Rate MB/s', **how):
     how = {'threads': 64, 'ranks': 16, 'bytes': 8, **how}
     copy = triad + 5e3 if isinstance(triad, float) else triad
     return (
-        f'{LINE}\n{HEADS[head].format(**how)}Function    {unit}  Avg time     Min time\n'
-        f'Copy:          {copy}     0.1     0.1\nTriad:         {triad}     0.1     0.1\n{end}\n'
+        f'{LINE}\n{HEADS[head].format(**how)}Function    {unit}  Avg time  Min time  Max time\n'
+        f'Copy:          {copy}     0.1  0.1  0.2\n'
+        f'Triad:         {triad}     0.1  0.1  0.2\n{end}\n'
     )
 
 
@@ -73,7 +74,8 @@ DAMAGED = {
     'no unit': (log(150e3, unit='Best Rate Mb'), '1 tables of rates in 0 units', ''),
     'nan': (log('nan'), 'triad is nan MB/s', ''), 'inf': (log('inf'), 'triad is inf MB/s', ''),
     'zero': (log(0.0), 'triad is 0.0 MB/s', ''), 'negative': (log('-1.5'), 'triad is -1.5', ''),
-    'no number': (log(''), 'triad is ', ''), 'text': (log('********'), 'triad is ********', ''),
+    'no number': (log(''), 'triad is 0.1  0.1  0.2', ''),
+    'text': (log('********'), 'triad is ********', ''),
     'two tables in one run': (log() + log()[len(LINE) + 34:], '2 tables of rates', ''),
     'not validated': (log(end='Failed Validation on array b[]'), 'Failed Validation', ''),
     'cut before the table': (log()[:120], 'no table of rates', ''),
@@ -130,7 +132,8 @@ MODULES = ''.join(f'Loading module {i}/1.{i} of the stack\n' for i in range(200)
 
 
 @pytest.mark.parametrize('text, runs', [
-    (''.join(log(200e3 + i) for i in range(5)), 5), (MODULES + log(), 1), (re.sub('^', '0: ', log(), flags=re.M), 1),
+    (''.join(log(200e3 + i) for i in range(5)), 5), (MODULES + log(), 1),
+    (re.sub('^', '0: ', log(), flags=re.M), 1),
     (MODULES + re.sub('^', ' 3: ', log(), flags=re.M) + 'done\n', 1),
     (log().replace('\n', '\r\n'), 1), ('\n\n' + log() + MODULES + log(2e5 + 1), 2),
     (log(unit='Rate (MB/s) '), 1), (log(head='ours'), 1), (log(head='mpi'), 1),

@@ -41,7 +41,9 @@ def facts_of(cpu: str, sockets: int, dimms: str) -> tuple[Facts, Facts]:
         listed = "'systems/facts/cpus.yaml' lists them"
         raise MembwError(f"'{cpu}' is no CPU that is known here", did_you_mean(cpu, names, listed))
     cores = sockets * row.get('cores', 0)
-    name = f'{cpu} ({row["name"]})'
+    # a model alone may be one that takes faster memory than specified
+    is_desktop = re.search('Ryzen|Core', row['name']) and not re.search('EPYC|Xeon|E[57]-', cpu)
+    name = f'{cpu} Ryzen' if is_desktop else cpu
     facts: Facts = {'cpu_model': name, 'sockets': sockets, 'cores': cores, 'dimms': []}
     for word in dimms.split(',') if dimms else ():
         found = MODULES.fullmatch(word.strip())

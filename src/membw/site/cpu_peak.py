@@ -112,8 +112,12 @@ def rows_of(facts: Facts, name: str | None) -> Iterator[Facts]:
 
 def of_name(text: str) -> Facts:
     """The row of a CPU by what a person calls it: 'Xeon 6980P', '9654', 'Genoa'; {}: none."""
+    makers = {'AuthenticAMD': 'AMD|EPYC|Ryzen', 'GenuineIntel': 'Intel|Xeon|Core'}
     rows = facts_of('cpus')['cpus']
     for row in rows:
+        others = (word for maker, word in makers.items() if maker != row.get('vendor'))
+        if any(re.search(word, text, re.I) for word in others):
+            continue
         if 'sold' in row and re.search(rf'(?<![\w-])({row["sold"]})(?![\w+-])', text, re.I):
             return row
         if 'named' in row and 'sold' not in row and re.search(row['named'], f' {text} ', re.I):

@@ -97,7 +97,7 @@ def as_meant(argv: list[str]) -> list[str]:
     if word.startswith('-'):
         what, known = 'option', ['-h', '--help', '--version']
     if word in known:
-        return argv
+        return argv or [word]
     if what == 'command' and Path(root(), 'reframe-checks', f'{word}.py').is_file():
         raise MembwError(f"'{word}' is a test", f'membw run -n {word}')
     raise MembwError(f"unknown {what} '{word}'", did_you_mean(word, known))

@@ -17,9 +17,9 @@ from membw.printable import printable
 from membw.rank.judge import FEW, judge
 from membw.results import provenance
 from membw.results.figure import Figure, Measurement
+from membw.results.findings import Findings
 from membw.results.hostlist import fold
 from membw.results.record import REFRAME
-from membw.results.reframe import parameters_of
 from membw.results.table import Table
 from membw.site.cpu_peak import cpu_of
 
@@ -38,7 +38,7 @@ class Samples:
     runs: dict[str, list[Figure]] = field(default_factory=dict)  # by metric
     left_out: Counter[str] = field(default_factory=Counter)  # why -> runs
     facts: dict[str, str] = field(default_factory=dict)
-    split: str = ''  # why these runs are of two groups of nodes
+    split: Findings = ()  # why these runs are of two groups of nodes
     since: str = ''  # '2026-07-27', where a fact changed then
     channels: int = 0  # of the memory of a node; 0: not known
 
@@ -64,7 +64,7 @@ def select(
         is_case = all(named) or figure.setting.program == REFRAME  # which has no pinning
         fits = is_case and all(w in (None, n) for w, n in zip(wanted, named, strict=True))
         if fits and (figure.system, figure.benchmark) == (system, test) and figure.time >= since:
-            own = parameters_of(figure.parameters)
+            own = dict(figure.parameters)
             key = f'{system}:{figure.partition}', *named[1:], *own.values()
             groups[key, tuple(own)].append(figure)
     return [_samples(table, *group, figures) for group, figures in sorted(groups.items())]

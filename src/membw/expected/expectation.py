@@ -51,6 +51,7 @@ def facts_of(cpu: str, sockets: int, dimms: str) -> tuple[Facts, Facts]:
             raise MembwError(f"invalid value for '--dimms': '{word}'", 'as in 24x64G-4800')
         module = {'configured_mts': float(found[2]), 'rated_mts': float(found[2]), 'type': 'DDR'}
         facts['dimms'] += [module] * int(found[1])
+        facts['memory_channels'] = min(len(facts['dimms']), sockets * row.get('channels', 0))
     return facts, row
 
 

@@ -32,6 +32,7 @@ def lines_of(record: Facts, gbs: float, bound: str = '') -> list[str]:
         f'{". ".join(["; ".join(top.lacks), *here])}.' if top.lacks else '',
         proof_line,
         share(top, gbs, bound, stores, facts),
+        *(f'{note}.' for note in top.notes),
         *(() if is_alone else others(record, top, gbs, bound == 'lower', stores)),
         '' if is_alone or proof_line else f'{A_NODE.capitalize()} decides.',
         limit(looks, threads),
@@ -62,7 +63,7 @@ def proven(record: Facts, top: peak.Peak) -> str:
         return ''  # of whose channels?
     missing = found.channels - found.number
     said = found.text(bool((record['facts'].get('cpu_id') or {}).get('hypervisor')))
-    if missing and not top.here and not top.is_slice:
+    if missing and not top.is_slice and (not top.here or top.notes):
         said += f' {missing} missing {"is" if missing == 1 else "are"} not excluded:'
         larger = 'larger arrays (-n), ' * (found.without_caches > found.number)
         said += f' {larger}root or {A_NODE} would tell.'
@@ -155,7 +156,7 @@ def compared(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
         word = BELOW
     elif top.lacks:
         word = f'within them, and yet {LESS}'
-    elif is_narrow and not top.is_most and top.here:
+    elif is_narrow and not top.is_most and top.here and not top.notes:
         word = f'as it should be: a loss of {100 * unseen:.0f} % would show'
     else:
         word = f'within them: a loss of up to {100 * unseen:.0f} % would not show'

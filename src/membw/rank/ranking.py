@@ -1,6 +1,5 @@
 """The verdict on every node of the newest measurement, and on every expected one without it."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,12 +10,13 @@ from membw.printable import plural
 from membw.rank.group import Group
 from membw.rank.judge import NodeVerdict, Units, judge
 from membw.rank.units import by_name, units
+from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement
+from membw.results.findings import Finding, Findings, codes, reported, text_of
 from membw.results.hostlist import match_expected
 from membw.results.newest import OLD_S, newest
-from membw.results.record import VALID, Record, is_set
-from membw.results.rows import Row, best, case_of, identity, of_measurement
-from membw.results.setting import Setting
+from membw.results.record import Record, is_set
+from membw.results.rows import Row, best, of_measurement
 from membw.results.site_tests import Wanted
 from membw.results.table import Table, read_table
 from membw.results.verdict import (
@@ -28,15 +28,16 @@ from membw.results.verdict import (
     NO_FIGURE,
     PASS,
     UNDECIDED,
+    VALID,
     WORST_FIRST,
-    missed,
-    of_figure,
-    to_limit,
+    exit_status,
+    judged,
+    loss_let_pass,
     worst,
 )  # fmt: skip
 from membw.site import slurm
 
-Beside = Mapping[tuple[str, Setting], NodeVerdict]
+Beside = Mapping[tuple[str, Case], NodeVerdict]
 SHOWN = (PASS, FAIL, INVALID, MISSING)  # counted, even where there is none
 
 
@@ -45,8 +46,16 @@ class Node(NamedTuple):
 
     name: str
     verdict: str
-    reason: str
+    findings: Findings
     figures: dict[str, float] = {}
+
+    @property
+    def reason(self) -> str:
+        return text_of(self.findings)
+
+    @property
+    def codes(self) -> set[str]:
+        return codes(self.findings)
 
 
 @dataclass
@@ -55,12 +64,12 @@ class Ranking:
 
     verdicts: list[NodeVerdict]
     nodes: list[Node]
-    low: dict[Setting, list[str]]  # nodes to measure again
-    controls: dict[Setting, list[str]]  # healthy nodes to measure with them
+    low: dict[Case, list[str]]  # nodes to measure again
+    controls: dict[Case, list[str]]  # healthy nodes to measure with them
     groups: list[Group]
     notes: list[str]
     problems: list[str]
-    first: dict[Setting, Figure] = field(default_factory=dict)  # one of its figures
+    first: dict[Case, Figure] = field(default_factory=dict)  # one of its figures
     newest: set[int] = field(default_factory=set)  # ids of the measurements that were judged
     clusters: dict[str, str | None] = field(default_factory=dict)  # as hostlist.drain_commands
     units: Units = by_name  # of its cluster
@@ -82,10 +91,13 @@ class Ranking:
         return f'{plural(len(words), "node")}: {", ".join(parts)}'
 
     def beside(self) -> Beside:
-        """{(node, setting): verdict}; of one node alone no more than is wrong with it."""
-        is_fleet = len({v.node for v in self.verdicts}) > 1
-        shown = (v for v in self.verdicts if is_fleet or v.verdict != UNDECIDED)
-        return {(v.node, v.setting): v for v in shown}
+        """{(node, setting): verdict}."""
+        return {(v.node, v.setting): v for v in self.verdicts}
+
+    @property
+    def status(self) -> int:
+        """The exit status of what judges nodes: 0 good, 1 anything else."""
+        return int(exit_status(node.verdict for node in self.nodes) != 0)
 
 
 def rank_files(
@@ -100,29 +112,29 @@ def rank_files(
 
 def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     """The verdict on every node of the table, and on every expected one without a record."""
-    first, again, missed = newest(table.figures, table.seen, table.together_s)
+    first, again, gone = newest(table.figures, table.seen, table.together_s)
     every: list[Figure | Lost] = [*table.lost, *first, *again]
     clusters = {x.node: cluster_of(x.of.record) for x in every}
     there = {name for name in clusters.values() if name}
     there -= {slurm.cluster_here()} if there else set()
     of_cluster = partial(units, cluster=there.pop() if len(there) == 1 else '')
-    judged = judge(first, again, of_cluster)
-    verdicts = by_own_word(by_reference(judged.verdicts, [*first, *again]), [*first, *again])
+    found = judge(first, again, of_cluster)
+    verdicts = by_own_word(by_reference(found.verdicts, [*first, *again]), [*first, *again])
     verdicts = [_of_set(v.node, v) for v in verdicts]
-    missed = {node: why for node, why in missed.items() if not is_set(node)}
+    late = {node: (why,) for node, why in gone.items() if not is_set(node)}
     measured = {v.node for v in verdicts}
-    names = match_expected(measured | set(missed), expected)
-    without = dict.fromkeys(set(names) - measured, 'no record') | missed
+    names = match_expected(measured | set(late), expected)
+    without = dict.fromkeys(set(names) - measured, (Finding('no-record'),)) | late
     lost = {node: Node(node, MISSING, why) for node, why in without.items()}
     nodes = _worst(verdicts, lost | died(table))
     one = {f.setting: f for f in first}
-    low = {setting: nodes for setting, nodes in judged.low.items() if nodes}
+    low = {setting: nodes for setting, nodes in found.low.items() if nodes}
     still = {(v.node, v.setting) for v in verdicts if v.verdict not in (*GOOD, FAIL)}
     low = {s: kept for s, of in low.items() if (kept := [n for n in of if (n, s) in still])}
-    controls = {setting: judged.controls[setting] for setting in low}
+    controls = {setting: found.controls[setting] for setting in low}
     problems = [*table.problems, *clocks_off([*first, *again])]
     ids = {id(f.of) for f in (*first, *again)}
-    groups, notes = judged.groups, judged.notes
+    groups, notes = found.groups, found.notes
     return Ranking(verdicts, nodes, low, controls, groups, notes, problems, one, ids, clusters,
                    of_cluster)  # fmt: skip
 
@@ -144,20 +156,20 @@ def clocks_off(figures: Iterable[Figure]) -> list[str]:
 def by_reference(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> list[NodeVerdict]:
     """With the worse word of the comparison and of the node's references; references that are met
     stand for a comparison that could not decide."""
-    held: dict[tuple[str, Setting], dict[str, list[Figure]]] = {}
+    held: dict[tuple[str, Case], dict[str, list[Figure]]] = {}
     for f in figures:
-        if f.verdict == 'VALID' and (f.reference is not None or f.is_headline):
+        if f.verdict == VALID and (f.reference is not None or f.is_headline):
             held.setdefault((f.node, f.setting), {}).setdefault(f.metric, []).append(f)
     made = []
     for v in verdicts:
         ones = [best(same) for same in held.get((v.node, v.setting), {}).values()]
-        least = max((to_limit(one) for one in ones if one.reference is not None), default=math.inf)
-        if v.verdict == UNDECIDED and not v.metric and least < 1:
-            v = v._replace(verdict=PASS, reason='', noticed=min(least, v.noticed))
-        for one in ones:
-            word = of_figure(one)
+        every = [*map(judged, ones)]
+        if v.verdict in (UNDECIDED, VALID) and not v.metric and PASS in (w for w, _ in every):
+            least = max(map(loss_let_pass, ones), key=lambda loss: loss if loss < 1 else 0)
+            v = v._replace(verdict=PASS, findings=(), noticed=min(least, v.noticed))
+        for word, findings in every:
             if word != v.verdict and worst([v.verdict, word]) == word:
-                v = v._replace(verdict=word, reason=missed(one) or one.known_issue)
+                v = v._replace(verdict=word, findings=findings)
         made.append(v)
     return made
 
@@ -166,7 +178,7 @@ def by_own_word(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> l
     """What the newest run of a node says itself is evidence: that it is wrong, or what
     `membw node` found by another yardstick. Where it is worse it counts; a good word clears
     no node."""
-    newest_of: dict[tuple[str, Setting], Measurement] = {}
+    newest_of: dict[tuple[str, Case], Measurement] = {}
     for of in (f.of for f in figures):
         key = of.node, of.setting
         if key not in newest_of or of.is_after(newest_of[key]):
@@ -177,7 +189,7 @@ def by_own_word(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> l
         word, why = of_measurement(own)
         is_bad = own.verdict != VALID or word in (FAIL, DIED)
         if is_bad and word != v.verdict and worst([v.verdict, word]) == word:
-            v = v._replace(verdict=word, reason='; '.join(filter(None, [why, v.reason])))
+            v = v._replace(verdict=word, findings=(*why, *v.findings))
         made.append(v)
     return made
 
@@ -186,16 +198,15 @@ def with_verdicts(rows: Iterable[Row], ranking: Ranking) -> list[Row]:
     """The rows with the comparison's word of their node; of a report the worse word counts, and
     of what died, or is missing."""
     compared = ranking.beside().values()
-    words = grouped((identity(*case_of(v.setting.series), v.node), v) for v in compared)
+    words = grouped((v.setting.row.at(v.node), v) for v in compared)
     made = []
     for row in rows:
-        own = identity(row.test, row.where, row.preset, row.parameters, row.node)
-        found = words.get(own, [])
+        found = words.get(row.case, [])
         if v := min(found, key=lambda v: WORST_FIRST.index(v.verdict), default=None):
             is_worse = row.word != v.verdict and worst([v.verdict, row.word]) == v.verdict
             is_of_records = row.word not in NO_FIGURE and not any(a.case for a in row.attempts)
             if is_worse or is_of_records:
-                row = row._replace(word=v.verdict, reason=v.reason)
+                row = row._replace(word=v.verdict, findings=v.findings)
         made.append(row)
     return made
 
@@ -210,14 +221,15 @@ def died(table: Table) -> dict[str, Node]:
     made = {}
     for node, of in by_node.items():
         word = worst(one.word for one in of)
-        why = '; '.join(dict.fromkeys(one.text for one in of if one.word == word))
+        texts = dict.fromkeys(one.text for one in of if one.word == word)
+        why = tuple(one for text in texts for one in reported(text, 'lost'))
         made[node] = _of_set(node, Node(node, word, why))
     return made
 
 
 def unmeasured(table: Table) -> list[Lost]:
     """What was lost on a node, and not measured there since."""
-    last: dict[tuple[str, ...], Measurement] = {}
+    last: dict[Case, Measurement] = {}
     for figure in table.figures:
         key = _test(figure)
         if key not in last or figure.of.is_after(last[key]):
@@ -229,18 +241,21 @@ def _of_set(name: str, one: Any) -> Any:
     """Of nodes that measured together none is drained."""
     if not is_set(name) or one.verdict not in (FAIL, DIED):
         return one
-    said = f'{one.reason}; of these nodes measure each alone'
-    return one._replace(verdict=UNDECIDED, reason=said)
+    alone = (*one.findings, Finding('set-of-nodes'))
+    return one._replace(verdict=UNDECIDED, findings=alone)
 
 
-def _test(one: Figure | Lost) -> tuple[str, ...]:
-    _, _, *test = one.setting.series  # wherever it was measured
-    return one.node, *test
+def _test(one: Figure | Lost) -> Case:
+    """Its row, wherever it was measured."""
+    return one.of.row._replace(system='', partition='')
 
 
 def _worst(verdicts: Sequence[NodeVerdict], missing: dict[str, Node]) -> list[Node]:
     """By name; what is missing is worse than a PASS in another series."""
-    every = [*missing.values(), *(Node(v.node, v.verdict, v.reason, v.figures) for v in verdicts)]
+    every = [
+        *missing.values(),
+        *(Node(v.node, v.verdict, v.findings, v.figures) for v in verdicts),
+    ]
     by_node: dict[str, Node] = {}
     for node in sorted(every, key=lambda node: WORST_FIRST.index(node.verdict)):
         by_node.setdefault(node.name, node)

@@ -7,12 +7,10 @@ from collections import Counter
 from membw.files import write_whole
 from membw.printable import printable
 from membw.results import reframe
-from membw.results.verdict import DIED, KNOWN, MISSING, PASS
+from membw.results.case import named
 from membw.summary.command import Run
 from membw.summary.full_table import text_of
-
-# of any other word: 'failure'
-TAGS = {PASS: '', KNOWN: 'skipped', MISSING: 'error', DIED: 'error'}
+from membw.words import KNOWN, MISSING, OF
 
 
 def write(run: Run) -> None:
@@ -24,10 +22,12 @@ def suite_of(run: Run) -> ET.Element:
     too) an error, a known issue or what a system has not is skipped."""
     suite = ET.Element('testsuite', name='membw run')
     for row in run.rows:
-        name = ' '.join([row.preset, *(f'{k}={v}' for k, v in row.parameters.items())])
+        nodes = {one.node for one in run.rows if one.case.at('') == row.case.at('')}
+        words = row.preset, named(row.parameters.items()), row.node if nodes - {row.node} else ''
+        name = ' '.join(filter(None, words))
         word = KNOWN if run.is_dry else row.word
         figures = ', '.join(f'{f.metric} {text_of(f)} {f.unit}' for f in row.figures.values())
-        case = add(suite, f'{row.where}.{row.test}', name, word, row.reason, figures)
+        case = add(suite, f'{row.case.where}.{row.test}', name, word, row.reason, figures)
         seconds = sum(float(a.case.get('time_total') or 0) for a in row.attempts)
         case.set('time', f'{seconds:.3f}')
         ET.SubElement(case, 'system-out').text = printable(figures)
@@ -55,7 +55,7 @@ def add(
     """A testcase; a verdict other than PASS is its child, in words as GitLab shows them: those of
     `message` it does not."""
     case = ET.SubElement(suite, 'testcase', classname=printable(group), name=printable(name))
-    if tag := TAGS.get(word, 'failure'):
+    if tag := OF[word].tag if word in OF else 'failure':
         said = printable(f'{word}: {reason}' if tag != 'skipped' else reason)
         child = ET.SubElement(case, tag, message=said, type=word)
         child.text = '; '.join(filter(None, [said, printable(figures)]))

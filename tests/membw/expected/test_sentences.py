@@ -31,7 +31,9 @@ def at_2933(count, mts=2933):
     (190, at_2933(12), 'call', 'Published, stores not said, Xeon E5 v3 to'),
 ])  # fmt: skip
 def test_when_there_is_a_word_on_others(gbs, dimms, stores, said):
-    record = measured(XEON, {'triad': gbs}, stores, facts={'dimms': dimms})
+    record = measured(
+        XEON, {'triad': gbs}, stores, facts={'dimms': dimms, 'memory_channels': len(dimms)}
+    )
     assert any(said in line for line in sentence.lines_of(record, gbs)), said
 
 
@@ -102,7 +104,7 @@ def run_of(machine, channels, mts, share, stores, caches=4, is_root=False):
     times = 4 / 3 if reads else 1
     triad = share * channels * mts * 8 / 1000 / (times - 1 / 3 / caches)
     read = share * channels * mts * 8 / 1000 / (1 - 1 / 3 / caches)
-    of = {'dimms': modules(channels, mts, top.carries * 125)} if is_root else {}
+    of = {'dimms': modules(channels, mts, top.carries * 125), 'memory_channels': channels}
     return measured(
         machine, {'triad': triad, 'read': read}, stores, caches=caches, facts=of
     ), triad

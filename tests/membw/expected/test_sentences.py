@@ -106,7 +106,7 @@ def run_of(machine, channels, mts, share, stores, caches=4, is_root=False):
     read = share * channels * mts * 8 / 1000 / (1 - 1 / 3 / caches)
     of = {'dimms': modules(channels, mts, top.carries * 125), 'memory_channels': channels}
     return measured(
-        machine, {'triad': triad, 'read': read}, stores, caches=caches, facts=of
+        machine, {'triad': triad, 'read': read}, stores, caches=caches, facts=of if is_root else {}
     ), triad
 
 

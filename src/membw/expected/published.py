@@ -27,7 +27,7 @@ STORES = {'ordinary': 'ordinary', 'nontemporal': 'non-temporal', 'zeroed': 'clai
 # of a record: what the row says, and what it is checked by; no thread, no process, no job
 KEPT = ('schema', 'program', 'version', 'time', 'ranks', 'threads', 'metrics', 'headline', 'looks',
         'kernels_set', 'array_size', 'element_bytes', 'llc_mib', 'memory_side_cache_mib', 'build',
-        'residency', 'codegen', 'validation', 'verdict', 'reasons', 'warnings',
+        'residency', 'codegen', 'kernels', 'validation', 'verdict', 'reasons', 'warnings',
         'facts')  # fmt: skip
 
 
@@ -134,7 +134,7 @@ def kept(record: Facts) -> Facts:
     system = case.get('system') or 'local'
     return {key: record[key] for key in KEPT if key in record} | {
         'host': record['host'] if system == 'local' else system,
-        'case': {'pinning': case.get('pinning')},
+        'case': {'pinning': case.get('pinning'), 'commit': case.get('commit')},
         'busy': {'other_share': record['busy']['other_share']},
     }
 
@@ -178,10 +178,10 @@ def refusals(record: Facts) -> Iterator[str]:
     ):
         if is_wrong:
             yield why
-    yield from _of_memory(peak.of_node({'facts': facts}), triad['value'])
+    yield from _of_memory(peak.of_node({'facts': facts}), triad['value'], record)
 
 
-def _of_memory(top: peak.Peak, gbs: float) -> Iterator[str]:
+def _of_memory(top: peak.Peak, gbs: float, record: Facts) -> Iterator[str]:
     """Of a whole machine, with all that its CPUs should have."""
     if not top.row or top.only_if:
         yield f'its CPU is not known: {top.what}'
@@ -193,6 +193,8 @@ def _of_memory(top: peak.Peak, gbs: float) -> Iterator[str]:
         yield f'its memory is not what it should be: {"; ".join(top.lacks)}'
     elif gbs > top.gbs:
         yield f'Triad is above the peak of {top.gbs:.4g} GB/s ({top.what})'
+    elif kind_of(record, top.row) == 'ordinary' and gbs > 0.75 * top.gbs:
+        yield f'Triad is more than ordinary stores can reach: {0.75 * top.gbs:.4g} GB/s'
 
 
 def is_claiming(record: Facts, row: Facts) -> bool:

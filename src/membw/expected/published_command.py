@@ -8,6 +8,7 @@ from pathlib import Path
 from membw import tables
 from membw.errors import MembwError, did_you_mean
 from membw.expected import published
+from membw.expected.consistent import disagreements
 from membw.printable import printable
 from membw.site.cpu_peak import Facts
 from membw.tables import Cell, Column, Table
@@ -72,7 +73,7 @@ def add_record(path: str | None) -> int:
         raise MembwError('no record given', 'membw published add RECORD')
     try:
         record = published.kept(evidence(Path(path).read_bytes()))
-        against = [*published.refusals(record)]
+        against = [*published.refusals(record), *disagreements(record)]
         row = {} if against else published.row_of('', record)
     except (Damaged, AttributeError, KeyError, TypeError) as err:
         raise MembwError(
@@ -90,7 +91,8 @@ def add_record(path: str | None) -> int:
     file.write_text(json.dumps(record) + '\n')
     share = published.shares([row])[0]
     print(f'{row["id"]}: Triad {row["triad"]:.1f} GB/s, {share:.0f} % of the peak')
-    print(f'written: {file}; send it: tests check it again')
+    print(f'consistent, and written: {file}')
+    print('next: a merge request of this file (docs/published.md)')
     return 0
 
 

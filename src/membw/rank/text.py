@@ -12,9 +12,10 @@ from membw.rank.judge import AGAIN
 from membw.rank.ranking import Ranking
 from membw.results.case import Case
 from membw.results.figure import Figure
+from membw.results.findings import for_json
 from membw.results.hostlist import fold
 from membw.results.record import REFRAME, is_set
-from membw.results.verdict import DIED, MISSING, PASS, WORST_FIRST
+from membw.results.verdict import PASS, WORST_FIRST
 from membw.tables import Cell, Column, Table
 
 OTHER_COLUMNS = 40  # of node, verdict and loss
@@ -24,9 +25,8 @@ def as_blocks(ranking: Ranking, limit: int) -> list[str | Table]:
     """Tables, and the lines between them; `limit`: rows per group, 0: all."""
     blocks: list[str | Table] = [ranking.counts()]
     blocks += [f'note: {note}' for note in ranking.notes]
-    said = [((v.verdict, v.reason), v.node) for v in ranking.verdicts if v.reason]
-    gone = (n for n in ranking.nodes if n.verdict in (DIED, MISSING))
-    alike = grouped([*said, *(((n.verdict, n.reason), n.name) for n in gone)])
+    said = [((v.verdict, v.reason), v.node) for v in ranking.verdicts if v.findings]
+    alike = grouped([*said, *(((n.verdict, n.reason), n.name) for n in ranking.lost)])
     order = sorted(alike, key=lambda key: WORST_FIRST.index(key[0]))
     blocks += [f'{fold(alike[key])} {key[0]} ({key[1]})' for key in order]
     blocks += [f'measure again: {again(ranking, setting)}' for setting in ranking.low]
@@ -124,13 +124,21 @@ def _cell(figure: Figure | None) -> Cell:
 def as_json(ranking: Ranking) -> dict:
     """The same for programs; losses are fractions, above 0: worse than the peers' median."""
     return {
-        'schema': 'membw-rank-4',
+        'schema': 'membw-rank-5',
         'nodes': [
-            {'node': n.name, 'verdict': n.verdict, 'reason': n.reason} for n in ranking.nodes
+            {
+                'node': n.name,
+                'verdict': n.verdict,
+                'reason': n.reason,
+                'findings': for_json(n.findings),
+            }
+            for n in ranking.nodes
         ],
         'verdicts': [
             {
                 **v._asdict(),
+                'findings': for_json(v.findings),
+                'reason': v.reason,
                 'setting': v.setting.text,
                 'noticed': v.noticed if v.noticed < 1 else None,
             }

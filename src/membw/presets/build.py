@@ -36,7 +36,7 @@ def plan(preset: str, program: str, *options: str) -> str:
 
 
 def compilers() -> dict[str, list[list[str]]]:
-    """{family: [[compiler, version, why it builds no OpenMP]]} on the PATH: its plain name, then the
+    """{family: [[compiler, version, why it builds no OpenMP]]}: its plain name, then the
     newest first."""
     found: dict[str, list[list[str]]] = {}
     for line in ask('compilers').splitlines():

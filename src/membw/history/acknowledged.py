@@ -6,39 +6,60 @@ import os
 import time
 from collections.abc import Sequence
 
+import msgspec
+
 from membw.errors import MembwError
 from membw.files import read_text
-from membw.history.changes import SAME_DAYS, Change, days
+from membw.grouped import grouped
+from membw.history.changes import SAME_DAYS, days
+from membw.history.verdict import Event, Past
 from membw.printable import printable
 
 
-def apply(changes: Sequence[Change], path: str, problems: list[str]) -> list[Change]:
-    """The changes, with the reason of the entry for their node and night (3 days more or less);
-    of several nodes only where each has one. A damaged line goes to `problems`."""
+class Entry(msgspec.Struct):
+    node: str
+    night: str
+    reason: str
+
+
+def apply(past: Past, path: str, problems: list[str]) -> Past:
+    """The past, with the reason of the entry for the node and night of a change (3 days more or
+    less); of several nodes only where each has one. A damaged line goes to `problems`."""
     entries = _read(path, problems) if os.path.exists(path) else []
-    found = []
-    for change in changes:
-        near = [e for e in entries if abs(days(change.night) - days(e['night'])) <= SAME_DAYS]
-        reasons = [next((e['reason'] for e in near if e['node'] == n), '') for n in change.nodes]
-        found.append(change._replace(acknowledged=reasons[0] if all(reasons) else ''))
-    return found
+    near = grouped((entry.node, entry) for entry in entries)
+
+    def reason(event: Event) -> str:
+        reasons = [
+            next((e.reason for e in near.get(node, ()) if _is_near(e.night, event.night)), '')
+            for node in event.nodes
+        ]
+        return reasons[0] if all(reasons) else ''
+
+    return past._replace(
+        changes=[one._replace(acknowledged=reason(one)) for one in past.changes],
+        ended=[one._replace(acknowledged=reason(one)) for one in past.ended],
+    )
 
 
-def _read(path: str, problems: list[str]) -> list[dict]:
+def _is_near(one: str, other: str) -> bool:
+    return abs(days(one) - days(other)) <= SAME_DAYS
+
+
+def _read(path: str, problems: list[str]) -> list[Entry]:
     entries = []
     for number, line in enumerate(read_text(path).splitlines(), 1):
         try:
-            entry = json.loads(line)
-            days(entry['night'])
-            entries.append({key: str(entry[key]) for key in ('node', 'night', 'reason')})
-        except (ValueError, TypeError, KeyError, RecursionError) as err:
+            entry = msgspec.json.decode(line, type=Entry)
+            days(entry.night)
+            entries.append(entry)
+        except (ValueError, RecursionError) as err:
             problems.append(f'{path}:{number}: not an acknowledgement: {err}')
     return entries
 
 
-def acknowledge(path: str, changes: Sequence[Change], node: str, night: str, reason: str) -> None:
+def acknowledge(path: str, events: Sequence[Event], node: str, night: str, reason: str) -> None:
     """Adds an entry for that node and night; MembwError where there is no such change."""
-    nights = sorted({c.night for c in changes if node in c.nodes})
+    nights = sorted({c.night for c in events if node in c.nodes})
     if night not in nights:
         there = ', '.join(f'{node} {one}' for one in nights[:8]) or 'none of this node'
         raise MembwError(f"no change of '{node}' in the night '{night}'", f'there is {there}')

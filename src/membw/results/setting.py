@@ -57,8 +57,8 @@ class Setting(NamedTuple):
 
     @property
     def conditions(self) -> 'Setting':
-        """Without the compiler: what a history goes on with when the compiler changes."""
-        return self._replace(compiler='', flags='')
+        """Without compiler and CPU: what a history goes on with when one of these changes."""
+        return self._replace(compiler='', flags='', cpu_model='')
 
 
 _own = attrgetter(

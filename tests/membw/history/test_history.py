@@ -32,7 +32,7 @@ def nights(share, nodes=12, noise=0.005, **fields):
 
 def changes(tmp_path, rows):
     _, past = read_nights([str(made.write(tmp_path / 'r.jsonl', rows))])
-    return find_changes(past)
+    return find_changes(past)[0]
 
 
 def told(found):
@@ -80,7 +80,7 @@ SHARES = {
 def test_what_is_a_change_and_of_whom(tmp_path, share, fleet, found, is_back):
     every = changes(tmp_path, nights(share, **fleet))
     assert told(every) == [(nodes, night(day)) for nodes, day in found]
-    assert all(change.is_back == is_back for change in every)
+    assert all(bool(change.back) == is_back for change in every)
 
 
 @pytest.mark.parametrize('later, lines', [(3, 1), (4, 2)])
@@ -217,7 +217,7 @@ def test_the_line_and_json_have_the_numbers_to_recompute_it(store, history):
     (change,) = json.loads(history(store, '--json')[1])['changes']
     assert change['nodes'] == ['n007'] and change['size'] == pytest.approx(-0.05, abs=0.005)
     assert change['found'] == night(45) and {*change['metrics']} == {*made.KERNELS}
-    assert change['is_worse'] and not change['is_back']
+    assert change['is_worse'] and not change['back']
     assert change['after'] == pytest.approx(0.95 * change['before'], rel=0.005)
 
 
@@ -247,7 +247,10 @@ def test_an_acknowledged_change_is_shown_and_no_alarm(store, tmp_path, history):
 
 
 def test_fewer_than_14_nights_are_not_judged(tmp_path, history):
-    for nights, status, said in (13, 2, 'UNDECIDED: 13 nights, 14 are needed'), (14, 0, ''):
+    for nights, status, said in (
+        (13, 2, 'UNDECIDED: not judged yet: 13 of 14 nights of one node'),
+        (14, 0, ''),
+    ):
         file = made.write(tmp_path / 'few.jsonl', made.fleet(3, days=range(nights)))
         done, text = history(file)
         assert done == status and f'Verdict: {said}' in text

@@ -1,7 +1,7 @@
 """What changed in a table of results: nodes, each without what all nodes did that night; fleets.
 
 A night's figure of a node is the median of its valid runs. Of three nodes and more the median of
-the nodes, each as a part of the median of its own first 28 nights, is what the fleet did that
+the nodes, each as a part of the median of its own first 14 nights, is what the fleet did that
 night: it is a series of its own, and is taken off the nodes'. The medians that are printed are
 figures of records: lower medians of the node's own figures, of the fleet those of its median node.
 """
@@ -21,8 +21,8 @@ from membw.results import provenance
 from membw.results.hostlist import fold
 from membw.results.record import HIGHER
 from membw.statistics.now_and_before import (
-    BEFORE,
     DRIFT,
+    LEAST,
     NOW,
     STEP,
     TONIGHT,
@@ -140,7 +140,7 @@ def _fleet(values: NDArray) -> tuple[NDArray, NDArray]:
     """(what all nodes did in each night, NaN of fewer than three nodes; the same, where those
     nights have that of the night before)."""
     is_known = ~np.isnan(values)
-    is_first = is_known & (np.cumsum(is_known, axis=1) <= BEFORE)
+    is_first = is_known & (np.cumsum(is_known, axis=1) <= LEAST)
     own = np.nanmedian(np.where(is_first, values, np.nan), axis=1)
     fleet = np.nanmedian(values / own[:, None], axis=0)
     fleet[is_known.sum(axis=0) < LEAST_FLEET] = np.nan
@@ -163,16 +163,16 @@ def _of_rows(
     taken off them."""
     names, margin = ([FLEET], FLEET_MARGIN) if is_fleet else (series.nodes, MARGIN)
     places = [np.flatnonzero(~np.isnan(part)) for part in parts]
-    rows = [Row(part[own], own) for part, own in zip(parts, places, strict=True)]
-    noise = find_steps(rows, margin)
     worse = -1 if series.figure.better == HIGHER else 1
+    rows = [Row(part[own], own, worse) for part, own in zip(parts, places, strict=True)]
+    noise = find_steps(rows, margin)
     found = []
     for name, row in zip(names, rows, strict=True):
         ends = [*row.levels[1:], len(row.values)]
         levels = zip(row.levels, ends, strict=True)
         steps = [*row.steps, *(drift(row.values[:end], begin, margin) for begin, end in levels)]
         if len(row.nights) and row.nights[-1] >= recent:
-            steps.append(tonight(row, MARGIN, len(rows), worse))
+            steps.append(tonight(row, MARGIN, len(rows)))
         found += [_change(series, nights, name, row, step, fleet) for step in steps if step]
     return found, noticed(rows, margin, noise)
 
@@ -185,9 +185,9 @@ def _change(
     moved, figure = 0.0, series.figure
     if fleet is not None:
         moved = float(np.median(fleet[later]) / np.median(fleet[earlier]) - 1)
-    back, last = step.back, float(np.median(row.values[-NOW:]))
-    if step.kind != TONIGHT and back is None and abs(last / step.before - 1) <= step.limit:
-        back = -NOW
+    back, last = step.back, row.values[-NOW:] / step.before - 1
+    if step.kind != TONIGHT and back is None and abs(np.median(last)) <= step.limit:
+        back = int(np.argmax(np.abs(last) <= step.limit)) - NOW
     night = row.nights[step.first]
     return Change(
         (name,), figure.setting.name, series.nights[night], series.nights[row.nights[step.found]],

@@ -13,7 +13,7 @@ from membw.history.nights import Nights, Runs, Series, Span
 from membw.printable import amount, at_most, plural
 from membw.results.hostlist import fold
 from membw.results.record import HIGHER
-from membw.results.setting import Setting
+from membw.results.case import Case
 from membw.statistics import MAD_TO_SIGMA
 from membw.statistics.now_and_before import BEFORE, LEAST, LEAST_BEFORE, NOW, chance
 from membw.statistics.peers import LEAST_DEVIATION
@@ -93,7 +93,7 @@ class Ended(NamedTuple):
 class Part(NamedTuple):
     """A node in one setting."""
 
-    setting: Setting  # of the first run of any node, with the compiler
+    setting: Case  # of the first run of any node, with the compiler
     runs: Runs
     span: Span
 
@@ -156,8 +156,8 @@ def _metrics(one: Runs, other: Runs) -> list[str]:
 
 
 def _differs(one: Part, other: Part) -> tuple[tuple[str, str, str], ...]:
-    pairs = zip(Setting._fields, one.setting, other.setting, strict=True)
-    return tuple((name, old, new) for name, old, new in pairs if old != new)
+    old, new = one.setting.texts, other.setting.texts
+    return tuple((name, old[name], new[name]) for name in old if old[name] != new[name])
 
 
 def _level(one: Part, before: list[float], after: list[float], metric: str) -> Level:
@@ -166,7 +166,7 @@ def _level(one: Part, before: list[float], after: list[float], metric: str) -> L
     deviation = MAD_TO_SIGMA * median(abs(value / middle - 1) for value in before)
     figure = one.runs.figures[metric]
     # a few nights may all be bad ones
-    many = 2 if len(after) == NOW else chance(1, max(len(before), 2))
+    many = 2 if len(after) == NOW else chance(1, len(before))
     limit = max(MARGIN, many * max(deviation, LEAST_DEVIATION))
     size = now / middle - 1
     worse = -size if figure.better == HIGHER else size

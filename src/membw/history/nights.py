@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from membw.results import provenance
+from membw.results.case import Case
 from membw.results.figure import Figure, Measurement, figure_of
 from membw.results.record import RATES, VALID, Metric
-from membw.results.setting import Setting
 from membw.results.site_tests import Wanted
 from membw.results.table import Table, read_table
 
@@ -62,8 +62,8 @@ class Nights:
         self.builds: dict[tuple, int] = {}
         self.provenances: list[dict[str, str]] = []  # by number
         self.kept: list[object] = []  # so that nothing else gets an id that a key of builds has
-        self.runs: dict[Setting, Runs] = {}  # by conditions
-        self.by_setting: dict[Setting, Runs] = {}  # with the compiler: the same
+        self.runs: dict[Case, Runs] = {}  # by series, without the node
+        self.by_setting: dict[Case, Runs] = {}  # the same
 
     def add(self, of: Measurement, metrics: Mapping[str, Metric]) -> None:
         """Those of one record."""
@@ -85,7 +85,7 @@ class Nights:
             return
         runs = self.by_setting.get(of.setting)
         if runs is None:
-            runs = self.runs.setdefault(of.setting.conditions, Runs())
+            runs = self.runs.setdefault(of.setting.series, Runs())
             self.by_setting[of.setting] = runs
         for name in values:
             if name not in runs.values:
@@ -105,7 +105,7 @@ class Nights:
 
     def of_figure(self, figure: Figure) -> Series | None:
         """Of its metric and setting."""
-        runs = self.runs.get(figure.setting.conditions)
+        runs = self.runs.get(figure.setting.series)
         return self.of(runs, figure.metric) if runs and figure.metric in runs.values else None
 
     def spans(self, runs: Runs) -> list[Span]:

@@ -7,7 +7,8 @@ begins with the first of them. The limit is the largest of the margin, 2 robust 
 nights before, and 4 D: D is the robust deviation of medians of 7 nights from the median before, of
 all windows within a level that ended before the 7 nights. So what comes later changes no STEP.
 TONIGHT: the newest night is worse than the median before by more than the margin, and than the
-Student's t of one night in 1,000 (of all nodes together), in robust deviations of at least 0.5 %.
+Student's t (a third of the nights) of one night in 1,000 of all nodes together, in robust deviations
+of at least 0.5 %.
 DRIFT: of a level the median of the newest 28 nights lies beyond the larger of 3 % and 2 robust
 deviations of the median of its first 28: what falls so slowly that the nights before fall, too.
 """
@@ -74,10 +75,11 @@ class Noise:
 
 
 class Row:
-    """A series: `values` above 0, of `nights` (numbers that rise), without gaps."""
+    """A series: `values` above 0, of `nights` (numbers that rise), without gaps; `worse`: the sign
+    of a change for the worse."""
 
-    def __init__(self, values: NDArray, nights: NDArray) -> None:
-        self.values, self.nights = values, nights
+    def __init__(self, values: NDArray, nights: NDArray, worse: int = -1) -> None:
+        self.values, self.nights, self.worse = values, nights, worse
         self.levels = [0]  # where they begin
         self.steps: list[Step] = []
 
@@ -86,16 +88,20 @@ class Row:
         return self.levels[-1]
 
     def take(self, step: Step) -> None:
-        """A step that leads back ends the earlier ones that it undoes; it is none itself."""
-        self.levels.append(step.first)
+        """A step that leads back to the median before an earlier one undoes that one, and is none
+        itself, unless what was gained for 28 nights is lost."""
         undone = [
             place
             for place, old in enumerate(self.steps)
-            if old.back is None and abs(step.after / old.before - 1) <= old.limit
+            if old.back is None
+            and old.size * step.size < 0
+            and abs(step.after / old.before - 1) <= old.limit
         ]
         for place in undone:
             self.steps[place] = self.steps[place]._replace(back=step.first)
-        self.steps += [] if undone else [step]
+        is_loss = step.size * self.worse > 0 and step.first - self.begin >= BEFORE
+        self.steps += [step] if is_loss or not undone else []
+        self.levels.append(step.first)
 
 
 def find_steps(rows: Sequence[Row], margin: float) -> Noise:
@@ -137,8 +143,8 @@ def _first_step(row: Row, places: Sequence[int], margin: float, noise: Noise) ->
     return False
 
 
-def tonight(row: Row, margin: float, nodes: int, is_worse: int) -> Step | None:
-    """That of the newest night; `is_worse`: -1 where less is worse, else 1."""
+def tonight(row: Row, margin: float, nodes: int) -> Step | None:
+    """That of the newest night."""
     last = len(row.values) - 1
     before = range(max(row.begin, last - BEFORE), last)
     if last + 1 < LEAST or len(before) < LEAST_BEFORE:
@@ -147,9 +153,9 @@ def tonight(row: Row, margin: float, nodes: int, is_worse: int) -> Step | None:
     deviation = max(deviation, LEAST_DEVIATION)
     limit = max(margin, chance(nodes, len(before)) * deviation)
     value = float(row.values[-1])
-    if is_worse * (value / middle - 1) <= limit:
+    if row.worse * (value / middle - 1) <= limit:
         return None
-    is_near = is_worse * (row.values[before.start :] / middle - 1) <= limit
+    is_near = row.worse * (row.values[before.start :] / middle - 1) <= limit
     first = before.start + int(np.flatnonzero(is_near)[-1]) + 1  # of the bad nights in a row
     own = range(last, last + 1)
     return Step(first, last, before, own, middle, value, limit, deviation, kind=TONIGHT)
@@ -157,8 +163,8 @@ def tonight(row: Row, margin: float, nodes: int, is_worse: int) -> Step | None:
 
 def chance(nodes: int, nights: int) -> float:
     """The robust deviations of so many nights beyond which chance puts any of the nodes once in
-    1,000 nights."""
-    return quantile(FALSE_ALARMS / nodes, nights - 1)
+    1,000 nights; a robust deviation is known as well as a standard one of a third of the nights."""
+    return quantile(FALSE_ALARMS / nodes, max((nights - 1) / 3, 1))
 
 
 def noticed(rows: Sequence[Row], margin: float, noise: Noise) -> list[float]:

@@ -1,7 +1,7 @@
 """On which morning a fall is said, how long it stays red, and how often a clean fleet alarms:
 history.csv, of which docs/judging.md has a table.
 
-python tests/evidence/history.py [fleets] >tests/evidence/history.csv     (200; minutes on two cores)
+python tests/evidence/history.py [fleets] >tests/evidence/history.csv     (200; half an hour)
 
 Fleets are made up: four kernels, half of a run's variance common to them (judging.py has the
 shapes of the noise).
@@ -73,7 +73,7 @@ def morning(share: str, loss: float, scale: float, fleets: int) -> list[str]:
 
 
 def clean(draw, scale: float, nodes: int, fleets: int, memory: float = 0.0) -> list[str]:
-    """% of fleets with an alarm on any morning of 40 nights; of all mornings; with one that lasts."""
+    """% of fleets with an alarm on any of 40 mornings; of all mornings; with one that lasts."""
     mornings, lasting = [], []
     for seed in range(fleets):
         rates = fleet(draw, np.random.default_rng(seed), scale, nodes, 40, memory)

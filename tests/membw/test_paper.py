@@ -62,7 +62,9 @@ def test_rank(stored, membw, nodes, share):
     words = [line.split()[1] for line in lines]
     assert counts['FAIL'] == words.count('FAIL')
     weak = re.findall(
-        r'^(\S+) UNDECIDED \(not worse, but (\d+) peers tell a loss from (\d+)%', text, re.M
+        r'^(\S+) UNDECIDED \(no loss seen, but (\d+) peers cannot show one below (\d+)%',
+        text,
+        re.M,
     )
     assert all(float(loss) >= 8 for _, _, loss in weak)  # of a channel of twelve
     cleared_by_few = sum(len(expected_nodes(names)) for names, _, _ in weak)

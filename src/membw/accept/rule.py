@@ -16,9 +16,11 @@ from membw.grouped import grouped
 from membw.moments import utc
 from membw.printable import amount, plural, printable
 from membw.results import provenance
+from membw.results.findings import TOO_GOOD
 from membw.results.hostlist import fold
 from membw.results.record import HIGHER
-from membw.results.verdict import FAIL, MISSING, PASS, TOO_GOOD, TOO_GOOD_BECAUSE, UNDECIDED
+from membw.results.too_good import TENTH, is_too_good
+from membw.words import FAIL, MISSING, PASS, UNDECIDED
 
 STATUSES = (PASS, FAIL, UNDECIDED, MISSING)
 MORE = 'more than the protocol requires'
@@ -143,10 +145,10 @@ class _Judge:
         for name, line in self.contract.items():
             value = node.rounds[-1].figures[name]
             for whose, base in ('nodes', self.fleet[name]), ('contract', line.value or value):
-                if (value / base if line.better == HIGHER else base / value) > 1 + TOO_GOOD:
-                    what = f'{name} is more than {TOO_GOOD:.0%} better than the {whose}'
-                    yield f'{what}, {amount(base)} {line.unit}: {TOO_GOOD_BECAUSE}'
-        yield from (f'{run.too_good}: {TOO_GOOD_BECAUSE}' for run in usable if run.too_good)
+                if is_too_good(value / base if line.better == HIGHER else base / value):
+                    what = f'{name} is more than {TENTH:.0%} better than the {whose}'
+                    yield f'{what}, {amount(base)} {line.unit}: {TOO_GOOD}'
+        yield from (f'{run.too_good}: {TOO_GOOD}' for run in usable if run.too_good)
         for at, facts in provenance.changes(run.known for run in usable).items():
             text = printable(provenance.first_change(facts))
             day = utc(usable[at].time)[:10]

@@ -31,6 +31,7 @@ def lines_of(record: Facts, gbs: float, bound: str = '', stores: str = '') -> li
         # what the CPUs could have and have not
         f'{". ".join(["; ".join(top.lacks), *here])}.' if top.lacks else '',
         share(top, gbs, bound, stores),
+        *(f'{note}.' for note in top.notes),
         '' if is_part or top.is_slice or is_too_high else compared(top, gbs, is_bound, stores),
         limit(looks, threads),
         cost(looks),

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from membw import strict
 from membw.errors import MembwError
-from membw.files import read_text
-from membw.grouped import grouped
 from membw.history.changes import SAME_DAYS, days
 from membw.history.verdict import Event, Past
 from membw.printable import printable
@@ -26,13 +25,10 @@ def apply(past: Past, path: str, problems: list[str]) -> Past:
     """The past, with the reason of the entry for the node and night of a change (3 days more or
     less); of several nodes only where each has one. A damaged line goes to `problems`."""
     entries = _read(path, problems) if os.path.exists(path) else []
-    near = grouped((entry.node, entry) for entry in entries)
 
     def reason(event: Event) -> str:
-        reasons = [
-            next((e.reason for e in near.get(node, ()) if _is_near(e.night, event.night)), '')
-            for node in event.nodes
-        ]
+        near = [e for e in entries if abs(days(event.night) - days(e.night)) <= SAME_DAYS]
+        reasons = [next((e.reason for e in near if e.node == n), '') for n in event.nodes]
         return reasons[0] if all(reasons) else ''
 
     return past._replace(
@@ -41,20 +37,17 @@ def apply(past: Past, path: str, problems: list[str]) -> Past:
     )
 
 
-def _is_near(one: str, other: str) -> bool:
-    return abs(days(one) - days(other)) <= SAME_DAYS
-
-
 def _read(path: str, problems: list[str]) -> list[Entry]:
-    entries = []
-    for number, line in enumerate(read_text(path).splitlines(), 1):
-        try:
-            entry = msgspec.json.decode(line, type=Entry)
-            days(entry.night)
-            entries.append(entry)
-        except (ValueError, RecursionError) as err:
-            problems.append(f'{path}:{number}: not an acknowledgement: {err}')
-    return entries
+    return [*strict.lines(path, _entry, problems)]
+
+
+def _entry(line: bytes) -> Entry:
+    entry = strict.decode(line, Entry)
+    try:
+        days(entry.night)
+    except ValueError as err:
+        raise strict.Damaged(f'not an acknowledgement: {err}') from err
+    return entry
 
 
 def acknowledge(path: str, events: Sequence[Event], node: str, night: str, reason: str) -> None:

@@ -12,11 +12,11 @@ from membw.errors import MembwError
 from membw.printable import plural
 
 EPILOG = """\
-STEP: 7 nights compared with the 28 before; TONIGHT: the newest night compared with them; DRIFT: the
-newest 28 compared with the first 28 (docs/judging.md). What all nodes did in a night is taken off,
-and has its own line ('fleet'). BEGAN: a series ended, and another one began; ENDED: none did. Each
-is shown until it is back or acknowledged. INVALID figures and lower bounds are left out; 14 nights
-are needed.
+STEP: 7 nights compared with the 28 before; TONIGHT: the newest night compared with them; DRIFT:
+the newest 28 compared with the first 28 (docs/judging.md). What all nodes did in a night is taken
+off, and has its own line ('fleet'). BEGAN: a series ended, and another one began; ENDED: none did.
+Each is shown until it is back or acknowledged. INVALID figures and lower bounds are left out; 14
+nights are needed.
 
 example: membw history --acknowledge n042 2026-11-21 'DIMM ordered'
 

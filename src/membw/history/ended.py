@@ -11,9 +11,9 @@ from membw.grouped import grouped
 from membw.history.changes import MARGIN, SAME_DAYS, SILENT
 from membw.history.nights import Nights, Runs, Series, Span
 from membw.printable import amount, at_most, plural
+from membw.results.case import Case
 from membw.results.hostlist import fold
 from membw.results.record import HIGHER
-from membw.results.case import Case
 from membw.statistics import MAD_TO_SIGMA
 from membw.statistics.now_and_before import BEFORE, LEAST, LEAST_BEFORE, NOW, chance
 from membw.statistics.peers import LEAST_DEVIATION

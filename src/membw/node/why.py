@@ -14,7 +14,7 @@ from membw.node.word import Compared, Word, low_of, word_of
 from membw.rank.text import command_of
 from membw.results.newest import OLD_S
 from membw.results.table import Table, read_table
-from membw.results.verdict import FAIL, PASS
+from membw.results.verdict import FAIL, GOOD, PASS
 
 EPILOG = """\
 Records are those of `membw node`, and those of single programs (cluster_stream, a night). The word
@@ -25,7 +25,7 @@ examples:
   membw why n117
   membw why n117 results/nodes /shared/nodes
 
-exit status: 0 PASS; 1 another word; 2 usage error, or no record of the node
+exit status: 0 PASS, VALID or KNOWN; 1 another word; 2 usage error, or no record of the node
 """
 
 
@@ -33,7 +33,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('node', metavar='NODE')
     add('records', nargs='*', metavar='RECORDS', help=f'{FORMS} (results/nodes, /records)')
-    add('--system', default='', metavar='SYSTEM', help='of this system alone')
     add_site_tests(parser)
     tables.add_argument(parser)
 
@@ -44,8 +43,6 @@ def run(args: argparse.Namespace) -> int:
     paths = args.records or [str(path) for path in own if path.is_dir()]
     table = read_table(paths, OLD_S, whole=[args.node], wanted=wanted_of(args, args.since))
     table.say()
-    if args.system:
-        table.figures = [f for f in table.figures if f.system in ('', args.system)]
     names = {*table.seen} | {f.node for f in table.figures} | {one.node for one in table.lost}
     if args.node not in names:
         hint = did_you_mean(args.node, names) if names else "'membw node' on it writes one"
@@ -58,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         low = next((one for one in found.compared if one.verdict.metric), None)
         more = [since(table, low), *more] if low and found.word == FAIL else more
         print(tables.as_text(text.screen(found, more)))
-    return 0 if found.word == PASS else 1
+    return int(found.word not in GOOD)
 
 
 def since(table: Table, one: Compared) -> str:

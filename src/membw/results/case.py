@@ -24,6 +24,7 @@ Parameters = tuple[tuple[str, str], ...]  # (name, value), by name
 UNKNOWN = 'unknown'  # of a build
 ROW, SERIES, SETTING = 'row', 'series', 'setting'
 EVERY = ROW, SERIES, SETTING
+HASH = re.compile(r' /[0-9a-f]{8}\b.*')  # behind a name, as `reframe -l` lists it
 # {field: the keys that it belongs to}
 BELONGS = {
     'system': EVERY,
@@ -69,8 +70,8 @@ class Case(NamedTuple):
     wait_policy: str = ''
     pages: str = ''
     shapes: str = ''
-    cpu_model: str = ''
     build: str = ''  # its code, or that it is not known; where there is no preset
+    cpu_model: str = ''
     compiler: str = ''
     flags: str = ''
 
@@ -85,6 +86,10 @@ class Case(NamedTuple):
     @property
     def setting(self) -> 'Case':
         return key_of(self, SETTING)
+
+    @property
+    def is_of_unknown_build(self) -> bool:
+        return self.build[: len(UNKNOWN)] == UNKNOWN
 
     def at(self, node: str) -> 'Case':
         return self._replace(node=node)
@@ -158,7 +163,7 @@ def of_display_name(text: str) -> Name:
     """Of 'stream %pinning=omp %.nid=n1', and of '%pinning=omp'. The one place that takes ReFrame's
     names apart; names that begin with '.' or '$' are ReFrame's own (--distribute, --repeat)."""
     test, *words = re.split(r'(?:^|\s+)(?=%)', text.strip())
-    pairs = dict(word.split(' /')[0].strip('% ').partition('=')[::2] for word in words)
+    pairs = dict(HASH.sub('', word[1:]).strip().partition('=')[::2] for word in words)
     own = {n: v for n, v in pairs.items() if n[:1] not in ('.', '$')}
     return Name([*test.split(), ''][0].split('@')[0], own, pairs.get('.nid', ''))
 
@@ -188,6 +193,6 @@ def setting_of(record: Record, place: str) -> Case:
         case.pinning, '', *_own(record), '', record.threads,
         record.array_size if record.array_size_from == 'option' else None, record.ntimes or None,
         record.runtime and record.runtime.wait_policy, provenance.requested_pages(record),
-        provenance.shapes(record), record.facts.cpu_model, code, build.compiler, build.flags,
+        provenance.shapes(record), code, record.facts.cpu_model, build.compiler, build.flags,
     )  # fmt: skip
     return _shared(values)

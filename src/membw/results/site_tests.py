@@ -54,8 +54,8 @@ class Wanted(NamedTuple):
     higher: tuple[str, ...] = ()
     system: str = ''
 
-    def takes(self, test: str, seconds: float, system: str) -> bool:
-        is_system = self.system in ('', system)
+    def takes(self, test: str, seconds: float, system: str | None) -> bool:
+        is_system = not system or self.system in ('', system)
         return is_system and seconds >= self.since and fnmatchcase(test, self.test or '*')
 
     def better(self, metric: str, unit: str, low: object, high: object) -> str:
@@ -70,7 +70,7 @@ class Wanted(NamedTuple):
         return record.LOWER if DURATION.fullmatch(unit) else ''
 
 
-class Case(msgspec.Struct):
+class TestCase(msgspec.Struct):
     """What is read of a test case."""
 
     name: str
@@ -156,7 +156,7 @@ def records(
         try:
             if isinstance(raw, ValueError):
                 raise raw
-            case = msgspec.convert(raw, Case, strict=False)
+            case = msgspec.convert(raw, TestCase, strict=False)
             seconds = case.job_completion_time_unix or 0.0
             is_result = not case.fixture and case.result != 'skip'
             if not is_result or not wanted.takes(case.test, seconds, case.system):

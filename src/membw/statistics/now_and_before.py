@@ -5,10 +5,11 @@ those that are judged.
 STEP: 6 of 7 nights in a row lie beyond a limit of the median before, on one side. A new level
 begins with the first of them. The limit is the largest of the margin, 2 robust deviations of the
 nights before, and 4 D: D is the robust deviation of medians of 7 nights from the median before, of
-all windows within a level that ended before the 7 nights. So what comes later changes no STEP.
+all windows within a level that ended before the 7 nights, and half the margin until there are such
+of 7 nights. So what comes later changes no STEP.
 TONIGHT: the newest night is worse than the median before by more than the margin, and than the
-Student's t (a third of the nights) of one night in 1,000 of all nodes together, in robust deviations
-of at least 0.5 %.
+Student's t (a third of the nights) of one night in 1,000 of all nodes together, in robust
+deviations of at least 0.5 %.
 DRIFT: of a level the median of the newest 28 nights lies beyond the larger of 3 % and 2 robust
 deviations of the median of its first 28: what falls so slowly that the nights before fall, too.
 """
@@ -55,9 +56,11 @@ class Step(NamedTuple):
 
 class Noise:
     """How far medians of 7 nights lie from the median before, within levels: by the windows of all
-    nodes, so that a young series has some, too."""
+    nodes, so that a young series has some, too. Half the margin at least, until there are those of
+    7 nights."""
 
-    def __init__(self) -> None:
+    def __init__(self, margin: float) -> None:
+        self.least = margin / 2
         self.parts: list[tuple[NDArray, NDArray]] = []
         self.known: dict[int, float] = {}
 
@@ -66,11 +69,13 @@ class Noise:
         self.known.clear()
 
     def before(self, night: int) -> float:
-        """D of the windows that end before that night; 0 of none."""
+        """D of the windows that end before that night."""
         if night not in self.known:
             own = [apart[ends < night] for ends, apart in self.parts]
+            is_young = night - min((ends[0] for ends, _ in self.parts), default=night) < NOW
             every = np.concatenate(own or [np.empty(0)])
-            self.known[night] = MAD_TO_SIGMA * float(np.median(every)) if len(every) else 0.0
+            of_medians = MAD_TO_SIGMA * float(np.median(every)) if len(every) else 0.0
+            self.known[night] = max(of_medians, self.least) if is_young else of_medians
         return self.known[night]
 
 
@@ -106,7 +111,7 @@ class Row:
 
 def find_steps(rows: Sequence[Row], margin: float) -> Noise:
     """Puts its steps into each row: the first one, then that of what comes behind it, ..."""
-    noise, todo = Noise(), [*rows]
+    noise, todo = Noise(margin), [*rows]
     while todo:
         maybe: list[tuple[Row, list[int]]] = []
         for some, now, before in _windows(todo):
@@ -163,7 +168,7 @@ def tonight(row: Row, margin: float, nodes: int) -> Step | None:
 
 def chance(nodes: int, nights: int) -> float:
     """The robust deviations of so many nights beyond which chance puts any of the nodes once in
-    1,000 nights; a robust deviation is known as well as a standard one of a third of the nights."""
+    1,000 nights; one is known as well as a standard deviation of a third of the nights."""
     return quantile(FALSE_ALARMS / nodes, max((nights - 1) / 3, 1))
 
 

@@ -105,6 +105,35 @@ def test_what_is_populated_never_makes_the_yardstick_shorter(dimms, channels, he
     assert first.startswith(lacks[0] if lacks else '49 % of the peak of 409.6 GB/s')
 
 
+def named(count, locator='DIMM', kind='DDR'):
+    return [{**module, 'locator': locator, 'type': kind} for module in modules(count)]
+
+
+UNKNOWN = 'their channels are not known'
+
+
+# modules, more facts, GB/s that are populated, what is lacking, what is noted
+@pytest.mark.parametrize('dimms, facts, here, lacks, notes', [
+    (named(16), {'memory_channels': 16}, 409.6, '', ''),
+    (named(16), {}, 409.6, '', f'16 modules: {UNKNOWN}'),
+    (named(16), {'memory_sockets': 2}, 409.6, '', f'16 modules: {UNKNOWN}'),
+    (named(16), {'memory_sockets': 1}, 204.8, '8 of 16 channels', f'16 modules: {UNKNOWN}'),
+    (named(4), {'memory_sockets': 1}, 102.4, '4 of 16 channels', f'4 modules: {UNKNOWN}'),
+    (named(16) + named(2, kind=None), {'memory_channels': 16}, 409.6, '', '2 modules not on a'),
+    (named(2, kind=None), {}, 0, '', ''),
+    ([{**module, 'configured_mts': None, 'rated_mts': None} for module in named(15)],
+     {'memory_channels': 15}, 384.0, '15 of 16 channels', ''),
+], ids=str)  # fmt: skip
+def test_modules_are_counted_by_where_they_are(dimms, facts, here, lacks, notes):
+    record = record_of(identity(), dimms=dimms, **facts)
+    top = peak.of_node(record)
+    assert top.here == pytest.approx(here) and top.gbs == 409.6
+    assert '; '.join(top.lacks).startswith(lacks) and bool(top.lacks) == bool(lacks)
+    assert '; '.join(top.notes).startswith(notes) and bool(top.notes) == bool(notes)
+    said = sentence.lines_of(record, 200)
+    assert all(f'{note}.' in said for note in top.notes)
+
+
 @pytest.mark.parametrize('name, gbs, mts', [
     ('Silver 4116', 230.4, 2400), ('6726P-B', 0, 6400), ('7980X', 0, 5200), ('5950X', 51.2, 3600),
     ('6980P', 1689.6, 6400), ('6767P', 819.2, 8000),
@@ -221,7 +250,8 @@ def of_a_loss(machine, share, steps, stores, is_root=True):
     count, speed = round(share * limit), STEPS[STEPS.index(mts) - steps]
     reach = max(published.shares(published.like(top, stores)), default=REACH[stores])
     gbs = reach / 100 * count * speed * 8 / 1000
-    record = record_of(machine, dimms=modules(count, speed, mts) if is_root else [])
+    known = {'dimms': modules(count, speed, mts), 'memory_channels': count} if is_root else {}
+    record = record_of(machine, **known)
     return f'{count}/{limit} at {speed}', gbs, sentence.lines_of(record, gbs, stores=stores)
 
 

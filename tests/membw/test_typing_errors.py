@@ -6,7 +6,7 @@ import sys
 import pytest
 from places import ROOT
 
-from membw.cli import main
+from membw.cli import COMMANDS, main
 from membw.errors import OF_SYSTEM, did_you_mean
 
 LISTED = "'membw run --help' lists the options"
@@ -103,3 +103,32 @@ def test_the_beginnings_that_are_refused_are_of_the_options_that_reframe_has():
     said = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True).stdout
     listed = (ROOT / 'configs/reframe-options').read_text().split()
     assert {*said.splitlines()[-1].split()} == {*listed}
+
+
+MEASURES = 'run', 'node', 'nightly'  # without an argument
+CALLS = [
+    [], ['help'], ['--version'],
+    *([name] for name in COMMANDS if name not in MEASURES),
+    *([name, '--help'] for name in COMMANDS),
+    *(['help', name] for name in COMMANDS),
+    *([name, '--nosuch'] for name in COMMANDS),
+    *([name, 'nosuch', '--nosuch=1'] for name in COMMANDS),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize('words', CALLS, ids=' '.join)
+def test_each_call_ends_well_and_in_lines_that_a_terminal_holds(
+    words, own_place, capfd, monkeypatch
+):
+    monkeypatch.chdir(own_place)
+    monkeypatch.setenv('COLUMNS', '80')
+    try:
+        status = main(words)
+    except SystemExit as end:  # of --help
+        status = end.code or 0
+    out, err = capfd.readouterr()
+    assert 'a bug of membw' not in err and 'Traceback' not in err and (out or err)
+    wants_help = not words or {*words} & {'help', '--help'}
+    assert status == 0 if wants_help else status in (0, 1, 2)
+    assert '--nosuch' not in words or status == 2 and err.startswith('membw: ')
+    assert all(len(line) <= 100 for line in f'{out}\n{err}'.splitlines() if '/' not in line)

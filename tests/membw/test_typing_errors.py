@@ -1,5 +1,6 @@
 """What is mistyped is named, with what was meant; nothing is left behind."""
 
+import re
 import subprocess
 import sys
 
@@ -27,8 +28,8 @@ ERRORS = {
                                    "did you mean 'max_seconds'?"),
     'run --system ulysses': (
         "nothing was measured: ulysses:regular needs Slurm: no controller answers 'sinfo'",
-        "run it on ulysses; '--system local' measures this machine, '-l' in place of '-r' lists "
-        'the checks'),
+        "run it on ulysses; 'membw run -l' lists its tests, '--system local' measures this "
+        'machine'),
     'run --system local:defalt': ("no partition 'defalt' of 'local'", "did you mean 'default'?"),
     'run --syst thin': ("unknown option '--syst'", "did you mean '--system'?"),
     'run --dry-ru': ("unknown option '--dry-ru'", "did you mean '--dry-run'?"),
@@ -70,6 +71,13 @@ def test_a_typing_error_is_answered(words, own_place, capfd, monkeypatch):
     monkeypatch.chdir(own_place)
     assert main(words.split()) == 2
     assert capfd.readouterr().err == f'membw: {fact}\nhint: {hint}\n'
+    assert not [*own_place.glob('results/reports/*')]
+
+
+@pytest.mark.parametrize('words', [['-l'], ['-L', '-n', 'stream'], ['--system', 'thin', '-l']])
+def test_run_lists_as_reframe_does_and_measures_nothing(words, own_place, capfd):
+    assert main(['run', *words]) == 0
+    assert re.search(r'- stream .*\n(.*\n)*Found \d+ check', capfd.readouterr().out)
     assert not [*own_place.glob('results/reports/*')]
 
 

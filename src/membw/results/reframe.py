@@ -98,8 +98,8 @@ def read_report(path: str) -> dict:
     place = ''
     try:
         report = parsed(read_text(path))
-        for case in cases_of(report):
-            place = f'{case.get("name")!a}: '
+        for number, case in enumerate(cases_of(report), 1):
+            place = f'test case {number} ({case.get("name")!a}): '
             msgspec.convert(case, TestCase)
             for name in INNER:
                 place = f'{name} of {case["name"]!a}: '

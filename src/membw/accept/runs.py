@@ -10,7 +10,7 @@ from typing import Any
 from membw.accept.protocol import Protocol
 from membw.grouped import grouped
 from membw.moments import utc
-from membw.printable import amount, printable
+from membw.printable import printable
 from membw.results.figure import Figure, Lost, Measurement
 from membw.results.hostlist import match_expected
 from membw.results.record import REFRAME, seconds_of
@@ -39,6 +39,7 @@ class Run:
     is_other: bool = False  # of another test or setting: its figures are others
     died: bool = False
     counted: str = ''  # 'first' or 'retest'; else why it does not count
+    missed: tuple[str, ...] = ()  # of the contract, where it does not count
     setting: tuple[tuple[str, str], ...] = ()  # of one source, options, compiler and CPU
     known: dict[str, str] = field(default_factory=dict)  # of its node and build
     session: tuple[str, int] = ('', 0)  # and its place among the measurements of it
@@ -135,9 +136,9 @@ def _undecided(protocol: Protocol, figures: Figures) -> Iterator[str]:
     for name, line in protocol.contract.items():
         figure = figures[name]
         if figure.may_be_worse:
-            yield f'{name} {figure.value:.1f} {line.unit} may be worse: not proven'
+            yield f'{name} may be worse: not proven'
         elif figure.is_bound and (not protocol.runs.get('bounds') or line.value is None):
-            yield f'disturbed: {name} at least {figure.value:.1f} {line.unit}'
+            yield f'disturbed: {name} is a bound'
 
 
 # --- what a record says of itself --------------------------------------------------------------
@@ -154,7 +155,7 @@ def _contradicted(record: dict[str, Any], contract: Mapping[str, float]) -> str:
             continue
         own = kernel['bytes_per_element'] * record['array_size'] / min(times) / 1e9
         if abs(own / row['value'] - 1) > OWN_TIMES:
-            return f'{name} {amount(row["value"])} GB/s, by its own times {amount(own)}'
+            return f'{name} is {row["value"] / own - 1:+.0%} off its own bytes and times'
     return ''
 
 

@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     ranking = rank_files(args.results, expected, wanted_of(args, args.since))
     for problem in ranking.problems:
         print(f'membw: {printable(problem)}', file=sys.stderr)
-    if not ranking.verdicts:
+    if not ranking.clusters:
         for note in ranking.notes:
             print(f'membw: note: {note}', file=sys.stderr)
         raise MembwError(

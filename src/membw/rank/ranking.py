@@ -73,6 +73,7 @@ class Ranking:
     newest: set[int] = field(default_factory=set)  # ids of the measurements that were judged
     clusters: dict[str, str | None] = field(default_factory=dict)  # as hostlist.drain_commands
     units: Units = by_name  # of its cluster
+    lost: list[Node] = field(default_factory=list)  # what did not come, or is no figure
 
     def choose(self, names: set[str]) -> None:
         """Keeps what is said of these nodes; all were compared."""
@@ -126,7 +127,8 @@ def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     names = match_expected(measured | set(late), expected)
     without = dict.fromkeys(set(names) - measured, (Finding('no-record'),)) | late
     lost = {node: Node(node, MISSING, why) for node, why in without.items()}
-    nodes = _worst(verdicts, lost | died(table))
+    lost |= died(table)
+    nodes = _worst(verdicts, lost)
     one = {f.setting: f for f in first}
     low = {setting: nodes for setting, nodes in found.low.items() if nodes}
     still = {(v.node, v.setting) for v in verdicts if v.verdict not in (*GOOD, FAIL)}
@@ -136,7 +138,7 @@ def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     ids = {id(f.of) for f in (*first, *again)}
     groups, notes = found.groups, found.notes
     return Ranking(verdicts, nodes, low, controls, groups, notes, problems, one, ids, clusters,
-                   of_cluster)  # fmt: skip
+                   of_cluster, [*lost.values()])  # fmt: skip
 
 
 def cluster_of(record: Record | None) -> str | None:
@@ -259,4 +261,7 @@ def _worst(verdicts: Sequence[NodeVerdict], missing: dict[str, Node]) -> list[No
     by_node: dict[str, Node] = {}
     for node in sorted(every, key=lambda node: WORST_FIRST.index(node.verdict)):
         by_node.setdefault(node.name, node)
+    for name, one in missing.items():
+        if (of := by_node[name]).verdict != one.verdict:  # named, whatever else is worse
+            by_node[name] = of._replace(findings=(*of.findings, *one.findings))
     return sorted(by_node.values())

@@ -196,9 +196,12 @@ COMPILER = {'name': 'python', 'cpu_s': 0.7}
 ORDINARY = {'triad': {'stores': 'ordinary', 'width_bits': 256}}
 
 
+PROVEN = {'residency': {'known': 'proven'}, 'llc_mib': 512, 'array_size': 2**28}
+
+
 def node(facts, threads, busy=(), **more):
     took = {'wall_s': 1.0, 'other_share': 0.0, 'stolen_share': 0.0, 'processes': [], **dict(busy)}
-    return {'host': 'n1', 'facts': facts, 'threads': threads, 'busy': took, **more}
+    return {'host': 'n1', 'facts': facts, 'threads': threads, 'busy': took, **PROVEN, **more}
 
 
 def of_sockets(made, share=1.0, facts=(), threads=128, **more):
@@ -216,7 +219,7 @@ def of_slice(made, busy, more=(), **how):
 
 
 def rates(triad, low=None, high=None, **more):
-    every = {'copy': 1.3 * triad, 'read': 1.1 * triad}
+    every = {'copy': 1.3 * triad, 'read': 1.3 * triad}
     ends = {'low': low * triad, 'high': high * triad} if low else {}
     values = {name: metric(value, **more) for name, value in every.items()}
     return values | {'triad': metric(triad, **ends, **more)}

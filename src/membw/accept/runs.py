@@ -15,6 +15,7 @@ from membw.results.figure import Figure, Lost, Measurement
 from membw.results.hostlist import match_expected
 from membw.results.record import REFRAME, seconds_of
 from membw.results.table import Table
+from membw.site.cpu_peak import cpu_of
 
 # what a record must state where the protocol does not name it; not every program states it
 USUAL = {'kernels_set': 'standard', 'language': 'c', 'element_bytes': '8'}
@@ -89,6 +90,9 @@ def _run(
     run.sha256 = hashlib.sha256(text.encode()).hexdigest()
     run.is_sealed = bool(record.get('sha256'))
     other = [*_other_case(protocol, of)]
+    cpu = cpu_of(facts)
+    if protocol.cpu and cpu and cpu['name'] != protocol.cpu['name']:
+        other.append(f'CPU {cpu["name"]}')
     is_whole = of.verdict == 'VALID' and not lost
     if figures:
         other += _other_record(protocol, figures if is_whole else {}, run.known)

@@ -21,6 +21,7 @@ from membw.accept.rule import place
 from membw.accept.signatures import command
 from membw.checkout import root, systems
 from membw.errors import MembwError, did_you_mean
+from membw.expected.proof import ARRAYS, ceiling
 from membw.expected.published import NOT_SAID
 from membw.expected.sentence import asked
 from membw.presets.table import Facts
@@ -29,8 +30,6 @@ from membw.results.record import HIGHER
 from membw.site import cpu_peak
 from membw.site.peak import completed, placed
 
-# arrays that a kernel counts, and of these those that it writes
-ARRAYS = {'copy': (2, 1), 'scale': (2, 1), 'add': (3, 1), 'triad': (3, 1)}
 ORDINARY = ('gcc', 'clang')  # families with ordinary stores where no others are asked for
 SELDOM = 0.1
 
@@ -44,10 +43,9 @@ class Memory(NamedTuple):
 
     def most(self, kernel: str) -> float:
         """What the kernel can read at most: an ordinary store moves its line twice, but on a CPU
-        that claims lines."""
-        is_twice = self.stores == 'ordinary' and not self.cpu.get('claims')
-        counted, written = ARRAYS[kernel] if is_twice and kernel in ARRAYS else (1, 0)
-        return self.gbs * counted / (counted + written)
+        that claims lines, or some."""
+        may_claim = self.cpu and self.cpu.get('claims') is not False
+        return self.gbs * ceiling(kernel, NOT_SAID if may_claim else self.stores)
 
 
 def plan(protocol: Protocol, path: str) -> tuple[list[str], bool]:
@@ -130,19 +128,16 @@ def _memory(protocol: Protocol) -> Memory:
     row = table['presets'][known[environ]]
     stores = 'ordinary' if row['family'] in ORDINARY else NOT_SAID  # others choose by themselves
     stores = 'non-temporal' if 'nontemporal' in row.get('features', ()) else stores
-    cpu = _cpu_of(nodes.get('cpu', ''))
+    cpu = cpu_peak.of_name(nodes['cpu']) if 'cpu' in nodes else {}
     if 'cpu' in nodes and not cpu:
         raise MembwError(
             f"nodes.cpu: '{nodes['cpu']}' is not in systems/facts/cpus.yaml",
             'leave it out, and give nodes.peak_gbs: channels x MT/s x 8 B / 1000',
         )
-    of_cpu = cpu_peak.of_cpus(cpu, nodes.get('sockets', 1), cpu_peak.NONE, {}).gbs if cpu else 0.0
+    sockets = nodes.get('sockets', 1)
+    whole = {'sockets': sockets, 'cores': sockets * cpu.get('cores', 0)}
+    of_cpu = cpu_peak.of_row(cpu, whole).gbs if cpu else 0.0
     return Memory(nodes.get('peak_gbs') or of_cpu or max(peaks), cpu, stores)
-
-
-def _cpu_of(name: str) -> Facts:
-    rows = cpu_peak.facts_of('cpus')['cpus']
-    return next((row for row in rows if row['name'] == name), {})
 
 
 # --- the risks ----------------------------------------------------------------------------------

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from membw.errors import MembwError, did_you_mean
 from membw.expected import published
-from membw.expected.sentence import ceiling, hidden, is_open
+from membw.expected.proof import ceiling
+from membw.expected.sentence import hidden, is_open
 from membw.presets.table import Facts
 from membw.printable import plural
 from membw.site import cpu_peak as peak

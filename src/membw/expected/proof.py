@@ -30,6 +30,11 @@ def factor(kernel: str) -> float:
     return (counted + written) / counted
 
 
+def ceiling(kernel: str, stores: str) -> float:
+    """The share of the peak that it counts at most; ordinary: of a CPU that reads each line."""
+    return 1 / factor(kernel) if stores == 'ordinary' and kernel in ARRAYS else 1.0
+
+
 class Moved(NamedTuple):
     """By one kernel, in GB/s."""
 

@@ -181,32 +181,22 @@ def span(values: Iterable[float]) -> str:
     return ' to '.join(dict.fromkeys((each[0], each[-1])))
 
 
-def asked(gbs: float, peak_gbs: float, stores: str = NOT_SAID, kernel: str = 'triad') -> list[str]:
-    """Of a contract: the share of the peak that it asks for, what such stores can reach, and what
-    others reach so."""
+def asked(gbs: float, peak_gbs: float, stores: str = NOT_SAID) -> tuple[str, str]:
+    """Of a contract: the share of the peak that it asks for, and what others reach so."""
     part = 100 * gbs / peak_gbs
-    never = ': no memory gives that' if part > 100 else ''
-    lines = [f'{gbs:g} GB/s is {part:.0f} % of the peak of {peak_gbs:g} GB/s{never}.']
-    most = peak_gbs * ceiling(kernel, stores)
-    if most < gbs <= peak_gbs:
-        lines[0] += f' By ordinary stores {most:.4g} is the most, unless the CPU claims its lines.'
     rows = [row for row in published.usable() if row['stores'] == stores]
-    if kernel == 'triad' and rows:
-        low, high = min(published.shares(rows)), max(published.shares(rows))
-        word = 'within them'
-        if part > high:
-            word = 'above them: nobody published so much'
-        elif part < low:
-            word = f'{BELOW}: a machine that lost {100 * (1 - part / low):.0f} % passes'
-        count = plural(published.machines(rows), 'machine')
-        who = f'Published, {named(stores)}, all CPUs: {span((low, high))} % ({count})'
-        lines.append(f'{who}: {word}.')
-    return lines
-
-
-def ceiling(kernel: str, stores: str) -> float:
-    """The share of the peak that it counts at most; of ordinary stores on a CPU that reads."""
-    return 1 / proof.factor(kernel) if stores == 'ordinary' else 1.0
+    low, high = min(published.shares(rows)), max(published.shares(rows))
+    word = 'within them'
+    if part > high:
+        word = 'above them: nobody published so much'
+    elif part < low:
+        word = f'{BELOW}: a machine that lost {100 * (1 - part / low):.0f} % passes'
+    count = plural(published.machines(rows), 'machine')
+    never = ': no memory gives that' if part > 100 else ''
+    return (
+        f'{gbs:g} GB/s is {part:.0f} % of the peak of {peak_gbs:g} GB/s{never}.',
+        f'Published, {named(stores)}, all CPUs: {span((low, high))} % ({count}): {word}.',
+    )
 
 
 def rates(looks: Facts, *names: str) -> list[float]:

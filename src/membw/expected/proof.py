@@ -85,7 +85,8 @@ def _moved(record: Facts, row: Facts, caches: float) -> Iterator[Moved]:
     """`caches`: how many arrays they hold."""
     for kernel, (counted, _) in ARRAYS.items():
         metric = (record.get('metrics') or {}).get(kernel) or {}
-        if metric.get('unit') != 'GB/s' or metric.get('bound') in ('upper', 'unknown'):
+        is_sure = metric.get('bound') not in ('upper', 'unknown')
+        if metric.get('unit') != 'GB/s' or not metric.get('value') or not is_sure:
             continue
         kind, gbs, more = kind_of(record, row, kernel), metric['value'], factor(kernel)
         may_read = kind in ('ordinary', NOT_SAID) and not row.get('claims')

@@ -13,8 +13,12 @@ MARGIN = 0.03
 LOOK, MANY = 0.65, 16  # of the peak, by so many cores per socket: no sound machine reads less
 CORES, MEMORY = 1.7, 1.15  # what twice the threads gain where these are the limit
 SURE = {'': '', 'lower': 'At least ', 'upper': 'At most ', 'unknown': 'About '}
-BELOW, LESS, LOW = 'below them', 'less than it should have', 'Look'
+BELOW, LESS = 'below them', 'less than it should have'
 A_NODE = "a second node ('membw node --peers')"
+
+
+class Low(str):
+    """A sentence that says that the figure is low, or why."""
 
 
 def lines_of(record: Facts, gbs: float, bound: str = '') -> list[str]:
@@ -26,10 +30,11 @@ def lines_of(record: Facts, gbs: float, bound: str = '') -> list[str]:
     is_part = 0 < threads < (facts.get('cores') or 0)  # others used all of their cores
     is_alone = is_part or top.is_slice or top.only_if or bound in ('upper', 'unknown')
     here = [f'At most {top.here:.4g} of {top.gbs:.4g} GB/s'] if 0 < top.here < top.gbs else []
+    lacks = '. '.join(['; '.join(top.lacks), *here])
     proof_line = proven(record, top)
     lines = [
         # what the CPUs could have and have not
-        f'{". ".join(["; ".join(top.lacks), *here])}.' if top.lacks else '',
+        Low(f'{lacks}.') if top.lacks else '',
         proof_line,
         share(top, gbs, bound, stores, facts),
         *(f'{note}.' for note in top.notes),
@@ -43,8 +48,7 @@ def lines_of(record: Facts, gbs: float, bound: str = '') -> list[str]:
 
 
 def is_low(lines: Iterable[str]) -> bool:
-    """Whether one of these sentences says so."""
-    return any(text in line for line in lines for text in (BELOW, LESS, LOW, peak.POPULATED))
+    return any(isinstance(line, Low) for line in lines)
 
 
 def proven(record: Facts, top: peak.Peak) -> str:
@@ -135,8 +139,8 @@ def look(record: Facts, top: peak.Peak) -> str:
     if most >= LOOK or cores < MANY:
         return ''
     why = ', or its modules are slower than the fastest' * top.is_most
-    said = f'{LOW}: it moves {100 * most:.0f} % of the peak at most, and no sound machine of'
-    return f'{said} {MANY} cores per socket is known below {100 * LOOK:.0f} %{why}.'
+    said = f'Look: it moves {100 * most:.0f} % of the peak at most, and no sound machine of'
+    return Low(f'{said} {MANY} cores per socket is known below {100 * LOOK:.0f} %{why}.')
 
 
 def compared(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
@@ -161,7 +165,8 @@ def compared(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
     else:
         word = f'within them: a loss of up to {100 * unseen:.0f} % would not show'
     who = f'{span((low, high))} % of the peak ({plural(published.machines(like), "machine")})'
-    return f'Published, {how}, {published.kin_of(top.row)}: {who}: {word}.'
+    said = f'Published, {how}, {published.kin_of(top.row)}: {who}: {word}.'
+    return Low(said) if BELOW in word or LESS in word else said
 
 
 def few(top: peak.Peak, like: list[Facts]) -> str:

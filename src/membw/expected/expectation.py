@@ -102,7 +102,9 @@ def costs(top: peak.Peak, facts: Facts) -> Iterator[str]:
             f'More than {least:.4g} GB/s moved prove all {every}; '
             f'each {top.carries:.4g} less, one channel less.'
         )
-    if top.is_most:
+    if top.is_most and (facts.get('cpu_id') or {}).get('hypervisor'):
+        yield 'A virtual machine cannot read the modules of its host: so it is the most.'
+    elif top.is_most:
         yield 'Which modules there are, and how fast, only root can read: so it is the most.'
 
 

@@ -65,8 +65,9 @@ class Proof(NamedTuple):
     why: str
     without_caches: int = 0  # what larger arrays would prove
 
-    def text(self, is_virtual: bool = False) -> str:
-        if self.number == self.channels and not is_virtual:
+    def text(self, is_part: bool = False) -> str:
+        """`is_part`: of a machine that may have more channels than it says."""
+        if self.number == self.channels and not is_part:
             return f'All {self.number} channels work: {self.why}.'
         return f'At least {self.number} of {plural(self.channels, "channel")} work: {self.why}.'
 

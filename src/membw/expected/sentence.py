@@ -66,7 +66,8 @@ def proven(record: Facts, top: peak.Peak) -> str:
     if top.only_if:
         return ''  # of whose channels?
     missing = found.channels - found.number
-    said = found.text(bool((record['facts'].get('cpu_id') or {}).get('hypervisor')))
+    is_virtual = (record['facts'].get('cpu_id') or {}).get('hypervisor')
+    said = found.text(is_part=bool(is_virtual) or top.is_slice)
     if missing and not top.is_slice and (not top.here or top.notes):
         said += f' {missing} missing {"is" if missing == 1 else "are"} not excluded:'
         larger = 'larger arrays (-n), ' * (found.without_caches > found.number)

@@ -145,7 +145,9 @@ def read_table(
             for name, stream, is_ours in _files(path, table):
                 for one in _readable(_read(name, stream, is_ours, table, wanted), name, table):
                     record = one.record
-                    if not wanted.takes(record.case.test or record.program, one.time):
+                    if not wanted.takes(
+                        record.case.test or record.program, one.time, record.case.system
+                    ):
                         continue
                     # 60 of its 64 bits: of a million records Python takes 16 MB less
                     if (number := hash(_identity(record)) >> 4) in known:

@@ -39,13 +39,7 @@ class Memory(NamedTuple):
 
     gbs: float
     cpu: Facts  # its row of systems/facts/cpus.yaml
-    stores: str  # the kind that the preset has
-
-    def most(self, kernel: str) -> float:
-        """What the kernel can read at most: an ordinary store moves its line twice, but on a CPU
-        that claims lines, or some."""
-        may_claim = self.cpu and self.cpu.get('claims') is not False
-        return self.gbs * ceiling(kernel, NOT_SAID if may_claim else self.stores)
+    stores: str  # the kind that the preset has on it
 
 
 def plan(protocol: Protocol, path: str) -> tuple[list[str], bool]:
@@ -91,8 +85,9 @@ def _unknown(protocol: Protocol, memory: Memory) -> Iterator[str]:
 
 def _asks_for(name: str, gbs: float, memory: Memory) -> Iterator[tuple[str, bool]]:
     """(a sentence, whether it says that no memory does this)."""
-    most, (share, published) = memory.most(name), asked(gbs, memory.gbs, memory.stores)
+    share, *published = asked(gbs, memory.gbs, memory.stores, name)
     yield f'{name} {share}', False
+    most = memory.gbs * ceiling(name, memory.stores)
     if gbs > most:
         why = ''
         if most < memory.gbs:
@@ -101,18 +96,15 @@ def _asks_for(name: str, gbs: float, memory: Memory) -> Iterator[tuple[str, bool
             why = f': ordinary stores move {words[0]} bytes where {name} counts {words[1]}'
             why += '' if memory.cpu else ', unless nodes.cpu is one that claims its lines'
         yield f'NOT POSSIBLE: {name} reaches {most:.4g} GB/s at most{why}', True
-    elif name == 'triad':
-        yield published, False
+    else:
+        yield from ((line, False) for line in published)
 
 
 def _memory(protocol: Protocol) -> Memory:
     """The peak as agreed, else of the CPU, else as its system's file says. Raises MembwError for a
-    CPU or a preset that does not exist, or not there."""
-    system, environ, nodes = (
-        protocol.runs['system'],
-        protocol.runs['preset'],
-        protocol.content['nodes'],
-    )
+    preset that does not exist, or not there."""
+    system, environ = protocol.runs['system'], protocol.runs['preset']
+    nodes = protocol.content['nodes']
     table, file = presets.load(), Path(root(), 'systems', f'{system}.yaml')
     known, where, peaks = {preset: preset for preset in table['presets']}, '', [0.0]
     if system in systems():
@@ -128,15 +120,13 @@ def _memory(protocol: Protocol) -> Memory:
     row = table['presets'][known[environ]]
     stores = 'ordinary' if row['family'] in ORDINARY else NOT_SAID  # others choose by themselves
     stores = 'non-temporal' if 'nontemporal' in row.get('features', ()) else stores
-    cpu = cpu_peak.of_name(nodes['cpu']) if 'cpu' in nodes else {}
-    if 'cpu' in nodes and not cpu:
-        raise MembwError(
-            f"nodes.cpu: '{nodes['cpu']}' is not in systems/facts/cpus.yaml",
-            'leave it out, and give nodes.peak_gbs: channels x MT/s x 8 B / 1000',
-        )
-    sockets = nodes.get('sockets', 1)
-    whole = {'sockets': sockets, 'cores': sockets * cpu.get('cores', 0)}
-    of_cpu = cpu_peak.of_row(cpu, whole).gbs if cpu else 0.0
+    cpu, of_cpu = protocol.cpu, 0.0
+    if cpu:
+        sockets = nodes.get('sockets', 1)
+        whole = {'sockets': sockets, 'cores': sockets * cpu.get('cores', 0)}
+        of_cpu = cpu_peak.of_row(cpu, whole).gbs
+        if stores == 'ordinary' and cpu.get('claims') is not False:
+            stores = 'claimed' if cpu.get('claims') else NOT_SAID  # it claims all lines, or some
     return Memory(nodes.get('peak_gbs') or of_cpu or max(peaks), cpu, stores)
 
 

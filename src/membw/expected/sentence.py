@@ -187,22 +187,22 @@ def span(values: Iterable[float]) -> str:
     return ' to '.join(dict.fromkeys((each[0], each[-1])))
 
 
-def asked(gbs: float, peak_gbs: float, stores: str = NOT_SAID) -> tuple[str, str]:
-    """Of a contract: the share of the peak that it asks for, and what others reach so."""
+def asked(gbs: float, peak_gbs: float, stores: str, kernel: str) -> list[str]:
+    """Of a contract: the share of the peak that it asks for; of Triad what others reach so."""
     part = 100 * gbs / peak_gbs
-    rows = [row for row in published.usable() if row['stores'] == stores]
-    low, high = min(published.shares(rows)), max(published.shares(rows))
-    word = 'within them'
-    if part > high:
-        word = 'above them: nobody published so much'
-    elif part < low:
-        word = f'{BELOW}: a machine that lost {100 * (1 - part / low):.0f} % passes'
-    count = plural(published.machines(rows), 'machine')
     never = ': no memory gives that' if part > 100 else ''
-    return (
-        f'{gbs:g} GB/s is {part:.0f} % of the peak of {peak_gbs:g} GB/s{never}.',
-        f'Published, {named(stores)}, all CPUs: {span((low, high))} % ({count}): {word}.',
-    )
+    lines = [f'{gbs:g} GB/s is {part:.0f} % of the peak of {peak_gbs:g} GB/s{never}.']
+    rows = [row for row in published.usable() if row['stores'] == stores]
+    if kernel == 'triad' and rows:
+        low, high = min(published.shares(rows)), max(published.shares(rows))
+        word = 'within them'
+        if part > high:
+            word = 'above them: nobody published so much'
+        elif part < low:
+            word = f'{BELOW}: a machine that lost {100 * (1 - part / low):.0f} % passes'
+        who = f'{span((low, high))} % ({plural(published.machines(rows), "machine")})'
+        lines.append(f'Published, {named(stores)}, all CPUs: {who}: {word}.')
+    return lines
 
 
 def rates(looks: Facts, *names: str) -> list[float]:

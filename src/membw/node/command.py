@@ -122,7 +122,7 @@ def expected(node: Facts) -> list[str]:
     """What its stream proves by itself, and its share of the peak: no part of the word."""
     from membw.expected import sentence
 
-    own = next((part['record'] for part in node['parts'] if part['record']), {})
+    own: Facts = next((part['record'] for part in node['parts'] if part['record']), {})
     triad = (own.get('metrics') or {}).get('triad')
     if not triad or own['verdict'] == INVALID:
         return []

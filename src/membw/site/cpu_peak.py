@@ -42,15 +42,18 @@ class Peak(NamedTuple):
     is_slice: bool = False  # of a socket of which this node has a few cores
     here: float = 0  # what is populated; 0: not known
     lacks: tuple[str, ...] = ()  # '12 of 16 channels are populated', '2400 of 3200 MT/s'
+    notes: tuple[str, ...] = ()  # '16 modules: their channels are not known'
 
 
 class Modules(NamedTuple):
     """What the firmware says of the memory modules; 0: not known."""
 
-    number: int = 0
+    number: int = 0  # of DDR, on the CPUs' channels
     mts: float = 0  # the slowest, as configured
     rated: float = 0
-    channels: int = 0  # that have a module; only the kernel's driver knows them
+    channels: int = 0  # that have a module
+    sockets: int = 0  # the same
+    apart: int = 0  # other modules: HBM, flash, on a CXL card
 
 
 NONE = Modules()
@@ -114,8 +117,8 @@ def of_node(record: Facts) -> Peak:
         top = top._replace(gbs=given, what=what, is_most=False, is_slice=False)
     limit, (_, mts) = sockets * row.get('channels', 0), memory_of(row, facts, modules)
     lacks = tuple(lacking(modules, limit, sockets, mts or modules.rated))
-    here = populated(modules, limit) * (modules.mts or mts) * BYTES / 1000
-    return top._replace(sockets=sockets, here=here, lacks=lacks)
+    here = populated(modules, limit, sockets) * (modules.mts or mts) * BYTES / 1000
+    return top._replace(sockets=sockets, here=here, lacks=lacks, notes=tuple(notes(modules)))
 
 
 def known_peak(record: Facts) -> tuple[float, str] | None:
@@ -128,21 +131,33 @@ def known_peak(record: Facts) -> tuple[float, str] | None:
 
 def modules_of(facts: Facts) -> Modules:
     """Of a real machine, and of DDR: other memory has other widths."""
-    modules = facts.get('dimms') or []
-    is_virtual = facts.get('dimms_are_virtual') or (facts.get('cpu_id') or {}).get('hypervisor')
-    if is_virtual or any(module.get('type', 'DDR') != 'DDR' for module in modules):
+    every = facts.get('dimms') or []
+    modules = [module for module in every if module.get('type', 'DDR') == 'DDR']
+    if facts.get('dimms_are_virtual') or (facts.get('cpu_id') or {}).get('hypervisor'):
         return NONE
     mts, rated = (
         min((module.get(key) or 0 for module in modules), default=0)
         for key in ('configured_mts', 'rated_mts')
     )
-    return Modules(len(modules), mts, rated, facts.get('memory_channels') or 0)
+    channels, sockets = (facts.get(f'memory_{key}') or 0 for key in ('channels', 'sockets'))
+    apart = len(every) - len(modules)
+    return Modules(len(modules), mts, rated, channels, sockets, apart)
 
 
-def populated(modules: Modules, limit: int) -> int:
-    """Channels, a module each, as far as there are channels."""
-    channels = modules.channels or modules.number
+def populated(modules: Modules, limit: int, sockets: int) -> int:
+    """Channels; where they are not known at most one for each module, on the sockets that have
+    some."""
+    most = limit * (modules.sockets or sockets) // sockets or modules.number
+    channels = modules.channels or min(modules.number, most)
     return min(channels, limit or channels)
+
+
+def notes(modules: Modules) -> Iterator[str]:
+    """What is not known of the modules, or not counted."""
+    if modules.number and not modules.channels:
+        yield f'{plural(modules.number, "module")}: their channels are not known'
+    if modules.number and modules.apart:
+        yield f"{plural(modules.apart, 'module')} not on a CPU's channel, or no DDR: left out"
 
 
 def memory_of(row: Facts, facts: Facts, modules: Modules = NONE) -> tuple[str, float]:
@@ -157,7 +172,7 @@ def memory_of(row: Facts, facts: Facts, modules: Modules = NONE) -> tuple[str, f
 
 def lacking(modules: Modules, limit: int, sockets: int, mts: float) -> Iterator[str]:
     """What is not there of `limit` channels at `mts`."""
-    channels, count = populated(modules, limit), modules.number
+    channels, count = populated(modules, limit, sockets), modules.number
     if channels < limit and channels:
         yield f'{channels} of {limit} {POPULATED}'
     if count % sockets:
@@ -201,7 +216,7 @@ def of_modules(modules: Modules, facts: Facts) -> Peak:
     """Of a CPU that is not known: at most a channel per module."""
     if not modules.mts:
         return Peak(0, unknown(facts), {})
-    count = populated(modules, 0)
+    count = populated(modules, 0, 1)
     what = f'{plural(count, "channel" if modules.channels else "module")} x DDR-{modules.mts:g}'
     return Peak(count * modules.mts * BYTES / 1000, what, {}, is_most=not modules.channels)
 

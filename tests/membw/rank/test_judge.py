@@ -63,7 +63,8 @@ def bound(node, share, day=0.0, side='lower'):
 def lower(metric, rows, factor=0.95, node='n003'):
     for row in rows:
         if row['host'] == node:
-            row['metrics'][metric]['value'] *= factor
+            of = row['metrics'][metric]
+            of |= {name: of[name] * factor for name in ('low', 'value', 'high')}
     return rows
 
 

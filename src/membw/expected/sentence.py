@@ -3,8 +3,8 @@
 import math
 from collections.abc import Iterable
 
-from membw.possible import published
-from membw.possible.published import CLAIMED, FEWEST, MOVED, NOT_SAID, is_claiming, stores_of
+from membw.expected import published
+from membw.expected.published import CLAIMED, FEWEST, MOVED, NOT_SAID, is_claiming, stores_of
 from membw.presets.table import Facts
 from membw.printable import plural
 from membw.site import cpu_peak as peak
@@ -31,6 +31,7 @@ def lines_of(record: Facts, gbs: float, bound: str = '', stores: str = '') -> li
         # what the CPUs could have and have not
         f'{". ".join(["; ".join(top.lacks), *here])}.' if top.lacks else '',
         share(top, gbs, bound, stores),
+        *(f'{note}.' for note in top.notes),
         '' if is_part or top.is_slice or is_too_high else compared(top, gbs, is_bound, stores),
         limit(looks, threads),
         cost(looks),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from membw import tables
 from membw.errors import MembwError, did_you_mean
-from membw.possible import published
+from membw.expected import published
 from membw.printable import printable
 from membw.site.cpu_peak import Facts, facts_of
 from membw.tables import Cell, Column, Table
@@ -61,7 +61,8 @@ def run(args: argparse.Namespace) -> int:
 
 def add_record(path: str | None) -> int:
     """Writes the figure of a record, or says what is against it."""
-    from membw.results.record import BadRecord, evidence
+    from membw.results.record import evidence
+    from membw.strict import Damaged
 
     if not path:
         raise MembwError('no record given', 'membw published add RECORD')
@@ -69,7 +70,7 @@ def add_record(path: str | None) -> int:
         record = published.kept(evidence(Path(path).read_bytes()))
         against = [*published.refusals(record)]
         row = {} if against else published.row_of('', record)
-    except (BadRecord, AttributeError, KeyError, TypeError) as err:
+    except (Damaged, AttributeError, KeyError, TypeError) as err:
         raise MembwError(
             f"'{path}': not one record: {err}", 'give one of results/records'
         ) from err

@@ -199,18 +199,21 @@ static const char *card_forbidden(void)
 
 static void card_die_of_none(void)
 {
+	static const char install[] =
+		"install the card's driver with its OpenCL part: 'clinfo -l' "
+		"lists what there is; '--cpu' measures a CPU";
 	struct card cpus[CARDS_MAX];
 	const char *const forbidden = card_forbidden();
+	unsigned drivers = 0;
 
 	if (forbidden)
 		die("no card: no permission to open '%s'",
 		    "join its group (ls -l), or request the card from the scheduler", forbidden);
+	if (cl.GetPlatformIDs(0, NULL, &drivers) != CL_SUCCESS || !drivers)
+		die("no card: no driver has registered with OpenCL", install);
 	if (card_all(cpus, 1))
-		die("no card: OpenCL has no device but a CPU, '%s'",
-		    "install the card's driver with its OpenCL part; '--cpu' measures the CPU",
-		    cpus[0].name);
-	die("no card: no driver has registered with OpenCL",
-	    "install the card's driver with its OpenCL part; 'clinfo -l' lists what there is");
+		die("no card: OpenCL has no device but a CPU, '%s'", install, cpus[0].name);
+	die("no card: the %u drivers of OpenCL show no device", install, drivers);
 }
 
 void card_open(struct card *card, int index, int cpus)

@@ -33,7 +33,7 @@ struct arrays {
 	size_t element; /* bytes: 8, or 4 where the device has no double */
 	cl_mem of[ARRAYS], sums;
 	cl_kernel begin, kernels[KERNELS][WIDTHS];
-	double cpu_s, wall_s; /* of this process while kernels ran */
+	double cpu_s, wall_s; /* while kernels ran: of other threads than the one that waits */
 };
 
 /* Has the driver compile the kernels; dies of its error. */

@@ -110,7 +110,7 @@ void shapes_write(const struct shapes *shapes)
 {
 	int k;
 
-	json_open("shapes", '{');
+	json_open("launch_shapes", '{');
 	for (k = 0; k < KERNELS; k++) {
 		json_open(kernel_names[k], '{');
 		json_count("local", shapes->of[k].local);

@@ -26,9 +26,10 @@ from membw.report.page import page_of, render
 from membw.report.run import run_of_records
 from membw.results.case import Case, parameters_of
 from membw.results.figure import Figure, Lost
-from membw.results.hostlist import KNOWN, fold, match_expected, write_node_check
+from membw.results.findings import reported
+from membw.results.hostlist import fold, match_expected, write_node_check
 from membw.results.table import Table, read_table
-from membw.results.verdict import MISSING, PASS
+from membw.results.verdict import GOOD, KNOWN, MISSING, PASS
 from membw.run.quick import chosen
 from membw.run.session import environs_of, partitions_of
 from membw.site.slurm import NoAnswer, cluster_of, query
@@ -162,7 +163,9 @@ def advance(folder: Path, args: argparse.Namespace, queue: Queue) -> tuple[bool,
     for node in why:
         when = last.get(host.get(node, node))
         why[node] += f'; last measured in the night {night_of(when)}' if when else ''
-    ranking.nodes += [Node(node, MISSING, how) for node, how in why.items()]
+    drained = {node for node, of in queue.nodes.items() if of.is_old}  # no alarm
+    words = ((node, KNOWN if node in drained else MISSING) for node in why)
+    ranking.nodes += [Node(node, word, reported(why[node], 'absent')) for node, word in words]
     bad = sorted(node for node in ranking.nodes if node.verdict != PASS)
     lost = {x.node for x in table.lost} - {f.node for f in table.figures}
     number = len(host) - len(refused) + len(why.keys() - host)
@@ -181,7 +184,7 @@ def advance(folder: Path, args: argparse.Namespace, queue: Queue) -> tuple[bool,
     print('\n'.join(['; '.join(parts), *([] if queue.jobs else lines)]), flush=True)
     if not args.dry_run:
         write(args.output, ranking, table, [host[n] for n in host if n not in refused])
-    wrong = [node for node in bad if not node.reason.startswith(KNOWN)]
+    wrong = [node for node in bad if node.verdict not in GOOD]
     is_lacking = any(node.verdict == MISSING for node in wrong)
     return not queue.jobs, 2 if is_lacking else 1 if wrong or ranking.problems else 0
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from membw.printable import printable
-from membw.results.hostlist import KNOWN, expected_nodes
+from membw.results.hostlist import expected_nodes
 from membw.site import slurm
 
 NICE = 10_000  # behind all users
@@ -26,6 +26,7 @@ class Node(NamedTuple):
     state: str
     kind: str  # features, CPUs, memory: one kind is refused as a whole
     why: str  # "drained since TIME: 'DIMM A3'" where it takes no job, else ''
+    is_old: bool  # for so long that it is no alarm
 
 
 class Queue:
@@ -72,9 +73,8 @@ class Queue:
         rows = [row.split('|', 5) for row in self.ask(*words, '-o', '%P|%N|%T|%f %c %m|%H|%E')]
         for queue, name, state, kind, since, why in (row for row in rows if len(row) == 6):
             if (where or queue.endswith('*')) and name not in left_out:
-                old = f'{KNOWN}: ' if is_old(since) else ''
-                why = f"{old}{state} since {since}: '{printable(why)}'" if name in out else ''
-                found[name] = Node(state, kind, why)
+                why = f"{state} since {since}: '{printable(why)}'" if name in out else ''
+                found[name] = Node(state, kind, why, bool(why) and is_old(since))
         return found
 
     def queue_of_job(self) -> str:

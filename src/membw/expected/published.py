@@ -9,7 +9,7 @@ from typing import Any
 from membw.checkout import root
 from membw.presets.table import Facts
 from membw.results.record import evidence
-from membw.results.verdict import TOO_GOOD
+from membw.results.too_good import is_too_good
 from membw.site import cpu_peak as peak
 
 USED = ('reference', 'range')  # no floors, no figure with a warning
@@ -117,7 +117,7 @@ def refusals(record: Facts) -> Iterator[str]:
     kernels = record.get('kernels_set') or 'standard', record['element_bytes']
     residency = record.get('residency') or {}
     known = residency.get('known', 'unknown')
-    largest = (1 + TOO_GOOD) * (residency.get('largest_triad_gbs') or 0)
+    largest = residency.get('largest_triad_gbs')
     is_whole = record.get('ranks', 1) == 1 and record['threads'] >= (facts.get('cores') or 1)
     for one in [*record['reasons'], *record['warnings']]:
         if one['reason'] != 'cache-size':  # the larger is taken, and the arrays are proven
@@ -129,7 +129,10 @@ def refusals(record: Facts) -> Iterator[str]:
         (busy is None or busy > DISTURBED, 'other processes used the CPUs'),
         (triad.get('bound') or triad.get('low') is None, 'Triad has no interval'),
         (known != 'proven', f"arrays in memory: '{known}', where 'proven' is wanted"),
-        (triad['value'] > largest, 'Triad is above that of the largest arrays that were tried'),
+        (
+            not largest or is_too_good(triad['value'] / largest),
+            'Triad is above that of the largest arrays that were tried',
+        ),
         (size_of(record) < LEAST, f'an array is {size_of(record):.1f} caches, 2 are wanted: -n'),
         (stores_of(record) == NOT_SAID, 'its stores are not known: measure by membw run'),
         (build.get('unknown') or not build.get('code_sha256'), 'its build is not known'),

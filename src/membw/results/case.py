@@ -87,6 +87,10 @@ class Case(NamedTuple):
     def setting(self) -> 'Case':
         return key_of(self, SETTING)
 
+    @property
+    def is_of_unknown_build(self) -> bool:
+        return self.build[: len(UNKNOWN)] == UNKNOWN
+
     def at(self, node: str) -> 'Case':
         return self._replace(node=node)
 

@@ -86,7 +86,7 @@ def of_run(run: list[Line], lacking: str) -> tuple[list[Figure], list[Lost]]:
         return [figure_of(of, name, row, first) for name, row in first.measured.items()], lost
     of.setting = of.setting._replace(ranks=str(len(run)))
     worst = min(every, key=lambda one: (INVALID, UNDECIDED, VALID).index(one.verdict))
-    of.verdict, of.reasons = worst.verdict, worst.reasons
+    of.verdict, of.findings = worst.verdict, worst.findings
     of.allowed = next(filter(None, (one.allowed for one in every)), '')
     ranks = [{n: figure_of(of, n, m, r.record) for n, m in r.record.measured.items()} for r in run]
     names = [name for name in ranks[0] if all(name in rank for rank in ranks)]

@@ -129,7 +129,7 @@ REPORT = '"$MEMBW_ROOT/results/reports/run-$$.json"'
 CUT = f'head -c 100 "$MEMBW_ROOT/made/reports/run.json" >{REPORT}'
 NO_MODULE = "not now: gcc-o2 needs module 'gcc/12': not available here"
 OUT = "n004 MISSING drained since 2026-05-27T09:12:00: 'DIMM A3'"
-KNOWN = 'n004 MISSING known to be missing: drained since 2026-05-01T09:12:00'
+KNOWN = 'n004 KNOWN drained since 2026-05-01T09:12:00'
 AWAY = "echo 'membw: Slurm: slurm_load_node: Socket timed out'; exit 2"
 # what is planted, subject, status, a word of JUnit, of the node-check file
 NIGHTS = [
@@ -167,7 +167,7 @@ def test_a_night_says_what_is_missing(place, plant, subject, status, junit, node
         assert any(name in case and text in said for case, said in done.junit.items()), done.junit
     assert bool(done.junit) == (status > 0)
     assert (node or '') in done.nodecheck
-    named = 'MISSING, drained for 14 days and more: n004' if node == KNOWN else node
+    named = 'KNOWN, drained for 14 days and more: n004' if node == KNOWN else node
     assert not node or 'PASS' in node or named in done.mail
 
 

@@ -2,14 +2,14 @@
  * lying_opencl: a libOpenCL.so.1 for tests.  It passes each call on to the real one, and lies as
  * $LIE says, words with commas.
  *
- *	gpu      each device says that it is a GPU
- *	gone     there is no driver               hidden   its devices may not be seen
- *	taken    the device is not available      busy     half of its memory is not free
- *	single   it has no double precision       lost     it fails after 30 waits
- *	nothing  each kernel has no elements      flip     a bit of an element flips after 30
- * launches fast     its clock counts twice the time  late     its clock counts half the time slow
- *    device 1 takes twice as long     named    device N is named "NVIDIA H200", has a UUID and is
- * at PCI address 0000:0N:00.0
+ * gpu: each device says that it is a GPU.
+ * gone: there is no driver.  hidden: its devices may not be seen.
+ * taken: the device is not available.  busy: half of its memory is not free.
+ * single: it has no double precision.  lost: it fails after 30 waits.
+ * nothing: each kernel has no elements.  flip: a bit of an element flips after 40 launches.
+ * fast: its clock counts twice the time.  late: its clock counts half the time.
+ * slow: device 1 takes twice as long.
+ * named: device N is "NVIDIA H200", has a UUID and is at PCI address 0000:0N+1:00.0.
  *
  * $KERNEL, "old=>new": the driver compiles another text.
  */

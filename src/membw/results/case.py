@@ -22,6 +22,7 @@ from membw.results.record import REFRAME, Record
 
 Parameters = tuple[tuple[str, str], ...]  # (name, value), by name
 UNKNOWN = 'unknown'  # of a build
+CARD = 'card'  # the parameter that is the number of a card on its node
 ROW, SERIES, SETTING = 'row', 'series', 'setting'
 EVERY = ROW, SERIES, SETTING
 HASH = re.compile(r' /[0-9a-f]{8}\b.*')  # behind a name, as `reframe -l` lists it
@@ -38,7 +39,7 @@ BELONGS = {
         (
             'program', 'language', 'kernels_set', 'element_bytes', 'mode', 'precision', 'ranks',
             'threads', 'array_size', 'ntimes', 'wait_policy', 'pages', 'shapes', 'cpu_model',
-            'build',
+            'card_model', 'build',
         ),
         (SERIES, SETTING),
     ),
@@ -71,6 +72,7 @@ class Case(NamedTuple):
     pages: str = ''
     shapes: str = ''
     cpu_model: str = ''
+    card_model: str = ''  # of a GPU that was measured
     build: str = ''  # its code, or that it is not known; where there is no preset
     compiler: str = ''
     flags: str = ''
@@ -181,7 +183,9 @@ def setting_of(record: Record, place: str) -> Case:
     """Its setting. Without a preset the code stands for the build; where neither is known, `place`
     does: such a record is compared with no other."""
     case, build = record.case, record.build
-    parameters = parameters_of(case.parameters)
+    parameters, card = parameters_of(case.parameters), record.device
+    if card:
+        parameters = mapping({**dict(parameters), CARD: str(card.index)}.items())
     preset = case.environ or build.preset
     is_known = preset or record.program == REFRAME  # by its name
     code = '' if is_known else case.code_sha256 or build.code_sha256 or f'{UNKNOWN}, {place}'
@@ -190,6 +194,7 @@ def setting_of(record: Record, place: str) -> Case:
         case.pinning, '', *_own(record), '', record.threads,
         record.array_size if record.array_size_from == 'option' else None, record.ntimes or None,
         record.runtime and record.runtime.wait_policy, provenance.requested_pages(record),
-        provenance.shapes(record), record.facts.cpu_model, code, build.compiler, build.flags,
+        provenance.shapes(record), record.facts.cpu_model, card and card.name, code,
+        build.compiler, build.flags,
     )  # fmt: skip
     return _shared(values)

@@ -12,7 +12,7 @@ from membw.grouped import grouped
 from membw.moments import utc
 from membw.printable import amount, printable
 from membw.results.figure import Figure, Lost, Measurement
-from membw.results.hostlist import match_expected
+from membw.results.node_names import match_expected
 from membw.results.record import REFRAME, seconds_of
 from membw.results.table import Table
 

@@ -38,11 +38,12 @@ BELONGS = {
     **dict.fromkeys(
         (
             'program', 'language', 'kernels_set', 'element_bytes', 'mode', 'precision', 'ranks',
-            'threads', 'array_size', 'ntimes', 'wait_policy', 'pages', 'shapes', 'cpu_model',
-            'card_model', 'build',
+            'threads', 'array_size', 'ntimes', 'wait_policy', 'pages', 'shapes', 'build',
         ),
         (SERIES, SETTING),
     ),
+    'cpu_model': (SETTING,),  # a node's history goes on, and says what changed
+    'card_model': (SETTING,),
     'compiler': (SETTING,),
     'flags': (SETTING,),
 }  # fmt: skip
@@ -71,9 +72,9 @@ class Case(NamedTuple):
     wait_policy: str = ''
     pages: str = ''
     shapes: str = ''
+    build: str = ''  # its code, or that it is not known; where there is no preset
     cpu_model: str = ''
     card_model: str = ''  # of a GPU that was measured
-    build: str = ''  # its code, or that it is not known; where there is no preset
     compiler: str = ''
     flags: str = ''
 
@@ -113,10 +114,13 @@ class Case(NamedTuple):
         return ' '.join(filter(None, words))
 
     @property
+    def texts(self) -> dict[str, str]:
+        return self._asdict() | {'parameters': self.more}
+
+    @property
     def text(self) -> str:
         """'system=thin test=stream ...'."""
-        known = self._replace(parameters=self.more)._asdict()  # type: ignore[arg-type]
-        return named((name, value) for name, value in known.items() if value)
+        return named((name, value) for name, value in self.texts.items() if value)
 
     def as_dict(self) -> dict[str, object]:
         """For JSON: what is known, the parameters as an object."""
@@ -194,7 +198,7 @@ def setting_of(record: Record, place: str) -> Case:
         case.pinning, '', *_own(record), '', record.threads,
         record.array_size if record.array_size_from == 'option' else None, record.ntimes or None,
         record.runtime and record.runtime.wait_policy, provenance.requested_pages(record),
-        provenance.shapes(record), record.facts.cpu_model, card and card.name, code,
+        provenance.shapes(record), code, record.facts.cpu_model, card and card.name,
         build.compiler, build.flags,
     )  # fmt: skip
     return _shared(values)

@@ -48,7 +48,7 @@ FIELDS += [
     ('perfvalues', dict[str, Figure] | None, None),
 ]
 TestCase: Any = msgspec.defstruct('TestCase', FIELDS)
-Run: Any = msgspec.defstruct('Run', [('testcases', list[TestCase])])
+Run: Any = msgspec.defstruct('Run', [('testcases', list[dict])])
 Session: Any = msgspec.defstruct('Session', [(name, Number, None) for name in TIMES])
 Report: Any = msgspec.defstruct('Report', [('session_info', Session), ('runs', list[Run])])
 
@@ -85,13 +85,22 @@ def load(path: str) -> dict:
     return report
 
 
+def parsed(text: bytes | str) -> dict:
+    """The report that a file, or a session of the results database, has; its cases are any.
+    ValueError, RecursionError: it is not as ReFrame writes it."""
+    report = json.loads(text)
+    msgspec.convert(report, Report)
+    return report
+
+
 def read_report(path: str) -> dict:
     """With all that it has; MembwError names the place of what is not as ReFrame writes it."""
     place = ''
     try:
-        report = json.loads(read_text(path))
-        msgspec.convert(report, Report)
+        report = parsed(read_text(path))
         for case in cases_of(report):
+            place = f'{case.get("name")!a}: '
+            msgspec.convert(case, TestCase)
             for name in INNER:
                 place = f'{name} of {case["name"]!a}: '
                 inner(case, name)

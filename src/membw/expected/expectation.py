@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from membw.errors import MembwError, did_you_mean
 from membw.expected import published
 from membw.expected.proof import ceiling
-from membw.expected.sentence import hidden, is_open
+from membw.expected.sentence import hidden
 from membw.presets.table import Facts
 from membw.printable import plural
 from membw.site import cpu_peak as peak
@@ -96,7 +96,7 @@ def costs(top: peak.Peak, facts: Facts) -> Iterator[str]:
         f'A channel without a module takes {top.carries:.4g} GB/s, {part:.2g} % of the peak; '
         'a slower one its part of that.'
     )
-    if top.channels > 1 and not is_open({'facts': facts}, top):
+    if top.channels > 1 and not peak.may_be_faster({'facts': facts}, top):
         least, every = (top.channels - 1) * top.carries, plural(top.channels, 'channel')
         yield (
             f'More than {least:.4g} GB/s moved prove all {every}; '

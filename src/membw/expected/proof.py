@@ -126,15 +126,15 @@ def by_domain(record: Facts, top: Peak, every: list[Moved]) -> Iterator[Proof]:
     facts, read = record.get('facts') or {}, [m for m in every if m.kernel == 'read']
     domains = ((record.get('looks') or {}).get('domains') or {}).values()
     seen, count = facts.get('cpu_id') or {}, len(domains)
-    numa = [[*map(int, d['distances'].split())] for d in (facts.get('numa') or {}).values()]
-    is_apart = numa and all(row.count(10) == 1 for row in numa)
+    numa = [(d.get('distances') or '').split() for d in (facts.get('numa') or {}).values()]
+    is_apart = numa and all(row.count('10') == 1 for row in numa)
     is_own = count == top.sockets or seen.get('vendor') == 'GenuineIntel'
     if count < 2 or not (read and is_apart and is_own) or seen.get('hypervisor'):
         return
-    if top.channels % count or any(domain['is_bound'] for domain in domains):
+    if top.channels % count or any(domain.get('is_bound', True) for domain in domains):
         return
     share = read[0].least / read[0].counted
-    gbs = share * min(domain['gbs'] for domain in domains)
+    gbs = share * min(domain.get('gbs') or 0 for domain in domains)
     each = needed(gbs, top.carries)
     why = f'each of its {count} NUMA domains reads {gbs:.4g} GB/s of memory or more'
     yield Proof(each * count, top.channels, why + _less(each, top.carries))

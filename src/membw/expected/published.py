@@ -185,7 +185,8 @@ def refusals(record: Facts) -> Iterator[str]:
 def _of_memory(top: peak.Peak, gbs: float, record: Facts) -> Iterator[str]:
     """Of a whole machine, with all that its CPUs should have."""
     if not top.row or top.only_if:
-        yield f'its CPU is not known: {top.what}'
+        hidden = 'a hypervisor hides its name'
+        yield f'its CPU is not known: {hidden if top.only_if else top.what}'
     elif not top.gbs or top.is_slice:
         yield f'its peak is not known: {top.what}'
     elif not top.here:

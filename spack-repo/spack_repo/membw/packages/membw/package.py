@@ -19,6 +19,7 @@ PROGRAMS = {
     "nbody": (f"--threads 1 --bodies 256 --rounds 6 {TINY}", ["Verdict: VALID"]),
     "overheads": (f"--threads 1 --constructs parallel --pairs 6 {TINY}", ["Verdict: VALID"]),
     "pingpong": ("--seconds 0.01 --allow disturbed,unstable", ["Verdict: VALID"]),
+    "device": ("--help", ["--no-transfers"]),
     "dgemm": (f"-n 200 -t 1 {TINY},threads-idle,forced-kernels", ["Verdict: VALID"]),
 }
 

@@ -112,8 +112,10 @@ class whole_cluster(measurement):
         try:
             slurm_nodes.wait_for_session(job, self.say)
             self.before = slurm_nodes.candidates(job)
-            limit = min(len(self.before), self.max_nodes or len(self.before))
-            count, self.refused = slurm_nodes.most(job, self.least_nodes, limit)
+            awake = len(slurm_nodes.without_powered_down(job, self.before))
+            limit = min(awake, self.max_nodes or awake)
+            least = self.least_nodes
+            count, self.refused = slurm_nodes.most(job, least, limit) if limit else (0, '')
         except slurm.NoAnswer as err:
             self.not_now(str(err))
         if not count:

@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import math
 import os
@@ -166,6 +167,8 @@ def run_program(tmp_path):
         record = json.loads(text) if text else None
         if record and record['metrics']:  # where nothing was measured nobody reads it
             check(record)
+            before, _, end = text.rpartition(', "sha256": "')
+            assert end == f'{hashlib.sha256(before.encode()).hexdigest()}"}}\n'
         return done.returncode, done.stdout + done.stderr, record
 
     return run

@@ -4,7 +4,6 @@ import json
 import math
 import os
 import pathlib
-import re
 import shutil
 import time
 from collections.abc import Callable, Iterable
@@ -27,7 +26,9 @@ from membw.presets import code_sha256, sha256
 from membw.presets.sources import commit
 from membw.printable import at_most
 from membw.results import archive, ledger
+from membw.results.case import mapping, of_display_name
 from membw.results.ledger import Missing
+from membw.results.record import sealed
 from membw.results.table import read_table
 from membw.results.verdict import DIED, INVALID, MISSING, PASS, UNDECIDED, missed, of_figure
 from membw.site.topology import is_local
@@ -308,7 +309,7 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         missing = [vars(one) for one in self.missing]
         more = {**self.further, **({'missing': missing} if missing else {})}
         self.records = [{**one, **more} for one in records]
-        write_whole(self.record, ''.join(json.dumps(one) + '\n' for one in self.records))
+        write_whole(self.record, ''.join(map(sealed, self.records)))
 
     def note_cases(self, of_record: Callable[[dict], tuple[str, list[str]]]) -> None:
         """Writes `case` into each record; `of_record` gives a record's (verdict, reasons) as the
@@ -341,7 +342,7 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
             'scheduler': self.current_partition.scheduler.registered_name,
             'environ': self.current_environ.name,
             'pinning': getattr(self, 'pinning', ''),
-            'parameters': self.other_parameters(),
+            'parameters': dict(mapping(of_display_name(self.display_name).pairs.items())),
             'references': references.tuples(self),
             'reference_expired': references.last_day(self),
             'known_issues': references.known_issues(self),
@@ -351,12 +352,6 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
             'session': SESSION,
             'peak_source': self.current_partition.extras.get('peak_source', ''),
         }
-
-    def other_parameters(self) -> str:
-        """'%affinity=close ...': what tells the cases of a test apart, but the pinning."""
-        words = re.split(r'\s(?=%)', self.display_name)[1:]
-        not_these = '%pinning=', '%round=', '%.', '%$'
-        return ' '.join(word for word in words if not word.startswith(not_these))
 
     def program_name(self) -> str:
         return self.binary.program if hasattr(self, 'binary') else type(self).__name__

@@ -1,6 +1,7 @@
 #include "record.h"
 
 #include "build/build.h"
+#include "build/sha256.h"
 #include "evidence/interference.h"
 #include "evidence/threads.h"
 #include "job/ranks.h"
@@ -53,10 +54,8 @@ static void record_peak(const struct program *program)
 	json_close('}');
 }
 
-static void record_line(FILE *out, const struct program *program, const void *data)
+static void record_facts(const struct program *program, const void *data)
 {
-	json_begin(out);
-	json_open(NULL, '{');
 	record_identity(program);
 	metrics_write();
 	json_text("headline", metrics_headline(program->headline));
@@ -68,8 +67,18 @@ static void record_line(FILE *out, const struct program *program, const void *da
 	interference_write();
 	facts_write();
 	build_write();
-	json_close('}');
-	putc('\n', out);
+}
+
+/* The last key: the checksum of every byte before it. */
+static void record_seal(const char *text, size_t size)
+{
+	struct sha256 sum;
+	char hex[SHA256_TEXT];
+
+	sha256_begin(&sum);
+	sha256_add(&sum, text, size);
+	sha256_end(&sum, hex);
+	json_text("sha256", hex);
 }
 
 char *record_text(const struct program *program, const void *data, size_t *size)
@@ -79,7 +88,13 @@ char *record_text(const struct program *program, const void *data, size_t *size)
 
 	if (!out)
 		return NULL;
-	record_line(out, program, data);
+	json_begin(out);
+	json_open(NULL, '{');
+	record_facts(program, data);
+	if (fflush(out) == 0) /* else text is not known */
+		record_seal(text, *size);
+	json_close('}');
+	putc('\n', out);
 	fclose(out);
 	return text;
 }

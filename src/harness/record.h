@@ -1,6 +1,7 @@
 /*
  * record: a run as one JSON object on one line; record.schema.json describes what all programs
- * have in common.
+ * have in common.  Its last key is the checksum of all before it: a record that was damaged, or
+ * changed by hand, is seen.  It is no lock: who changes a record can compute another one.
  */
 #pragma once
 

@@ -40,7 +40,10 @@ COMMANDS = {
     'nightly': ('nightly.command', 'one night: run, campaign, history, report'),
     'accept': ('accept.command', 'accept or refuse a machine by a signed protocol'),
     'export': ('export.command', 'figures for Prometheus, a spreadsheet, a script'),
-    'published': ('possible.command', 'what other machines reach, with conditions and source'),
+    'published': (
+        'expected.published_command',
+        'what others measured, with conditions and source',
+    ),
     'checks': ('shell', 'print the folder of the checks, for reframe -c'),
     'env': ('shell', 'print the settings for reframe: eval "$(membw env)"'),
 }
@@ -93,7 +96,7 @@ def as_meant(argv: list[str]) -> list[str]:
     if word.startswith('-'):
         what, known = 'option', ['-h', '--help', '--version']
     if word in known:
-        return argv
+        return argv or [word]
     if what == 'command' and Path(root(), 'reframe-checks', f'{word}.py').is_file():
         raise MembwError(f"'{word}' is a test", f'membw run -n {word}')
     raise MembwError(f"unknown {what} '{word}'", did_you_mean(word, known))

@@ -333,7 +333,7 @@ def test_the_record_alone_says_which_case_it_is_of_and_what_it_was_built_with(lo
     case, made = record['case'], record['codegen']
     where = [case[name] for name in ('test', 'system', 'partition', 'environ', 'pinning')]
     assert where == ['stream', 'local', 'default', 'gcc-o2', 'omp']
-    assert (case['verdict'], case['reasons'], case['parameters']) == ('VALID', [], '')
+    assert (case['verdict'], case['reasons'], case['parameters']) == ('VALID', [], {})
     assert case['references'] == {} and case['built_with'] == 'make' and case['session']
     assert case['compile_line'].startswith('gcc -O2 -fopenmp -mcmodel=medium ')
     # and what the compiler made of it

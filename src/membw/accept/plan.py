@@ -19,8 +19,8 @@ from membw.accept.protocol import Protocol
 from membw.accept.rule import place
 from membw.checkout import root, systems
 from membw.errors import MembwError, did_you_mean
-from membw.possible.published import NOT_SAID
-from membw.possible.sentence import asked
+from membw.expected.published import NOT_SAID
+from membw.expected.sentence import asked
 from membw.printable import plural
 from membw.results.record import HIGHER
 from membw.site.peak import completed, placed

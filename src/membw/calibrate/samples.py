@@ -19,7 +19,6 @@ from membw.results import provenance
 from membw.results.figure import Figure, Measurement
 from membw.results.hostlist import fold
 from membw.results.record import REFRAME
-from membw.results.reframe import parameters_of
 from membw.results.table import Table
 from membw.site.cpu_peak import cpu_of
 
@@ -64,7 +63,7 @@ def select(
         is_case = all(named) or figure.setting.program == REFRAME  # which has no pinning
         fits = is_case and all(w in (None, n) for w, n in zip(wanted, named, strict=True))
         if fits and (figure.system, figure.benchmark) == (system, test) and figure.time >= since:
-            own = parameters_of(figure.parameters)
+            own = dict(figure.parameters)
             key = f'{system}:{figure.partition}', *named[1:], *own.values()
             groups[key, tuple(own)].append(figure)
     return [_samples(table, *group, figures) for group, figures in sorted(groups.items())]

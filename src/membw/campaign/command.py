@@ -24,6 +24,7 @@ from membw.rank.judge import AGAIN, CONTROLS
 from membw.rank.ranking import Node, Ranking, rank_table
 from membw.report.page import page_of, render
 from membw.report.run import run_of_records
+from membw.results.case import Case, parameters_of
 from membw.results.figure import Figure, Lost
 from membw.results.hostlist import KNOWN, fold, match_expected, write_node_check
 from membw.results.table import Table, read_table
@@ -206,13 +207,12 @@ def to_measure_again(ranking: Ranking, have: Counter[str], more_come: bool) -> l
 def measured(folder: Path, since: float) -> Table:
     """Of the records of the job's test case since then: one measurement of the fleet."""
     case = json.loads((folder / job.FILE).read_text())['case']
-    key = (
-        *(case[x] for x in ('system', 'partition', 'test', 'parameters', 'environ', 'pinning')),
-    )
+    own = {name: case[name] for name in ('system', 'partition', 'test', 'pinning')}
+    key = Case(**own, parameters=parameters_of(case['parameters']), preset=case['environ'])
     files = Path(root(), 'results', 'records').glob(f'{case["test"]}-*.json*')
     table = read_table(sorted(str(file) for file in files if file.stat().st_mtime >= since))
-    table.figures = [f for f in table.figures if f.setting.series == key]
-    table.lost = [x for x in table.lost if x.setting.series == key]
+    table.figures = [f for f in table.figures if f.setting.row == key]
+    table.lost = [x for x in table.lost if x.setting.row == key]
     judge_since(table, since)
     return table
 

@@ -19,6 +19,7 @@ from membw.errors import MembwError
 from membw.files import write_whole
 from membw.moments import utc
 from membw.results import archive, ledger
+from membw.results.record import sealed
 
 FILE = 'job.json'  # that of results/jobs, and what a record of it says
 
@@ -59,7 +60,7 @@ def gather(home: Path, running: dict[str, str], states: dict[str, str]) -> None:
         if made:
             words = (job['case'][name] for name in ('system', 'partition', 'environ'))
             path = archive.record_path(results, job['test'], *words, folders[0].name)
-            write_whole(path, ''.join(json.dumps(one) + '\n' for one in made))
+            write_whole(path, ''.join(map(sealed, made)))
             archive.keep_job(results, path.stem, kept.parent, job)
         for folder in folders:
             shutil.rmtree(folder)

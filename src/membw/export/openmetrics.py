@@ -6,7 +6,7 @@ Samples have no time stamps: node_exporter's textfile collector refuses them.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from membw.export.rows import NAMES, Unmeasured, Words, key_of, row_of
+from membw.export.rows import NAMES, Unmeasured, Words, row_of
 from membw.grouped import grouped
 from membw.printable import printable
 from membw.results.figure import Figure
@@ -41,14 +41,14 @@ def as_text(
 ) -> str:
     """The newest figure of each series, and what was not measured since; `figures` are in order of
     time. A verdict is of all figures, shown or not."""
-    newest = {key_of(f) + (f.node, f.metric): f for f in figures}
+    newest = {(f.of.row, f.metric): f for f in figures}
     rows: list[Mapping[str, object]] = [row_of(figure, words) for figure in newest.values()]
     pairs = zip(newest.values(), rows, strict=True)
     every = [sample for f, row in pairs if shown(f) for sample in _samples(f, row)]
     # one series per node and test, that does not end where a reason has other words
     words_of = [(_place(row), str(row['verdict'])) for row in [*rows, *unmeasured]]
     for place, verdicts in grouped(words_of).items():
-        labels = dict(zip((*NAMES, 'node'), place, strict=True), verdict=worst(verdicts))
+        labels = dict(zip(NAMES, place, strict=True), verdict=worst(verdicts))
         every.append(('membw_verdict', '', VERDICT, labels, 1.0))
     lines = []
     for (name, unit, about), samples in sorted(grouped((s[:3], s[3:]) for s in every).items()):
@@ -60,11 +60,11 @@ def as_text(
 
 
 def _place(row: Mapping[str, object]) -> tuple[str, ...]:
-    return tuple(str(row.get(name, '')) for name in (*NAMES, 'node'))
+    return tuple(str(row.get(name, '')) for name in NAMES)
 
 
 def _samples(figure: Figure, row: Mapping[str, object]) -> Iterator[Sample]:
-    labels = {name: row[name] for name in (*NAMES, 'node', 'metric', 'better')}
+    labels = {name: row[name] for name in (*NAMES, 'metric', 'better')}
     when = 'membw_measured_timestamp_seconds', 'seconds', 'when it was measured'
     yield *when, labels, figure.time
     as_name = re.sub(r'\W+', '_', figure.unit.replace('/', '_per_')).strip('_').lower()

@@ -6,7 +6,6 @@ of the page: of the figure, or of its node beside its peers, whichever is worse.
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import attrgetter
 from pathlib import Path
 
 from membw.errors import MembwError
@@ -14,6 +13,7 @@ from membw.moments import utc
 from membw.rank.judge import NodeVerdict
 from membw.rank.ranking import Ranking
 from membw.results import reframe
+from membw.results.case import Case
 from membw.results.figure import Figure, Lost
 from membw.results.table import Table
 from membw.results.verdict import INVALID, MISSING, NO_FIGURE, missed, of_figure, worst
@@ -22,17 +22,16 @@ COLUMNS = (
     'time test parameters system partition preset pinning node verdict metric value lower_bound '
     'unit better low high reference ratio reason'
 ).split()
-NAMES = ('test', 'parameters', 'system', 'partition', 'preset', 'pinning')
-OF_FIGURE = (
-    'parameters', 'system', 'partition', 'preset', 'pinning', 'node', 'metric', 'unit', 'better',
-    'reference',
-)  # fmt: skip
+NAMES = ('test', 'parameters', 'system', 'partition', 'preset', 'pinning', 'node')  # of a row
+OF_FIGURE = 'metric', 'unit', 'better', 'reference'
 # what begins so is a formula to a spreadsheet
 FORMULA = ('=', '+', '-', '@')
-# the same of a Figure, or of a Lost
-key_of = attrgetter('benchmark', *NAMES[1:])
 Words = Callable[[Figure], NodeVerdict | None]  # of its node beside its peers
 Unmeasured = Sequence[Mapping[str, str]]  # rows of what has no figure
+
+
+def columns_of(row: Case) -> dict[str, str]:
+    return {name: row.more if name == 'parameters' else getattr(row, name) for name in NAMES}
 
 
 def words_of(ranking: Ranking) -> Words:
@@ -54,8 +53,8 @@ def row_of(figure: Figure, words: Words) -> dict[str, object]:
     if beside and worst([beside.verdict, verdict]) != verdict:
         verdict, reason = beside.verdict, beside.reason
     row = {name: getattr(f, name) for name in OF_FIGURE} | {
+        **columns_of(f.of.row),
         'time': utc(f.time),
-        'test': f.benchmark,
         'verdict': verdict,
         'value': f.value if is_known and not f.is_bound else None,
         'lower_bound': f.value if is_known and f.sign == '≥ ' else None,
@@ -79,10 +78,9 @@ def as_csv(figures: Sequence[Figure], unmeasured: Unmeasured, words: Words) -> s
 
 
 def of_records(lost: Iterable[Lost]) -> list[dict[str, str]]:
-    """A row per launch that is missing: NAMES, node, time, verdict and reason."""
+    """A row per launch that is missing: NAMES, time, verdict and reason."""
     return [
-        dict(zip(NAMES, key_of(one), strict=True))
-        | {'time': utc(one.time), 'node': one.node, 'verdict': one.word, 'reason': one.text}
+        columns_of(one.of.row) | {'time': utc(one.time), 'verdict': one.word, 'reason': one.text}
         for one in lost
     ]
 
@@ -110,28 +108,20 @@ def of_reports(folders: Sequence[str], problems: list[str]) -> list[dict[str, st
         for case in filter(reframe.is_row, cases):
             word, reason = reframe.outcome(case, builds)
             if word in NO_FIGURE and not case.get('record') and not reframe.is_dry(case):
-                key = _key(case)
+                row = reframe.case_of(case)
                 own = {'time': began, 'verdict': word, 'reason': reason}
-                rows[file, key] = dict(zip(NAMES, key, strict=True)) | own
+                rows[file, row] = columns_of(row) | own
     return list(rows.values())
 
 
 def newest(rows: Sequence[dict[str, str]], figures: Sequence[Figure]) -> list[dict[str, str]]:
     """The last row of each case and node, where no run has measured it since; of a report's case
     the node is not known."""
-    last = {(*(row[name] for name in NAMES), row.get('node', '')): row for row in rows}
+    last = {tuple(row.get(name, '') for name in NAMES): row for row in rows}
     for f in figures:
         for node in (f.node, ''):
-            key = (*key_of(f), node)
+            key = tuple(columns_of(f.of.row.at(node)).values())
             # a report has the begin of its run, a record the end: of that it is not since
             if key in last and (utc(f.time), not node) > (last[key]['time'], False):
                 del last[key]
     return list(last.values())
-
-
-def _key(case: dict) -> tuple[str, ...]:
-    named = reframe.parameters(case)
-    pinning = named.pop('pinning', '')
-    parameters = ' '.join(f'{name}={value}' for name, value in named.items())
-    where = case.get('system') or '', case.get('partition') or ''
-    return reframe.test_of(case), parameters, *where, case.get('environ') or '', pinning

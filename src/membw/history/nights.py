@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from membw.results import provenance
+from membw.results.case import Case
 from membw.results.figure import Figure, Measurement, figure_of
 from membw.results.record import RATES, VALID, Metric
-from membw.results.setting import Setting
 from membw.results.site_tests import Wanted
 from membw.results.table import Table, read_table
 
@@ -54,8 +54,8 @@ class Nights:
         self.provenances: list[dict[str, str]] = []  # by number
         self.kept: list[object] = []  # so that nothing else gets an id that a key of builds has
         self.samples: dict[str, str] = {}  # night: the fact that changed then on many nodes
-        self.runs: dict[Setting, _Runs] = {}  # by conditions
-        self.by_setting: dict[Setting, _Runs] = {}  # with the compiler: the same
+        self.runs: dict[Case, _Runs] = {}  # by conditions
+        self.by_setting: dict[Case, _Runs] = {}  # with the compiler: the same
         self.most = 0
 
     def add(self, of: Measurement, metrics: Mapping[str, Metric]) -> None:
@@ -71,7 +71,7 @@ class Nights:
             self.kept += [of.record.facts, of.record.build]
         runs = self.by_setting.get(of.setting)
         if runs is None:
-            runs = self.runs.setdefault(of.setting.conditions, _Runs())
+            runs = self.runs.setdefault(of.setting.series, _Runs())
             self.by_setting[of.setting] = runs
         values = {
             name: metric.value * RATES.get(metric.unit, 1.0)
@@ -98,7 +98,7 @@ class Nights:
 
     def of_figure(self, figure: Figure) -> Series | None:
         """Of its metric and setting."""
-        runs = self.runs.get(figure.setting.conditions)
+        runs = self.runs.get(figure.setting.series)
         return self._series(runs, figure.metric) if runs and figure.metric in runs.values else None
 
     def _series(self, runs: _Runs, metric: str) -> Series:

@@ -18,6 +18,7 @@ from membw.errors import MembwError
 from membw.files import read_text, write_whole
 from membw.nightly.night import Night
 from membw.results import reframe
+from membw.results.case import Case, named, of_display_name
 from membw.results.verdict import MISSING
 
 FILE, ACKNOWLEDGED = 'measured.json', 'acknowledged.txt'
@@ -146,8 +147,7 @@ def tonight(cases: list[dict]) -> tuple[set[str], dict[str, str]]:
     for case in cases:
         if case.get('fixture') or reframe.is_dry(case):
             continue
-        values = [f'{k}={v}' for k, v in reframe.parameters(case).items()]
-        row = ' '.join([reframe.where(case), reframe.test_of(case), case['environ'], *values])
+        row = label(reframe.case_of(case), of_display_name(case.get('display_name') or '').node)
         is_skipped = case['result'] == 'skip'
         word, reason = (MISSING, '') if is_skipped else reframe.outcome(case, builds)
         if word == MISSING:
@@ -155,6 +155,12 @@ def tonight(cases: list[dict]) -> tuple[set[str], dict[str, str]]:
         else:
             arrived.add(row)
     return arrived, absent
+
+
+def label(case: Case, node: str) -> str:
+    """As acknowledged.txt has it; `node`: where --distribute wanted it there."""
+    values = named([('pinning', case.pinning)] * bool(case.pinning) + [*case.parameters])
+    return ' '.join(filter(None, (case.where, case.test, case.preset, values, node)))
 
 
 def read_acknowledged(system: Path) -> tuple[str, ...]:

@@ -1,7 +1,6 @@
 """The record of a battery, which is one of a program, too: its metrics are the quantities that are
 compared, its facts and its build those of stream; what its parts lack is missing."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import msgspec
 from membw.checkout import root
 from membw.files import write_whole
 from membw.node.quantities import HEADLINE, bound_of, metrics_of
-from membw.results.record import SCHEMA, VALID, Part, evidence_of
+from membw.results.record import SCHEMA, VALID, Part, evidence_of, sealed
 
 PROGRAM = 'node'
 STOPPING = ('quota_throttles',)  # counted meanwhile: of all parts the figures are bounds
@@ -66,5 +65,5 @@ def write(node: dict[str, Any], into: Path) -> Path:
     """One line, in a file of its own."""
     into.mkdir(parents=True, exist_ok=True)
     path = into / name_of(node)
-    write_whole(path, json.dumps(node) + '\n')
+    write_whole(path, sealed(node))
     return path

@@ -20,6 +20,7 @@ from membw.node import assembled, battery, counters
 from membw.node.battery import Part, launch
 from membw.presets.table import Facts
 from membw.progress import Passing
+from membw.results.record import sealed
 from membw.results.verdict import PASS
 from membw.run import quick
 from membw.site import machine, topology
@@ -97,7 +98,7 @@ def judge(node: Facts, args: argparse.Namespace, folder: Path) -> int:
 
     node |= reference_of(node, args.system)
     with tempfile.NamedTemporaryFile('w', suffix='.json') as own:
-        own.write(json.dumps(node) + '\n')
+        own.write(sealed(node))
         own.flush()
         earlier = [str(folder)] if folder.is_dir() and not args.peers else []
         paths, newest_s = [own.name, *args.peers, *earlier], OLD_S if args.peers else math.inf

@@ -4,9 +4,9 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
+from membw.results.case import Case
 from membw.results.figure import Figure
 from membw.results.record import HIGHER
-from membw.results.setting import Setting
 from membw.statistics.peers import (
     known,
     middle,
@@ -66,7 +66,7 @@ class Group:
         self.screening = screening_limit(self.peers)
 
     @property
-    def setting(self) -> Setting:
+    def setting(self) -> Case:
         return self.any[self.headline].setting
 
     def _estimate(self, node: str, metric: str) -> float:

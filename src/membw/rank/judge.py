@@ -24,10 +24,10 @@ from membw.grouped import grouped
 from membw.printable import amount, plural, signed
 from membw.rank.group import MARGIN, MEAN, PEER, Group, Row, Run
 from membw.rank.units import Unit, by_name
+from membw.results.case import Case
 from membw.results.figure import Figure
 from membw.results.hostlist import fold
 from membw.results.record import HIGHER
-from membw.results.setting import Setting
 from membw.results.verdict import FAIL, PASS, TOO_GOOD, TOO_GOOD_BECAUSE, UNDECIDED, missed
 from membw.statistics.peers import known, middle, robust_deviation, sure_limit
 
@@ -54,7 +54,7 @@ class NodeVerdict(NamedTuple):
     node: str
     verdict: str  # PASS, FAIL, UNDECIDED, INVALID
     reason: str  # with the numbers to recompute it; '' where the first measurement passes
-    setting: Setting
+    setting: Case
     figures: dict[str, float] = {}  # of the first measurement, by metric
     loss: float = 0.0  # of what decided, else of the headline; to its peers' median
     metric: str = ''  # the one that decided; MEAN: all rates
@@ -70,8 +70,8 @@ class Judgement:
     units: Units
     what: str = PEER  # it is compared with
     verdicts: list[NodeVerdict] = field(default_factory=list)
-    low: dict[Setting, list[str]] = field(default_factory=lambda: defaultdict(list))
-    controls: dict[Setting, list[str]] = field(default_factory=lambda: defaultdict(list))
+    low: dict[Case, list[str]] = field(default_factory=lambda: defaultdict(list))
+    controls: dict[Case, list[str]] = field(default_factory=lambda: defaultdict(list))
     groups: list[Group] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     split: str = ''  # two groups, and nothing says which is right

@@ -11,12 +11,12 @@ from membw.printable import plural
 from membw.rank.group import Group
 from membw.rank.judge import NodeVerdict, Units, judge
 from membw.rank.units import by_name, units
+from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement
 from membw.results.hostlist import match_expected
 from membw.results.newest import OLD_S, newest
 from membw.results.record import VALID, Record, is_set
-from membw.results.rows import Row, best, case_of, identity, of_measurement
-from membw.results.setting import Setting
+from membw.results.rows import Row, best, of_measurement
 from membw.results.site_tests import Wanted
 from membw.results.table import Table, read_table
 from membw.results.verdict import (
@@ -36,7 +36,7 @@ from membw.results.verdict import (
 )  # fmt: skip
 from membw.site import slurm
 
-Beside = Mapping[tuple[str, Setting], NodeVerdict]
+Beside = Mapping[tuple[str, Case], NodeVerdict]
 SHOWN = (PASS, FAIL, INVALID, MISSING)  # counted, even where there is none
 
 
@@ -55,12 +55,12 @@ class Ranking:
 
     verdicts: list[NodeVerdict]
     nodes: list[Node]
-    low: dict[Setting, list[str]]  # nodes to measure again
-    controls: dict[Setting, list[str]]  # healthy nodes to measure with them
+    low: dict[Case, list[str]]  # nodes to measure again
+    controls: dict[Case, list[str]]  # healthy nodes to measure with them
     groups: list[Group]
     notes: list[str]
     problems: list[str]
-    first: dict[Setting, Figure] = field(default_factory=dict)  # one of its figures
+    first: dict[Case, Figure] = field(default_factory=dict)  # one of its figures
     newest: set[int] = field(default_factory=set)  # ids of the measurements that were judged
     clusters: dict[str, str | None] = field(default_factory=dict)  # as hostlist.drain_commands
     units: Units = by_name  # of its cluster
@@ -144,7 +144,7 @@ def clocks_off(figures: Iterable[Figure]) -> list[str]:
 def by_reference(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> list[NodeVerdict]:
     """With the worse word of the comparison and of the node's references; references that are met
     stand for a comparison that could not decide."""
-    held: dict[tuple[str, Setting], dict[str, list[Figure]]] = {}
+    held: dict[tuple[str, Case], dict[str, list[Figure]]] = {}
     for f in figures:
         if f.verdict == 'VALID' and (f.reference is not None or f.is_headline):
             held.setdefault((f.node, f.setting), {}).setdefault(f.metric, []).append(f)
@@ -166,7 +166,7 @@ def by_own_word(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> l
     """What the newest run of a node says itself is evidence: that it is wrong, or what
     `membw node` found by another yardstick. Where it is worse it counts; a good word clears
     no node."""
-    newest_of: dict[tuple[str, Setting], Measurement] = {}
+    newest_of: dict[tuple[str, Case], Measurement] = {}
     for of in (f.of for f in figures):
         key = of.node, of.setting
         if key not in newest_of or of.is_after(newest_of[key]):
@@ -186,11 +186,10 @@ def with_verdicts(rows: Iterable[Row], ranking: Ranking) -> list[Row]:
     """The rows with the comparison's word of their node; of a report the worse word counts, and
     of what died, or is missing."""
     compared = ranking.beside().values()
-    words = grouped((identity(*case_of(v.setting.series), v.node), v) for v in compared)
+    words = grouped((v.setting.row.at(v.node), v) for v in compared)
     made = []
     for row in rows:
-        own = identity(row.test, row.where, row.preset, row.parameters, row.node)
-        found = words.get(own, [])
+        found = words.get(row.case, [])
         if v := min(found, key=lambda v: WORST_FIRST.index(v.verdict), default=None):
             is_worse = row.word != v.verdict and worst([v.verdict, row.word]) == v.verdict
             is_of_records = row.word not in NO_FIGURE and not any(a.case for a in row.attempts)
@@ -217,7 +216,7 @@ def died(table: Table) -> dict[str, Node]:
 
 def unmeasured(table: Table) -> list[Lost]:
     """What was lost on a node, and not measured there since."""
-    last: dict[tuple[str, ...], Measurement] = {}
+    last: dict[Case, Measurement] = {}
     for figure in table.figures:
         key = _test(figure)
         if key not in last or figure.of.is_after(last[key]):
@@ -233,9 +232,9 @@ def _of_set(name: str, one: Any) -> Any:
     return one._replace(verdict=UNDECIDED, reason=said)
 
 
-def _test(one: Figure | Lost) -> tuple[str, ...]:
-    _, _, *test = one.setting.series  # wherever it was measured
-    return one.node, *test
+def _test(one: Figure | Lost) -> Case:
+    """Its row, wherever it was measured."""
+    return one.of.row._replace(system='', partition='')
 
 
 def _worst(verdicts: Sequence[NodeVerdict], missing: dict[str, Node]) -> list[Node]:

@@ -10,10 +10,10 @@ from membw.printable import plural
 from membw.rank.group import MARGIN, Group
 from membw.rank.judge import AGAIN
 from membw.rank.ranking import Ranking
+from membw.results.case import Case
 from membw.results.figure import Figure
 from membw.results.hostlist import fold
 from membw.results.record import REFRAME, is_set
-from membw.results.setting import Setting
 from membw.results.verdict import DIED, MISSING, PASS, WORST_FIRST
 from membw.tables import Cell, Column, Table
 
@@ -35,7 +35,7 @@ def as_blocks(ranking: Ranking, limit: int) -> list[str | Table]:
     return blocks
 
 
-def again(ranking: Ranking, setting: Setting) -> str:
+def again(ranking: Ranking, setting: Case) -> str:
     """The command that measures its low nodes again, and healthy ones with them; of records by
     hand, what to do."""
     nodes = [*ranking.low[setting], *ranking.controls[setting]]
@@ -50,11 +50,11 @@ def again(ranking: Ranking, setting: Setting) -> str:
     return f'for node in $(nodeset -e {shlex.quote(fold(nodes))}); do {command}$node; done'
 
 
-def command_of(setting: Setting, more: str = '') -> str:
+def command_of(setting: Case, more: str = '') -> str:
     """What ran a test of a system; a site's own checks are where it has them."""
     words = ['membw', 'run', '--system', setting.system, '-n', setting.test + more]
     if setting.program == REFRAME:
-        test = setting.test + setting.parameters.replace(' ', '')
+        test = setting.test + ''.join(f'%{k}={v}' for k, v in setting.parameters)
         words = ['reframe', '-r', '--system', f'{setting.system}:{setting.partition}', '-n', test]
     return shlex.join([*words, '-p', setting.preset])
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
+from membw.expected import sentence
 from membw.grouped import grouped
 from membw.moments import utc
-from membw.possible import sentence
 from membw.presets import version
 from membw.printable import amount, plural, printable, signed
 from membw.rank.ranking import rank_table, with_verdicts

@@ -41,7 +41,7 @@ def run_of_report(path: str) -> Run:
         nodes = [f for f in run.table.figures if f.file == file and case.get('node_check')]
         rows += rows_of_records(nodes) if len({f.node for f in nodes}) > 1 else []
         recorded = {name: f for name, f in row.figures.items() if f.file}
-        rows.append(row._replace(figures=recorded, node=row.record.get('host') or ''))
+        rows.append(row._replace(figures=recorded))
     records = Path(path).resolve().parent.parent / 'records'
     _, past = read_nights([str(records)] if records.is_dir() else [])
     notes = tuple(headline.disturbed_lines(run.rows))

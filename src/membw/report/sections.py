@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from membw.expected.published import NOT_SAID, stores_of
 from membw.grouped import grouped
-from membw.possible.published import NOT_SAID, stores_of
 from membw.printable import in_bytes
 from membw.report import record_pictures
 from membw.report.charts import MOST, Bar, Curve, bars, lines

@@ -8,6 +8,7 @@ from typing import Any
 from membw.moments import night_of
 from membw.printable import printable
 from membw.results import provenance
+from membw.results.case import Case, setting_of
 from membw.results.record import (
     HIGHER,
     INVALID,
@@ -17,7 +18,6 @@ from membw.results.record import (
     Record,
     in_common,
 )  # fmt: skip
-from membw.results.setting import Setting, setting_of
 
 
 @dataclass(slots=True, eq=False)
@@ -27,7 +27,7 @@ class Measurement:
     night: str = ''  # '2026-11-23', see moments.night_of
     time: float = 0.0  # seconds since 1970, of the run's first record
     node: str = ''  # '' where no job began
-    setting: Setting = Setting()
+    setting: Case = Case()  # its node is blank: one object for many nodes
     verdict: str = VALID  # VALID, INVALID or UNDECIDED
     reasons: str = ''  # why it is not VALID
     allowed: str = ''  # reasons for INVALID that --allow set aside
@@ -47,6 +47,14 @@ class Measurement:
         if self.made is None:
             self.made = provenance.of_record(self.record) if self.record else {}
         return self.made
+
+    @property
+    def row(self) -> Case:
+        return self.setting.row.at(self.node)
+
+    @property
+    def series(self) -> Case:
+        return self.setting.series.at(self.node)
 
     @property
     def key(self) -> str:

@@ -13,9 +13,9 @@ from typing import NamedTuple, TypeVar
 
 from membw.grouped import grouped
 from membw.moments import night_of
+from membw.results.case import Case, setting_of
 from membw.results.figure import Figure
 from membw.results.record import Record, read_record
-from membw.results.setting import Setting, setting_of
 
 TOGETHER_S = 12 * 3600
 OLD_S = 14 * 86_400
@@ -56,7 +56,7 @@ def newest(
     seen = dict(last_seen or {})
     for f in figures:
         seen[f.node] = max(seen.get(f.node, 0.0), f.time)
-    every = grouped((f.setting.series, f) for f in figures if end - f.time <= OLD_S)
+    every = grouped((f.setting.row, f) for f in figures if end - f.time <= OLD_S)
     found = Newest([], [], {})
     for _, of_series in sorted(every.items()):
         begins, missing = begins_of(of_series, together_s)
@@ -106,7 +106,7 @@ class Place(NamedTuple):
 
     node: str
     time: float
-    setting: Setting
+    setting: Case
     has_figures: bool
     file: str
     line: int
@@ -133,7 +133,7 @@ def of_newest(places: Iterable[Place], together_s: float, whole: Container[str])
     """Those of the newest measurement of each series, each node's last, and what has no figure."""
     known = [*places]
     found = [one for one in known if not one.has_figures]
-    every = grouped((one.setting.series, one) for one in known if one.has_figures)
+    every = grouped((one.setting.row, one) for one in known if one.has_figures)
     for of_series in every.values():
         begins, missing = begins_of(of_series, together_s)
         begins |= missing

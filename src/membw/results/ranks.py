@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from membw.grouped import grouped
 from membw.printable import printable
+from membw.results.case import setting_of
 from membw.results.figure import Figure, Lost, Measurement, figure_of, measurement
 from membw.results.newest import Line
 from membw.results.record import HIGHER, INVALID, UNDECIDED, VALID, Record
-from membw.results.setting import setting_of
 
 ONE_RUN_S = 900  # ranks of one run write their records within so many seconds
 

@@ -5,6 +5,8 @@ The declaration is what every command goes by: msgspec checks each type while it
 has their evidence, too, which is read by `evidence` where a picture or a sentence needs it.
 """
 
+import hashlib
+import json
 import re
 import time
 from datetime import datetime
@@ -183,7 +185,8 @@ class Case(Build, frozen=True):
     scheduler: Text = ''  # as ReFrame names it
     environ: Text = ''
     pinning: Text = ''
-    parameters: Text = ''
+    # {name: value}; of membw 1.0.0 and of other tests as ReFrame displays it: '%name=value'
+    parameters: dict[str, str] | Text = ''
     verdict: str = ''
     reasons: tuple[str, ...] | str = ()
     # as ReFrame's: value, and the fractions below and above that pass; a unit may follow
@@ -256,6 +259,7 @@ class Record(Struct):
     why: str = ''
     counted: dict[str, float] | None = None
     parts: tuple[Part, ...] = ()
+    sha256: Text = None  # the last key: of all that stands before it
 
     def __post_init__(self) -> None:
         """Checks what a type cannot say, and keeps no byte of the line."""
@@ -421,6 +425,7 @@ def read_record(line: bytes) -> Record:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
         raise BadRecord(f'not JSON: {printable(str(err))[:80]}') from err
     _refuse_twice(record, line)
+    _check_seal(record, line)
     record.seconds  # noqa: B018  # of another century: refused
     if record.verdict == VALID and not record.missing and not record.is_measured:
         raise BadRecord("'metrics' is empty: nothing was measured")
@@ -455,6 +460,22 @@ def _refuse_twice(record: Record, line: bytes) -> None:
         raise BadRecord('not a record: a key is given twice')
 
 
+SEAL = b', "sha256": "'
+
+
+def _check_seal(record: Record, line: bytes) -> None:
+    text, _, end = line.rstrip().rpartition(SEAL)
+    if record.sha256 and end != f'{hashlib.sha256(text).hexdigest()}"}}'.encode():
+        raise BadRecord("'sha256' is not its checksum: it was changed after it was written")
+
+
+def sealed(data: dict[str, Any]) -> str:
+    """The line of a record, under a checksum of its own: that of the program that measured is lost
+    where a check, or `membw node`, adds what it knows."""
+    text = json.dumps({key: value for key, value in data.items() if key != 'sha256'})[:-1]
+    return f'{text}{SEAL.decode()}{hashlib.sha256(text.encode()).hexdigest()}"}}\n'
+
+
 def _has_twice(text: bytes) -> bool:
     """Whether an object in it loses a key when it is read."""
     again = _encode(msgspec.json.decode(text))
@@ -472,8 +493,8 @@ def evidence(line: bytes) -> dict[str, Any]:
 
 
 def evidence_of(data: dict[str, Any]) -> Record:
-    """The record of a JSON object; BadRecord."""
-    return read_record(msgspec.json.encode(data))
+    """The record of a JSON object, which has no bytes to check; BadRecord."""
+    return read_record(msgspec.json.encode({**data, 'sha256': None}))
 
 
 def schema() -> dict[str, Any]:

@@ -6,7 +6,6 @@ skipped, which job was refused. What was measured is in the records (results/tab
 
 import contextlib
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from membw.errors import MembwError
 from membw.files import read_text
 from membw.printable import printable
 from membw.results import run_ledger
+from membw.results.case import Case, mapping, of_display_name
 from membw.results.record import HIGHER
 from membw.results.run_ledger import Event, Key
 from membw.results.run_lock import is_held
@@ -47,8 +47,8 @@ FIELDS += [
     ('time_total', Number, None),
     ('perfvalues', dict[str, Figure] | None, None),
 ]
-Case: Any = msgspec.defstruct('Case', FIELDS)
-Run: Any = msgspec.defstruct('Run', [('testcases', list[Case])])
+TestCase: Any = msgspec.defstruct('TestCase', FIELDS)
+Run: Any = msgspec.defstruct('Run', [('testcases', list[TestCase])])
 Session: Any = msgspec.defstruct('Session', [(name, Number, None) for name in TIMES])
 Report: Any = msgspec.defstruct('Report', [('session_info', Session), ('runs', list[Run])])
 
@@ -208,21 +208,15 @@ def where(case: dict) -> str:
     return f'{case["system"]}:{case["partition"]}'
 
 
-def test_of(case: dict) -> str:
-    return (case['name'] or '?').split()[0].split('@')[0]
-
-
-def parameters(case: dict) -> dict[str, str]:
-    return parameters_of(case.get('display_name') or case['name'])
-
-
-def parameters_of(text: str) -> dict[str, str]:
-    """{'pinning': 'omp'} of 'stream %pinning=omp', or of '%pinning=omp': what tells the cases of a
-    test apart, but the round and what ReFrame's --repeat and --distribute add."""
-    words = re.split(r'(?:^|\s)(?=%)', text)[1:]
-    pairs = (word.split(' /')[0].strip('% ').partition('=') for word in words)
-    named = {name: value for name, _, value in pairs}
-    return {n: v for n, v in named.items() if n != 'round' and n[:1] not in ('.', '$')}
+def case_of(case: dict) -> Case:
+    """Its row; `node`: on which it ran alone, by the check or by ReFrame."""
+    name = of_display_name(case.get('display_name') or case['name'])
+    nodes = [case['node']] if 'node' in case else case.get('job_nodelist') or []
+    node = (nodes[0] if len(nodes) == 1 else '') or name.node
+    return Case(
+        case['system'], case['partition'], name.test, mapping(name.pairs.items()),
+        case['environ'], name.pairs.get('pinning', ''), node,
+    )  # fmt: skip
 
 
 def record_file(case: dict, report: str) -> Path | None:
@@ -297,4 +291,4 @@ def is_skipped(case: dict) -> bool:
 def skipped(cases: list[dict]) -> list[tuple[str, str, str]]:
     """(test, preset, reason) of what this system has not, each once."""
     skips = filter(is_skipped, cases)
-    return [*dict.fromkeys((test_of(c), c['environ'], reason_of(c)) for c in skips)]
+    return [*dict.fromkeys((case_of(c).test, c['environ'], reason_of(c)) for c in skips)]

@@ -1,5 +1,5 @@
-"""Rows: one for each test, preset, pinning and parameters, of all its rounds; one place makes them
-for the terminal, the page, JUnit, the export and the night.
+"""Rows: one for each test, preset, pinning, parameters and node, of all its rounds; one place
+makes them for the terminal, the page, JUnit, the export and the night.
 
 A row shows the best of its rounds, as STREAM does of its repetitions, with an interval that holds
 all of them and nothing that a bound of the same run excludes. A round that is INVALID makes the
@@ -8,11 +8,12 @@ is never PASS.
 """
 
 import collections
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
 from membw.grouped import grouped
 from membw.results import reframe, verdict
+from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement, headline
 from membw.results.record import HIGHER
 from membw.results.table import Table, read_table
@@ -32,15 +33,33 @@ class Attempt(NamedTuple):
 
 
 class Row(NamedTuple):
-    test: str
-    where: str  # system:partition
-    preset: str
-    parameters: dict[str, str]  # pinning among them
+    case: Case  # Case.row of it; its node is blank where none is known, or many measured together
     word: str  # of results/verdict.py
     reason: str
     figures: dict[str, Figure]  # the best of the rounds, by metric; wrong ones of an INVALID row
     attempts: list[Attempt]
-    node: str = ''  # of the rows of a page
+
+    @property
+    def test(self) -> str:
+        return self.case.test
+
+    @property
+    def preset(self) -> str:
+        return self.case.preset
+
+    @property
+    def pinning(self) -> str:
+        return self.case.pinning
+
+    @property
+    def node(self) -> str:
+        return self.case.node
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The pinning among them."""
+        first = {'pinning': self.pinning} if self.pinning else {}
+        return first | dict(self.case.parameters)
 
     @property
     def headline(self) -> Figure:
@@ -53,18 +72,10 @@ class Row(NamedTuple):
         return bool(self.figures) and self.word != verdict.INVALID
 
     @property
-    def more(self) -> str:
-        """The parameters but for the pinning."""
-        return ' '.join(f'{k}={v}' for k, v in self.parameters.items() if k != 'pinning')
-
-    @property
     def name(self) -> str:
         """Preset, pinning and parameters."""
-        return ' '.join(filter(None, (self.preset, self.pinning, self.more))) or self.test
-
-    @property
-    def pinning(self) -> str:
-        return self.parameters.get('pinning', '')
+        words = self.preset, self.pinning, self.case.more
+        return ' '.join(filter(None, words)) or self.test
 
     @property
     def stores(self) -> str:
@@ -92,17 +103,26 @@ def rows_of(cases: list[dict], path: str, table: Table) -> list[Row]:
     by_file, attempts = grouped((figure.file, figure) for figure in table.figures), []
     for case in filter(reframe.is_row, cases):
         own = by_file.get(str(reframe.record_file(case, path)), [])
+        row = reframe.case_of(case)
         if case.get('node_check'):  # of a whole cluster the report has the figures, the medians
             one = attempt(case, {}, [], builds, {f.metric for f in own if f.is_headline})
+            row = row.at('')
         else:
             one = attempt(case, table.evidence(own[0]) if own else {}, own, builds)
-        parameters = tuple(reframe.parameters(case).items())
-        key = reframe.test_of(case), reframe.where(case), case['environ'], parameters
-        attempts.append((key, one))
-    return [
-        Row(test, where, preset, dict(parameters), *judged(of), of)
-        for (test, where, preset, parameters), of in grouped(attempts).items()
-    ]
+            row = row.at(own[0].node) if own else row
+        attempts.append((row, one))
+    return [Row(row, *judged(of), of) for row, of in of_one_node(grouped(attempts)).items()]
+
+
+def of_one_node(attempts: dict[Case, list[Attempt]]) -> dict[Case, list[Attempt]]:
+    """An attempt of which no node is known is of the only node of its row, where there is one."""
+    nodes = grouped((row.at(''), row) for row in attempts)
+    found: dict[Case, list[Attempt]] = {}
+    for row, of in attempts.items():
+        known = [one for one in nodes[row.at('')] if one.node]
+        alone = known[0] if len(known) == 1 else row
+        found.setdefault(alone, []).extend(of)
+    return {row: sorted(of, key=lambda one: one.round) for row, of in found.items()}
 
 
 def attempt(
@@ -154,40 +174,21 @@ def figures_of(case: dict, headlines: Container[str] = ()) -> dict[str, Figure]:
 def rows_of_records(figures: Iterable[Figure], lost: Iterable[Lost] = ()) -> list[Row]:
     """One Row per test, preset, pinning, parameters and node, best first."""
     every_run = grouped((id(f.of), f) for f in figures).values()
-    rounds = grouped((key_of(of[0]), of) for of in every_run)
-    missing = grouped((key_of(one), one) for one in lost)
+    rounds = grouped((of[0].of.row, of) for of in every_run)
+    missing = grouped((one.of.row, one) for one in lost)
     keys = dict.fromkeys([*rounds, *missing])
     every = (_row(key, rounds.get(key, []), missing.get(key, [])) for key in keys)
     return sorted(every, key=best_first)
 
 
-def key_of(f: Figure | Lost) -> tuple[str, ...]:
-    return *f.setting.series, f.node
-
-
-def _row(key: tuple[str, ...], rounds: list[list[Figure]], lost: list[Lost]) -> Row:
-    *series, node = key
+def _row(case: Case, rounds: list[list[Figure]], lost: list[Lost]) -> Row:
     own = {id(one.of) for one in lost}
     attempts = [Attempt(one.word, one.text, {}) for one in lost]
     for figures in rounds:
         of, found = figures[0].of, {f.metric: f for f in figures}
         word, reason = of_measurement(of)
         attempts.append(Attempt(word, reason, found, round=0 if id(of) in own else 1))
-    return Row(*case_of(series), *judged(attempts), attempts, node)
-
-
-def case_of(series: Sequence[str]) -> tuple[str, str, str, dict[str, str]]:
-    """(test, where, preset, parameters) of a Row, by Setting.series."""
-    system, partition, test, parameters, preset, pinning = series
-    named = {'pinning': pinning, **reframe.parameters_of(parameters)}
-    return test, f'{system}:{partition}', preset, named
-
-
-def identity(
-    test: str, where: str, preset: str, parameters: Mapping[str, str], node: str
-) -> tuple[object, ...]:
-    """What is equal of a Row and of a verdict on the same case; empty parameters do not count."""
-    return test, where, preset, tuple(sorted(p for p in parameters.items() if p[1])), node
+    return Row(case, *judged(attempts), attempts)
 
 
 def of_measurement(of: Measurement) -> tuple[str, str]:

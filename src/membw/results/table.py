@@ -19,12 +19,12 @@ from membw.files import naming, unreadable_folders
 from membw.grouped import grouped
 from membw.printable import at_most, printable
 from membw.results import site_tests
+from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement, measurement
 from membw.results.hostlist import chosen_nodes
 from membw.results.newest import TOGETHER_S, Line, Place, of_newest, place_of, since
 from membw.results.ranks import of_run, runs_of
 from membw.results.record import REFRAME, BadRecord, Metric, Record, evidence, read_record
-from membw.results.setting import Setting
 
 MOST_PROBLEMS = 100  # lines named per file
 KEPT = 20_000  # records before old ones are left out, where only new ones are wanted
@@ -175,14 +175,14 @@ def _identity(record: Record) -> tuple:
     values = tuple([(metric.value, metric.unit) for metric in record.metrics.values()])
     lost = tuple([one.what for one in record.missing])
     case = record.case
-    named = case.test, case.parameters, case.environ, case.partition
+    named = case.test, str(case.parameters), case.environ, case.partition
     return record.host, record.rank, record.time, record.program, named, values, lost
 
 
 def _of_one_unit(table: Table) -> None:
     """Leaves out records that have a metric in another unit, or direction, than most records of
     its setting."""
-    first: dict[tuple[Setting, str], tuple[str, str]] = {}
+    first: dict[tuple[Case, str], tuple[str, str]] = {}
     odd = {
         (f.setting, f.metric)
         for f in table.figures

@@ -53,8 +53,8 @@ def read(path: str, nodes: str = '') -> Run:
     table = records_of(cases, path)
     rows = rows_of(cases, path, table)
     if nodes:
-        names = chosen_nodes(nodes, {row.record['host'] for row in rows if row.record})
-        rows = [row for row in rows if row.record.get('host') in names]
+        names = chosen_nodes(nodes, {row.node for row in rows if row.node})
+        rows = [row for row in rows if row.node in names]
     if rows and all(reframe.is_dry(a.case) for row in rows for a in row.attempts):
         text = f'{verdict.MISSING}: a dry run of {plural(len(rows), "row")}'
         return Run(path, cases, rows, table, True, text, 0)

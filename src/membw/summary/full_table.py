@@ -17,7 +17,7 @@ NODES = 40  # lines on nodes of a whole cluster that are not PASS
 
 
 def blocks_of(rows: list[Row]) -> Iterator[Table | str]:
-    for (test, where), members in grouped(((r.test, r.where), r) for r in rows).items():
+    for (test, where), members in grouped(((r.test, r.case.where), r) for r in rows).items():
         yield ''
         title = f'{test} on {where}{conditions(members)}'
         metrics = figures_of(members)

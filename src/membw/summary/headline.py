@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from membw import tables
+from membw.expected import sentence
 from membw.grouped import grouped
-from membw.possible import sentence
 from membw.printable import amount, plural, signed
 from membw.results.figure import Figure
 from membw.results.rows import Row

@@ -7,6 +7,7 @@ from collections import Counter
 from membw.files import write_whole
 from membw.printable import printable
 from membw.results import reframe
+from membw.results.case import named
 from membw.results.verdict import DIED, KNOWN, MISSING, PASS
 from membw.summary.command import Run
 from membw.summary.full_table import text_of
@@ -24,10 +25,12 @@ def suite_of(run: Run) -> ET.Element:
     too) an error, a known issue or what a system has not is skipped."""
     suite = ET.Element('testsuite', name='membw run')
     for row in run.rows:
-        name = ' '.join([row.preset, *(f'{k}={v}' for k, v in row.parameters.items())])
+        nodes = {one.node for one in run.rows if one.case.at('') == row.case.at('')}
+        words = row.preset, named(row.parameters.items()), row.node if nodes - {row.node} else ''
+        name = ' '.join(filter(None, words))
         word = KNOWN if run.is_dry else row.word
         figures = ', '.join(f'{f.metric} {text_of(f)} {f.unit}' for f in row.figures.values())
-        case = add(suite, f'{row.where}.{row.test}', name, word, row.reason, figures)
+        case = add(suite, f'{row.case.where}.{row.test}', name, word, row.reason, figures)
         seconds = sum(float(a.case.get('time_total') or 0) for a in row.attempts)
         case.set('time', f'{seconds:.3f}')
         ET.SubElement(case, 'system-out').text = printable(figures)

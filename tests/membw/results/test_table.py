@@ -1,9 +1,12 @@
 """The table of results: one row per node, run and metric, made from the record files."""
 
+import contextlib
 import io
 import json
+import random
 
 import made_up_records as made
+import msgspec
 import pytest
 from record_schema import check_all
 
@@ -11,7 +14,7 @@ from membw.cli import main
 from membw.errors import MembwError
 from membw.results.figure import headline
 from membw.results.newest import OLD_S
-from membw.results.record import evidence_of
+from membw.results.record import BadRecord, evidence, evidence_of, read_record, sealed
 from membw.results.table import read_table
 from membw.site.cpu_peak import peak_of
 
@@ -284,3 +287,34 @@ def test_a_sum_of_ranks_is_a_bound_in_each_direction_in_which_one_is(tmp_path, b
         rank['metrics']['triad'].update({'bound': of} if of else {})
     *_, triad = table_of(tmp_path, *ranks).figures
     assert (triad.is_bound, triad.bound, triad.low) == (True, bound, None)
+
+
+# --- the checksum of a record ------------------------------------------------------------------
+
+
+def test_a_line_that_was_changed_after_it_was_written_is_refused(tmp_path):
+    whole = sealed(made.record()).encode()
+    assert read_record(whole).sha256 and evidence(whole)['host'] == 'n1'
+    rng = random.Random(1)
+    for _ in range(2000):
+        line = bytearray(whole.rstrip())
+        line[rng.randrange(len(line))] ^= 1 << rng.randrange(8)
+        with contextlib.suppress(BadRecord, ValueError):
+            assert read_record(bytes(line)).metrics == read_record(whole).metrics
+
+
+@pytest.mark.parametrize('change, is_read', [
+    (lambda line: line, True),
+    (lambda line: line.strip(), True),
+    (lambda line: sealed(evidence(line)).encode(), True),  # a check adds what it knows
+    (lambda line: msgspec.json.encode(evidence(line)), False),
+    (lambda line: line.replace(b'"n1"', b'"n2"'), False),
+    (lambda line: line.replace(b'}\n', b', "host": "n2"}\n'), False),
+    (lambda line: line.replace(b', "sha256"', b' , "sha256"'), False),
+    (lambda line: json.dumps({**json.loads(line), 'more': 1}).encode(), False),
+    (lambda line: json.dumps({**json.loads(line), 'sha256': None}).encode(), True),
+])  # fmt: skip
+def test_a_checksum_is_of_all_before_it(change, is_read):
+    line = change(sealed(made.record()).encode())
+    with contextlib.nullcontext() if is_read else pytest.raises(BadRecord, match="'sha256'|twice"):
+        read_record(line)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from membw import tables
 from membw.errors import MembwError, did_you_mean
-from membw.possible import published
+from membw.expected import published
 from membw.printable import printable
 from membw.site.cpu_peak import Facts, facts_of
 from membw.tables import Cell, Column, Table

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Iterable
 
-from membw.possible import published
-from membw.possible.published import CLAIMED, FEWEST, MOVED, NOT_SAID, is_claiming, stores_of
+from membw.expected import published
+from membw.expected.published import CLAIMED, FEWEST, MOVED, NOT_SAID, is_claiming, stores_of
 from membw.presets.table import Facts
 from membw.printable import plural
 from membw.site import cpu_peak as peak

@@ -25,6 +25,7 @@ from lib import end
 from membw.results import ledger
 from membw.site import slurm
 
+CAMPAIGN = os.environ.get('MEMBW_CAMPAIGN', '')  # where `membw campaign` wants the job's facts
 LONGEST_WAIT = '12h'  # in a queue, where nobody says otherwise
 OF_SESSION: list[Job] = []  # jobs of Slurm, submitted or to be
 # with --exclusive alone a job gets its usual share of the memory

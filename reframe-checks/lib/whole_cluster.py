@@ -11,11 +11,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from reframe.core.backends import getlauncher
-from reframe.core.builtins import performance_function, run_after, variable
+from reframe.core.builtins import performance_function, run_after, run_before, variable
 from reframe.core.exceptions import SanityError
 
 from lib import batch_job, slurm_nodes
-from lib.batch_job import UNBOUND, given_or, refuse
+from lib.batch_job import CAMPAIGN, UNBOUND, given_or, refuse
 from lib.measurement import invalid_reasons, measurement
 from membw.errors import MembwError
 from membw.grouped import grouped
@@ -98,7 +98,7 @@ class whole_cluster(measurement):
             # what one node prints as an example: the records have them all
             self.job.launcher.options += [f'--wait={wait_s:.0f}', '--output=0', '--error=all']
         self.prerun_cmds += [archive.NOTE_ENVIRONMENT]
-        if self.is_dry_run():  # there may be no scheduler
+        if self.is_dry_run() or CAMPAIGN:  # there may be no scheduler, or no node free
             self.num_tasks = self.least_nodes * len(shares)
         else:
             self.look_around()
@@ -134,6 +134,22 @@ class whole_cluster(measurement):
             end = ledger.ended(ledger.NODE, '$status')
             loop = f'"$0" "$@"; status=$?; {end}; exit $status'
             self.executable, self.executable_opts = 'sh', ['-c', shlex.quote(loop), *words]
+
+    @run_before('run', always_last=True)
+    def leave_to_campaign(self) -> None:
+        if CAMPAIGN:
+            self.job.submit = self.keep_for_campaign
+
+    def keep_for_campaign(self) -> None:
+        """In place of sbatch: where the script is, and what a record of it says."""
+        self.note_build()
+        case = self.case_facts()
+        if 'native' in self.current_environ.features:
+            case |= {'binary_sha256': '', 'code_sha256': ''}  # each node builds its own
+        facts = {**self.job_facts(), 'case': case, 'stage': self.stagedir}
+        where = f'{self.current_partition.name}-{self.current_environ.name}.json'
+        pathlib.Path(CAMPAIGN, where).write_text(json.dumps(facts))
+        self.skip('its job is left to membw campaign')
 
     # --- after the run -------------------------------------------------------------------
 

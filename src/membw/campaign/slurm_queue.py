@@ -51,7 +51,9 @@ class Queue:
         if not most:  # the time is over
             user = ('-u', str(os.getuid()))
             slurm.query('scancel', *user, '-n', name, '-t', 'PENDING', cluster=self.cluster)
-        self.jobs, self.asleep, self.refused, self.limit = self.find_jobs(), set(), set(), ''
+        self.asleep: set[str] = set()
+        self.refused: set[str] = set()
+        self.limit, self.jobs = '', self.find_jobs()
         self.nodes = self.find_nodes()
 
     @property
@@ -77,10 +79,10 @@ class Queue:
         queue = queue or self.queue_of_job()
         where, is_named = ['-p', queue] if queue else [], bool(named)
         if booked := slurm.option(self.options, '--reservation'):
-            words = ('scontrol', '-o', 'show', 'reservation', booked)
-            said = slurm.query(*words, cluster=self.cluster)
+            of = ('scontrol', '-o', 'show', 'reservation', booked)
+            said = slurm.query(*of, cluster=self.cluster)
             if not (found := OF_RESERVATION.search(said)):
-                raise slurm.no(words, 'nodes of a reservation', said)
+                raise slurm.no(of, 'nodes of a reservation', said)
             named = found[1]
         elif '/' in named:  # a file, which sinfo does not take
             named = ','.join(expected_nodes(named))
@@ -114,7 +116,8 @@ class Queue:
 
     def free_from(self) -> str:
         """'no node is free before TIME', as far as Slurm knows."""
-        if any('PENDING' != job.state for job in self.jobs.values()):
+        is_moving = any(job.state != 'PENDING' for job in self.jobs.values())
+        if is_moving or any(node.is_idle for node in self.nodes.values()):
             return ''
         with contextlib.suppress(slurm.NoAnswer):
             return f'no node is free before {self.plan().when}'

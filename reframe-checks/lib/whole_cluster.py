@@ -21,7 +21,7 @@ from membw.errors import MembwError
 from membw.grouped import grouped
 from membw.printable import at_most, plural
 from membw.results import archive, ledger
-from membw.results.hostlist import fold, match_expected, write_node_check
+from membw.results.hostlist import expected_nodes, fold, match_expected, write_node_check
 from membw.results.record import HIGHER
 from membw.site import slurm, topology
 
@@ -89,7 +89,7 @@ class whole_cluster(measurement):
         self.notes_ends = self.by_srun and not with_mpi
         self.expected = {}  # what nodes lack, their verdicts say
         self.job.options += ['--no-kill']
-        self.prerun_cmds += [f'scontrol show hostnames >{REQUESTED}']
+        self.prerun_cmds += [f'echo "$SLURM_JOB_NODELIST" >{REQUESTED}']
         if self.by_srun:
             self.job.launcher.options += ['--no-kill', '--kill-on-bad-exit=0']
         if with_mpi:
@@ -157,7 +157,8 @@ class whole_cluster(measurement):
         """The file that rank 0 gathered, or one of each process."""
         stage = pathlib.Path(self.stagedir)
         requested = stage / REQUESTED
-        self.nodes_of_job = requested.read_text().split() if requested.is_file() else []
+        named = requested.read_text().strip() if requested.is_file() else ''
+        self.nodes_of_job = expected_nodes(named) if named else []
         records = self.records_of(stage, self.nodes_of_job, self.order())
         if not records:
             self.expected = {RECORDS: '' if self.notes_ends else 'the MPI job'}

@@ -151,7 +151,7 @@ def advance(folder: Path, args: argparse.Namespace, most: int) -> tuple[bool, in
     ranking = rank_table(table)
     every: list[Figure | Lost] = [*table.figures, *table.lost]
     have = Counter(node for node, _ in {(x.node, id(x.of)) for x in every})
-    spent = {n: how for n in host if (how := nodes.lost(n, have[host[n]], since))}
+    spent = {n: how for n in host if (how := nodes.lost(n, since))}
 
     def is_due(node: str) -> bool:
         return host[node] not in last or bool(args.idle) and queue.nodes[node].is_idle
@@ -186,7 +186,9 @@ def advance(folder: Path, args: argparse.Namespace, most: int) -> tuple[bool, in
         f'{n} ({queue.nodes[n].state}, {job.how})' for n, job in queue.jobs.items() if n in host
     ]
     parts += [f'{len(jobs)} queued: {", ".join(at_most(jobs, NAMED))}'] * bool(jobs)
-    parts += [text for text in (queue.free_from() if jobs else '', queue.limit) if text]
+    parts += [
+        text for text in (queue.free_from() if jobs or not have else '', queue.limit) if text
+    ]
     out = [f'{n} {how}' for n, how in why.items() if n in gone | spent or queue.nodes[n].why]
     parts += [*at_most(out, NAMED), *[f'not for this job: {fold(refused)}'] * bool(refused)]
     parts += [f'{len(asleep)} powered down: {fold(asleep)}'] * bool(asleep)
@@ -198,7 +200,7 @@ def advance(folder: Path, args: argparse.Namespace, most: int) -> tuple[bool, in
         nodes.write()
         write(args.output, ranking, table, [host[n] for n in host if n not in refused | asleep])
     wrong = [node for node in bad if not node.reason.startswith(KNOWN)]
-    is_lacking = any(node.verdict == MISSING for node in wrong)
+    is_lacking = any(node.verdict == MISSING for node in wrong) or not have
     return not queue.jobs, 2 if is_lacking else 1 if wrong or ranking.problems else 0
 
 

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from membw.campaign.nodes import Attempt, Nodes
+from membw.campaign.nodes import Nodes
 from membw.campaign.slurm_queue import NUMBER
 from membw.checkout import root
 from membw.errors import MembwError
@@ -28,8 +28,7 @@ from membw.results.record import BadRecord, evidence, sealed
 from membw.site import slurm
 
 FILE = 'job.json'  # that of results/jobs, and what a record of it says
-KEPT = 20  # attempts of a node
-FORGOTTEN = 'no word: it forgot how the job ended'
+FORGOTTEN = 'it left nothing, and Slurm forgot how it ended'
 
 
 def made(home: Path, words: list[str]) -> Path:
@@ -88,9 +87,8 @@ def ended(job: dict, folder: Path, cluster: str, nodes: Nodes) -> list[dict]:
     known = slurm.job(number, cluster)
     found = [*records(job, folder, known.state if known else None)]
     if found or not known or ledger.how_job(known.state, '') != 'cancelled':
-        how = '' if found else known.text if known else FORGOTTEN
-        own = nodes[folder.name]
-        own.attempts = [*own.attempts, Attempt(number, time.time(), how)][-KEPT:]
+        how = '' if found else f'Slurm: {known.text}' if known else FORGOTTEN
+        nodes.note_end(folder.name, number, how, found[0]['time'] if found else '')
     return found
 
 

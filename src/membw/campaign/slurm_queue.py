@@ -117,7 +117,8 @@ class Queue:
     def free_from(self) -> str:
         """'no node is free before TIME', as far as Slurm knows."""
         is_moving = any(job.state != 'PENDING' for job in self.jobs.values())
-        if is_moving or any(node.is_idle for node in self.nodes.values()):
+        could = (node for node in self.nodes.values() if node.kind not in self.refused)
+        if is_moving or any(node.is_idle for node in could):
             return ''
         with contextlib.suppress(slurm.NoAnswer):
             return f'no node is free before {self.plan().when}'

@@ -27,10 +27,11 @@ from membw.presets.sources import commit
 from membw.printable import at_most
 from membw.results import archive, ledger
 from membw.results.case import mapping, of_display_name
+from membw.results.findings import text_of
 from membw.results.ledger import Missing
 from membw.results.record import sealed
 from membw.results.table import read_table
-from membw.results.verdict import DIED, INVALID, MISSING, PASS, UNDECIDED, missed, of_figure
+from membw.results.verdict import DIED, INVALID, MISSING, PASS, UNDECIDED, judged
 from membw.site.topology import is_local
 
 # of the build, in log lines, reports and the `case` of a record
@@ -465,9 +466,10 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         figures = read_table([self.record]).figures
         if not figures:  # of a busy node, in its time
             return ['no figure in its record']
-        words = ((f, of_figure(f)) for f in figures if not f.known_issue)
+        words = ((f, judged(f)) for f in figures if not f.known_issue)
         # what --allow set aside was requested, and stays in the record
-        texts = (missed(f) for f, word in words if word == UNDECIDED and not f.allowed)
+        unclear = (why for f, (word, why) in words if word == UNDECIDED and not f.allowed)
+        texts = map(text_of, unclear)
         return list(dict.fromkeys(texts))
 
     @run_before('performance')

@@ -19,7 +19,7 @@ static int error_stdout_took_all(void)
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 1;
 	fprintf(stderr, "membw: the output is not complete\n"
-			"hint: is the disk full?\n");
+			"hint: is the disk full, or its reader gone?\n");
 	return 0;
 }
 

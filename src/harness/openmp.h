@@ -5,6 +5,7 @@
 
 #ifdef _OPENMP
 #include <omp.h>
+#define omp_variable(name) getenv(name)
 /* Of libomp and libiomp5 alone, which alone read KMP_AFFINITY. */
 extern int kmp_get_blocktime(void) __attribute__((weak));
 #else
@@ -12,6 +13,7 @@ extern int kmp_get_blocktime(void) __attribute__((weak));
 #ifdef __GNUC__
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #endif
+#define omp_variable(name) NULL
 #define omp_get_thread_num() 0
 #define omp_get_num_threads() 1
 #define omp_get_max_threads() 1

@@ -38,6 +38,8 @@ static void record_identity(const struct program *program)
 		json_text("cluster", getenv("SLURM_CLUSTER_NAME"));
 	json_count("rank", (unsigned)ranks_me());
 	json_count("ranks", (unsigned)ranks_count());
+	if (ranks_count() > 1)
+		json_count("ranks_on_node", (unsigned)ranks_on_node());
 	json_count("threads", (unsigned)threads_count());
 	json_text("scheduling", record_scheduling());
 	if (watchdog_ended_by())

@@ -57,13 +57,15 @@ def naming(name: Name) -> Iterator[None]:
         raise
 
 
-def unreadable_folders(folder: Name) -> list[str]:
-    """A line for each folder in it that may not be read: a search for files passes over it.
-    Hidden folders, and those of the file system itself, hold no results."""
+def files_below(folder: Name) -> tuple[list[Path], list[str]]:
+    """(files, a line for each folder that may not be read). Hidden folders, as a file server's
+    snapshots, and those of the file system itself, hold no results; hidden files neither."""
     refused: list[OSError] = []
-    for _, below, _ in os.walk(folder, onerror=refused.append):
+    files = []
+    for place, below, names in os.walk(folder, onerror=refused.append):
         below[:] = [name for name in below if name[0] != '.' and name != 'lost+found']
-    return [
+        files += [Path(place, name) for name in names if name[0] != '.']
+    return sorted(files), [
         f"'{err.filename}': {err.strerror}: another user's? 'ls -ld' shows the owner"
         for err in refused
         if isinstance(err, PermissionError)

@@ -14,15 +14,12 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from membw.printable import in_locale, printable, signed
+from membw.words import WORDS
 
-# of a terminal, by the verdict
-GREEN, RED, YELLOW, CYAN = '32', '31', '33', '36'
-COLOURS = {
-    **dict.fromkeys(('PASS', 'VALID', 'ACCEPTED'), GREEN),
-    **dict.fromkeys(('FAIL', 'REFUSED', 'MISSING', 'XPASS'), RED),
-    **dict.fromkeys(('INVALID', 'UNDECIDED', 'DIED', 'INCOMPLETE'), YELLOW),
-    'KNOWN': CYAN,
-}
+# of a terminal, by the colour of a word, and of an acceptance
+CODES = {'pass': '32', 'fail': '31', 'invalid': '33', 'link': '36'}
+COLOURS = {word.name: CODES[word.colour] for word in WORDS}
+COLOURS |= {'ACCEPTED': CODES['pass'], 'REFUSED': CODES['fail'], 'INCOMPLETE': CODES['invalid']}
 BOLD = '1'
 INDENT = '  '
 WIDTH = 100

@@ -2,6 +2,7 @@
 
 #include "../harness/clock.h"
 #include "../harness/error.h"
+#include "../harness/evidence/pinning.h"
 #include "../harness/evidence/threads.h"
 #include "../harness/machine/memory_policy.h"
 #include "../harness/memory/chase.h"
@@ -27,8 +28,9 @@ static void cell_place_threads(const struct cpuset *cpus)
 {
 	int cores[CPUS_MAX];
 
-	cell.threads = topology_one_per_core(cores, cpus);
-	threads_team(cell.threads);
+	threads_team(topology_one_per_core(cores, cpus));
+	cell.threads = threads_count(); /* OMP_THREAD_LIMIT leaves fewer */
+	pinning_judge_count();
 #pragma omp parallel
 	cpuset_pin(cores[omp_get_thread_num()]);
 	threads_look();

@@ -191,6 +191,10 @@ int main(int argc, char **argv)
 
 	program_start(&program, argc, argv);
 	matrix_find(&matrix, threads_cpus());
+	if (cpuset_count(threads_cpus()) < threads_available())
+		verdict_warn(WRONG_PINNING,
+			     "%d of %d CPUs: OMP_PLACES or OMP_NUM_THREADS leaves out the others",
+			     cpuset_count(threads_cpus()), threads_available());
 	choose_sizes(&matrix);
 	printf("%d x %d pairs of domains, arrays of %zu MiB, a chain of %zu MiB\n"
 	       "Arrays lie in memory: %s\n",

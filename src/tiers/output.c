@@ -45,11 +45,13 @@ static void output_distances(const struct matrix *matrix)
 	int i, count = 0;
 
 	for (i = 0; i < matrix->count; i++) {
-		double declared = 0;
+		double declared = 0, off;
 		const double measured = output_farther(matrix, &matrix->pairs[i], &declared);
-		const double off = measured > declared ? measured / declared : declared / measured;
 
-		if (!is_positive(measured) || off <= MUCH)
+		if (!is_positive(measured))
+			continue;
+		off = measured > declared ? measured / declared : declared / measured;
+		if (off <= MUCH)
 			continue;
 		count++;
 		if (off > most) {

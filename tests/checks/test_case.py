@@ -1,6 +1,7 @@
 """What a case says of what did not arrive: one place for every way to end."""
 
 import json
+import time
 import types
 
 import pytest
@@ -99,23 +100,29 @@ def test_what_is_compared_with_nothing_is_undecided(tmp_path, monkeypatch, rows,
     assert word == 'UNDECIDED' and found.startswith(why)
 
 
-WAITED = 'was cancelled before it started: Nodes down'
+# the seconds that it waited, those of max_pending_time, Slurm's state, what is said
+NEVER_BEGUN = [
+    (20, 15.0, 'CANCELLED', 'job 7 waited for 20 s, and did not start: max_pending_time is 15 s'),
+    (3, 3600.0, 'CANCELLED', 'job 7 waited for 3 s, and did not start: somebody cancelled it'),
+    (3, None, 'CANCELLED', 'job 7 waited for 3 s, and did not start: somebody cancelled it'),
+    (3, 3600.0, '', 'job 7 waited for 3 s, and did not start'),  # the controller went away
+]
 
 
-@pytest.mark.parametrize(
-    'limit, said',
-    [(15.0, f'job 7 waited for 15 s (max_pending_time) and {WAITED}'),
-     (None, f'job 7 waited and {WAITED}')],
-)  # fmt: skip
-def test_a_job_that_never_began_is_reported_as_that(tmp_path, tool, limit, said):
-    tool('scontrol', 'echo "JobId=$5 Reason=Nodes_down Dependency=x"')
+@pytest.mark.parametrize('waited, limit, state, said', NEVER_BEGUN)
+def test_a_job_that_never_began_is_reported_as_that(tmp_path, tool, waited, limit, state, said):
+    """'waited for 3600 s', after ten: a limit was told as a fact."""
+    answer = f'echo "Welcome"; echo "JobId=7 JobState={state} Reason=Nodes_down Dependency=x"'
+    tool('scontrol', answer if state else 'exit 1')
+    tool('sacct', 'exit 1')
+    said += ' (Slurm: Nodes down)' if state else ''
     made = expectations()
     made.expect_a_record()
     made.stagedir = tmp_path
     made.job = types.SimpleNamespace(
         jobid='7', stdout='out', stderr='err', max_pending_time=limit, nodelist=None,
         scheduler=types.SimpleNamespace(registered_name='squeue'), sched_access=[], options=[],
-        cli_options=[])  # fmt: skip
+        cli_options=[], submit_time=time.time() - waited)  # fmt: skip
     made.gather()
     assert never_begun(made.job) == said
     assert [(one.why, one.died, one.node) for one in made.missing] == [(said, False, '')]

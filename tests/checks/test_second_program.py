@@ -105,10 +105,10 @@ def test_it_stands_in_the_summary_and_the_report(by_make, house, call, tmp_path)
     folder = by_make[0].folder
     done = call('membw', 'summary', folder / 'report.json', **variables(house))
     assert 'chase on local:default: 1 thread' in done.stdout and 'GB/s' not in done.stdout
-    assert 'Latency' in done.stdout and 'Verdict: PASS: 2 PASS' in done.stdout
+    assert 'Latency' in done.stdout and 'Verdict: VALID: 2 VALID' in done.stdout
     page = tmp_path / 'report.html'
     done = call('membw', 'report', folder / 'records', '-o', page, **variables(house))
-    assert done.returncode == 0 and ' ns PASS; rows: 2 PASS' in done.stdout, (
+    assert done.returncode == 0 and ' ns VALID; rows: 2 VALID' in done.stdout, (
         done.stdout + done.stderr
     )
     text = re.sub('<dl.*?</dl>', '', page.read_text(), flags=re.S)  # what words mean

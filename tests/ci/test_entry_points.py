@@ -34,7 +34,7 @@ def is_one_clear_error(done):
 def test_a_good_run_is_green_and_says_so_last(run):
     done = run()
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.splitlines()[-1].startswith('Verdict: PASS: 1 PASS')
+    assert done.stdout.splitlines()[-1].startswith('Verdict: VALID: 1 VALID')
 
 
 def test_a_broken_check_file_is_red(run):

@@ -51,6 +51,7 @@ SOCKETS = {
     'devices/system/cpu/cpu0/topology/core_siblings': '1',
     'devices/system/cpu/cpu1/topology/core_siblings': '2',
 }
+ONE = SOCKETS | {'devices/system/cpu/cpu1/topology/core_siblings': '1'}
 BANKS = {
     'one slot per channel': (dmi.sockets(8), 16),
     'two slots': (dmi.sockets(8, slots=2), 16),
@@ -63,12 +64,59 @@ BANKS = {
     'of each controller': (dmi.sockets(8, bank='MC{socket} CHANNEL {letter}'), None),
     'banks': (dmi.sockets(8, bank='BANK {letter}'), None),
     'of one module it is not said': ([*dmi.sockets(8), dmi.module('DIMM 9', 'BANK 0')], None),
+    'of one slot each': (
+        dmi.sockets(6, 2, bank='A{slot}_Node{socket}_Channel{letter}_Dimm{slot}'),
+        12,
+    ),
+    'by the locator': (dmi.sockets(4, 2, 'CPU{socket}_Channel{letter}_DIMM{slot}', 'BANK 1'), 8),
+    'the socket by the bank': (
+        dmi.sockets(4, 2, 'Channel{letter}-DIMM{slot}', 'NODE {socket}'),
+        8,
+    ),
+    'the socket by the locator': (
+        dmi.sockets(4, 2, 'PROC {socket} DIMM {slot}', 'Channel {letter}'),
+        8,
+    ),
+    'and a module of CXL': (
+        [
+            dmi.array(7, location=0xA4),
+            *dmi.sockets(8),
+            dmi.module('CXL 1', kind=dmi.DDR5, array=7),
+        ],
+        16,
+    ),
+    'and Optane': ([*dmi.sockets(8), dmi.module('DIMM 9', technology=7)], 16),
+    'and a flash': ([*dmi.sockets(8), dmi.module('ROM', array=7), dmi.array(7, use=5)], 16),
+    'and HBM': ([*dmi.sockets(8), dmi.module('HBM 0', kind=dmi.HBM2)], 16),
+}
+ONE_SOCKET = {
+    'two slots of one channel': (['ChannelA-DIMM1', 'ChannelA-DIMM2'], 1),
+    'of two': (['ChannelA-DIMM1', 'ChannelA-DIMM2', 'ChannelB-DIMM1', 'ChannelB-DIMM2'], 2),
+    'of controllers': (['Controller0-ChannelA-DIMM0', 'Controller1-ChannelA-DIMM0'], 2),
+    'of something': (['A1_ChannelA', 'A2_ChannelA'], None),
+    'no channel': (['DIMM_A1', 'DIMM_B1'], None),
+}
+OWNERS = {
+    'of one of two': (['PROC 1 DIMM 1', 'PROC 1 DIMM 2'], 1),
+    'of both': (['P1-DIMMA1', 'P2-DIMMA1'], 2),
+    'of one it is not said': (['PROC 1 DIMM 1', 'DIMM 2'], None),
+    'slots': (['DIMM1', 'DIMM2'], None),
+    'a controller is none': (['MC0 DIMM 1', 'MC1 DIMM 1'], None),
 }
 
 
-def test_a_module_is_no_channel_its_bank_names_one(run):
+def test_a_module_is_no_channel_its_bank_or_its_locator_names_one(run):
     for case, (modules, channels) in BANKS.items():
         assert run(*modules, **SOCKETS)['memory_channels'] == channels, case
+    for case, (locators, channels) in ONE_SOCKET.items():
+        modules = [dmi.module(name, f'BANK {i}') for i, name in enumerate(locators)]
+        assert run(*modules, **ONE)['memory_channels'] == channels, case
+
+
+def test_the_sockets_that_have_modules_are_those_that_are_named(run):
+    for case, (locators, count) in OWNERS.items():
+        modules = [dmi.module(name, f'BANK {i}') for i, name in enumerate(locators)]
+        assert run(*modules, **SOCKETS)['memory_sockets'] == count, case
 
 
 def edac(**locations):

@@ -9,7 +9,10 @@ import subprocess
 import pytest
 from places import ROOT
 
-SANITIZERS = ('-fsanitize=address,undefined', '-fno-sanitize-recover=undefined')
+SANITIZERS = (
+    '-fsanitize=address,undefined,float-divide-by-zero',
+    '-fno-sanitize-recover=undefined',
+)
 PROGRAMS = {
     'stream': '-n 20000 -t 3 --explain',
     'ladder': '--quick',

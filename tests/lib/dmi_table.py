@@ -6,9 +6,9 @@ DDR4, DDR5, LPDDR5, HBM2 = 0x1A, 0x22, 0x23, 0x21
 HANDLE = 0x1100
 
 
-def structure(kind, fields, *strings):
+def structure(kind, fields, *strings, handle=HANDLE):
     """Header, fields, then strings and the empty string that ends them."""
-    head = struct.pack('<BBH', kind, 4 + len(fields), HANDLE)
+    head = struct.pack('<BBH', kind, 4 + len(fields), handle)
     text = b''.join(s.encode() + b'\0' for s in strings) or b'\0'
     return head + fields + text + b'\0'
 
@@ -20,7 +20,22 @@ def firmware(is_virtual=False):
     return structure(0, bytes(fields))
 
 
-def module(locator, bank='', mib=32768, rated=3200, configured=3200, kind=DDR4, width=72):
+def array(handle, location=3, use=3):
+    """Structure 16: where an array of modules is, and for what."""
+    return structure(16, bytes([location, use]) + bytes(0x17 - 6), handle=handle)
+
+
+def module(
+    locator,
+    bank='',
+    mib=32768,
+    rated=3200,
+    configured=3200,
+    kind=DDR4,
+    width=72,
+    array=0,
+    technology=3,
+):
     """Structure 17 of SMBIOS 3.3; mib=0 is an empty slot, None a size that is not known."""
     fields = bytearray(0x5C - 4)
 
@@ -28,6 +43,8 @@ def module(locator, bank='', mib=32768, rated=3200, configured=3200, kind=DDR4, 
         struct.pack_into('<' + form, fields, offset - 4, value)
 
     size = 0xFFFF if mib is None else mib if mib < 0x7FFF else 0x7FFF
+    put(0x04, 'H', array)
+    put(0x28, 'B', technology)
     put(0x08, 'H', width)
     put(0x0A, 'H', min(width, 64))
     put(0x0C, 'H', size)
@@ -45,12 +62,18 @@ def table(*structures):
     return b''.join(structures) + structure(127, b'')
 
 
-def sockets(channels=8, slots=1, mts=3200, bank='P{socket} CHANNEL {letter}', **more):
+def sockets(
+    channels=8, slots=1, locator='DIMM {slot}', bank='P{socket} CHANNEL {letter}', mts=3200, **more
+):
     """The modules of two sockets, named as AMD's firmware does."""
+
+    def named(text, socket, channel, slot):
+        return text.format(socket=socket, letter='ABCDEFGHIJKL'[channel], slot=slot)
+
     return [
         module(
-            f'DIMM {slot}',
-            bank.format(socket=socket, letter='ABCDEFGHIJKL'[channel]),
+            named(locator, socket, channel, slot),
+            named(bank, socket, channel, slot),
             rated=mts,
             **{'configured': mts, **more},
         )

@@ -34,6 +34,6 @@ def test_summary_prints_the_rows_of_these_nodes_only(tmp_path, membw):
     run = MadeRun(tmp_path).add({'triad': metric(40.0)})
     path = run.add({'triad': metric(41.0)}, preset='gcc-o3', record={'host': 'n2'}).write()
     status, said, _ = membw('summary', path, '--node', 'n2')
-    assert status == 0 and 'gcc-o3' in said and 'gcc-o2' not in said and 'PASS: 1 PASS' in said
+    assert status == 0 and 'gcc-o3' in said and 'gcc-o2' not in said and 'VALID: 1 VALID' in said
     status, _, err = membw('summary', path, '--node', 'n9')
     assert status == 2 and "no node 'n9' in the results" in err

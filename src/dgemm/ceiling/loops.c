@@ -224,7 +224,7 @@ static int loops_of_this_cpu(const struct loop **list)
 static NOINLINE void run_portable(long turns, const double *numbers)
 {
 	enum { CHAINS = 64 };
-	static volatile double sink;
+	volatile double sink; /* of this thread */
 	const double a = numbers[A_AT], b = numbers[B_AT];
 	double x[CHAINS], sum = 0;
 	int i;

@@ -9,7 +9,10 @@
 
 #include <regex.h>
 
-#ifdef _OPENMP
+#ifndef _OPENMP
+#define PINNING_WHY_FEWER "built without OpenMP"
+#else
+#define PINNING_WHY_FEWER "OMP_THREAD_LIMIT?"
 
 static int pinning_is_set(const char *variable, const char *no, const char *also_no)
 {
@@ -205,19 +208,18 @@ static void pinning_judge_variable(void)
 }
 
 /* OMP_THREAD_LIMIT, KMP_HW_SUBSET and other variables take threads away in silence. */
-static void pinning_judge_count(void)
+void pinning_judge_count(void)
 {
-#ifdef _OPENMP
 	if (threads_requested() > threads_count())
-		verdict_invalid(WRONG_PINNING,
-				"%d threads were requested, there %s %d (OMP_THREAD_LIMIT?)",
+		verdict_invalid(WRONG_PINNING, "%d threads were requested, there %s %d (%s)",
 				threads_requested(), threads_count() == 1 ? "is" : "are",
-				threads_count());
+				threads_count(), PINNING_WHY_FEWER);
 	if (!threads_requested() && threads_available() > threads_count())
-		verdict_warn(WRONG_PINNING,
-			     "%d thread%s, though %d CPUs may be used and no number was requested",
-			     threads_count(), plural(threads_count()), threads_available());
-#endif
+		verdict_warn(
+			WRONG_PINNING,
+			"%d thread%s, though %d CPUs may be used and no number was requested (%s)",
+			threads_count(), plural(threads_count()), threads_available(),
+			PINNING_WHY_FEWER);
 }
 
 #if defined(_OPENMP) && _OPENMP >= 201511

@@ -14,6 +14,9 @@
 /* Finds oversubscribed and wrong-pinning; after the runs. */
 LOCAL void pinning_judge(void);
 
+/* Finds wrong-pinning where there are fewer threads than requested, or than CPUs. */
+LOCAL void pinning_judge_count(void);
+
 /* Warns of more threads at once than the CPUs of a cgroup's quota: it is noise, as other processes
  * are. */
 LOCAL void pinning_judge_quota(int threads);

@@ -197,7 +197,7 @@ int threads_variable_is_valid(const char *value)
 /* OMP_NUM_THREADS: "4" or "4,2", how many threads the first level shall have. */
 int threads_requested(void)
 {
-	const char *value = getenv("OMP_NUM_THREADS");
+	const char *value = omp_variable("OMP_NUM_THREADS");
 	long count;
 
 	if (thread_team_requested)

@@ -106,6 +106,7 @@ void record_file_open(const char *requested)
 	if (!record_file_path)
 		return;
 	record_file_note_start();
+	signal(SIGPIPE, SIG_IGN); /* a record may outlive the reader of the table */
 	if (record_file_is_alone()) {
 		record_file_open_own();
 		return;
@@ -133,15 +134,10 @@ static int record_file_complain(const char *about)
 	return 0;
 }
 
-/* A pipe whose reader has gone would end the program before its table is printed. */
 static int record_file_write_through(const char *line, size_t size)
 {
-	void (*const before)(int) = signal(SIGPIPE, SIG_IGN);
-	const int written =
-		fwrite(line, 1, size, record_file_own) == size && fflush(record_file_own) == 0;
-
-	signal(SIGPIPE, before);
-	return written || record_file_complain(record_file_path);
+	return (fwrite(line, 1, size, record_file_own) == size && fflush(record_file_own) == 0) ||
+	       record_file_complain(record_file_path);
 }
 
 static void record_file_sync_folder(const char *path)

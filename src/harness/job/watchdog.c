@@ -38,6 +38,7 @@ void watchdog_heed_ends(void)
 	struct sigaction before;
 	int i;
 
+	signal(SIGXFSZ, SIG_IGN); /* who writes is told, and says so */
 	for (i = 0; i < WATCHDOG_ENDS; i++)
 		if (sigaction(watchdog_ends[i].number, NULL, &before) != 0 ||
 		    before.sa_handler != SIG_IGN)

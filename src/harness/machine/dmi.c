@@ -4,7 +4,16 @@
 
 #include <ctype.h>
 
-enum { FIRMWARE = 0, MEMORY_DEVICE = 17, END_OF_TABLE = 127, HEADER = 4, TABLE_MAX = 1 << 20 };
+enum {
+	FIRMWARE = 0,
+	MEMORY_ARRAY = 16,
+	MEMORY_DEVICE = 17,
+	END_OF_TABLE = 127,
+	HEADER = 4,
+	TABLE_MAX = 1 << 20,
+	ARRAYS_MAX = 64,
+	PLACE_MAX = 2 * LOCATOR_MAX
+};
 
 /* One structure: its fields, then its strings up to two zero bytes. */
 struct structure {
@@ -69,12 +78,40 @@ static unsigned long dmi_speed(const struct structure *s, size_t offset, size_t 
 }
 
 /* Table 78 of DSP0134: DDR, DDR2, DDR3, DDR4, DDR5. */
-static int dmi_is_ddr(unsigned long type)
+static int dmi_is_ddr_type(unsigned long type)
 {
 	return type == 0x12 || type == 0x13 || type == 0x18 || type == 0x1a || type == 0x22;
 }
 
-static void dmi_add(struct modules *modules, const struct structure *s)
+/* The handles of arrays of modules that are on no channel of a CPU: structure 16, those of a CXL
+ * card (location 0xa4), and those for video, flash or caches (use). */
+struct dmi_arrays {
+	unsigned long apart[ARRAYS_MAX];
+	int count;
+};
+
+static void dmi_note_array(struct dmi_arrays *arrays, const struct structure *s)
+{
+	const unsigned long location = dmi_field(s, 0x04, 1), use = dmi_field(s, 0x05, 1);
+
+	if (arrays->count < ARRAYS_MAX && (location == 0xa4 || use > 3))
+		arrays->apart[arrays->count++] = dmi_field(s, 0x02, 2);
+}
+
+/* Memory of DDR that is no DRAM behind it (technology: flash, Optane) is none. */
+static int dmi_is_ddr(const struct structure *s, const struct dmi_arrays *arrays)
+{
+	const unsigned long technology = dmi_field(s, 0x28, 1);
+	int i;
+
+	for (i = 0; i < arrays->count; i++)
+		if (arrays->apart[i] == dmi_field(s, 0x04, 2))
+			return 0;
+	return dmi_is_ddr_type(dmi_field(s, 0x12, 1)) && (technology < 5 || technology > 7);
+}
+
+static void dmi_add(struct modules *modules, const struct structure *s,
+		    const struct dmi_arrays *arrays)
 {
 	struct module *m = &modules->of[modules->slots];
 
@@ -90,7 +127,7 @@ static void dmi_add(struct modules *modules, const struct structure *s)
 	m->width_bits = (unsigned)dmi_field(s, 0x08, 2);
 	if (m->width_bits == 0xffff)
 		m->width_bits = 0;
-	m->is_ddr = dmi_is_ddr(dmi_field(s, 0x12, 1));
+	m->is_ddr = dmi_is_ddr(s, arrays);
 }
 
 /* The length of a structure with its strings; 0 where the table ends before. */
@@ -112,18 +149,24 @@ static size_t dmi_extent(struct structure *s, const unsigned char *at, size_t le
 
 void dmi_parse(struct modules *modules, const unsigned char *table, size_t length)
 {
+	struct dmi_arrays arrays = { .count = 0 };
 	struct structure s;
-	size_t step;
+	size_t at, step;
+	int pass;
 
 	memset(modules, 0, sizeof(*modules));
-	for (; (step = dmi_extent(&s, table, length)) != 0; table += step, length -= step) {
-		if (s.at[0] == END_OF_TABLE)
-			break;
-		if (s.at[0] == MEMORY_DEVICE)
-			dmi_add(modules, &s);
-		if (s.at[0] == FIRMWARE && dmi_field(&s, 0x13, 1) & 0x10)
-			modules->is_virtual = 1;
-	}
+	/* the arrays first, wherever they stand */
+	for (pass = 0; pass < 2; pass++)
+		for (at = 0; (step = dmi_extent(&s, table + at, length - at)) != 0; at += step) {
+			if (s.at[0] == END_OF_TABLE)
+				break;
+			if (!pass && s.at[0] == MEMORY_ARRAY)
+				dmi_note_array(&arrays, &s);
+			if (pass && s.at[0] == MEMORY_DEVICE)
+				dmi_add(modules, &s, &arrays);
+			if (s.at[0] == FIRMWARE && dmi_field(&s, 0x13, 1) & 0x10)
+				modules->is_virtual = 1;
+		}
 }
 
 int dmi_read(struct modules *modules)
@@ -137,53 +180,127 @@ int dmi_read(struct modules *modules)
 	return modules->slots > 0;
 }
 
-/* The length of "P0 CHANNEL A", up to the channel's own name; 0 where BANK is not so.  What stands
- * before names a socket or a die, or nothing where there is one socket. */
-static size_t dmi_channel_text(const char *bank, int sockets)
+/* Whether a word names the socket that the number behind it counts; of one socket its controllers
+ * need none. */
+static int dmi_is_owner(const char *word, size_t letters, int sockets)
 {
-	static const char *const owners[] = { "P",    "CPU",    "PROC", "PROCESSOR",
-					      "NODE", "SOCKET", "SKT" };
-	const char *const channel = strcasestr(bank, "channel");
-	const char *owner = bank, *name;
-	size_t letters, i;
+	static const char *const owners[] = { "P",      "CPU", "PROC", "PROCESSOR", "NODE",
+					      "SOCKET", "SKT", "MC",   "IMC",       "CONTROLLER" };
+	const size_t count = sizeof(owners) / sizeof(*owners) - (sockets == 1 ? 0 : 3);
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (strlen(owners[i]) == letters && strncasecmp(word, owners[i], letters) == 0)
+			return 1;
+	return 0;
+}
+
+/* Where the first such word stands before END, as in "A1_Node1_Channel0"; of one socket END itself
+ * where nothing stands before it; NULL: nowhere. */
+static const char *dmi_owner(const char *text, const char *end, int sockets)
+{
+	const char *word = text;
+
+	while (word < end) {
+		size_t letters = 0, between;
+
+		while (isalpha((unsigned char)word[letters]))
+			letters++;
+		between = strspn(word + letters, " _-:#");
+		if (dmi_is_owner(word, letters, sockets) &&
+		    isdigit((unsigned char)word[letters + between]))
+			return word;
+		word += letters ? letters : 1;
+	}
+	return sockets == 1 && text + strspn(text, " _-:#") >= end ? end : NULL;
+}
+
+static void dmi_upper(char *to, const char *from, const char *end)
+{
+	while (from < end)
+		*to++ = (char)toupper((unsigned char)*from++);
+	*to = '\0';
+}
+
+/* "P0 CHANNEL A": what a text says up to a channel's own name, from the word on that names a
+ * socket. */
+static int dmi_channel_in(char name[PLACE_MAX], const char *text, int sockets)
+{
+	const char *const channel = strcasestr(text, "channel");
+	const char *from, *end;
 
 	if (!channel)
 		return 0;
-	name = channel + strlen("channel");
-	name += strspn(name, " _-:");
-	while (owner < channel && !isalnum((unsigned char)*owner))
-		owner++;
-	if (!isalnum((unsigned char)*name) || (owner == channel && sockets != 1))
+	end = channel + strlen("channel");
+	end += strspn(end, " _-:");
+	from = dmi_owner(text, channel, sockets);
+	if (!from || !isalnum((unsigned char)*end))
 		return 0;
-	while (isalnum((unsigned char)*name))
-		name++;
-	for (letters = 0; isalpha((unsigned char)owner[letters]); letters++)
-		continue;
-	for (i = 0; i < sizeof(owners) / sizeof(*owners); i++)
-		if (owner == channel ||
-		    (strlen(owners[i]) == letters && strncasecmp(owner, owners[i], letters) == 0))
-			return (size_t)(name - bank);
+	while (isalnum((unsigned char)*end))
+		end++;
+	dmi_upper(name, from, end);
+	return 1;
+}
+
+static int dmi_socket_of(char name[PLACE_MAX], const struct module *m, int sockets)
+{
+	const char *const texts[] = { m->locator, m->bank };
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		const char *const text = texts[i], *end;
+		const char *const from = dmi_owner(text, text + strlen(text), sockets);
+
+		if (!from)
+			continue;
+		end = from + strcspn(from, "0123456789");
+		dmi_upper(name, from, end + strspn(end, "0123456789"));
+		return 1;
+	}
 	return 0;
+}
+
+/* By the bank, by the locator, or the socket by one and the channel by the other. */
+static int dmi_channel_of(char name[PLACE_MAX], const struct module *m, int sockets)
+{
+	char channel[PLACE_MAX];
+	size_t length;
+
+	if (dmi_channel_in(name, m->bank, sockets) || dmi_channel_in(name, m->locator, sockets))
+		return 1;
+	if (!dmi_socket_of(name, m, sockets) ||
+	    (!dmi_channel_in(channel, m->bank, 1) && !dmi_channel_in(channel, m->locator, 1)))
+		return 0;
+	length = strlen(name);
+	snprintf(name + length, PLACE_MAX - length, " %s", channel);
+	return 1;
+}
+
+/* How many names the modules of DDR have; 0 where one of them has none. */
+static int dmi_names(const struct modules *modules, int sockets,
+		     int (*name_of)(char[PLACE_MAX], const struct module *, int))
+{
+	static char names[MODULES_MAX][PLACE_MAX];
+	int i, other, count = 0;
+
+	for (i = 0; i < modules->slots; i++) {
+		if (!modules->of[i].is_plugged || !modules->of[i].is_ddr)
+			continue;
+		if (!name_of(names[count], &modules->of[i], sockets))
+			return 0;
+		for (other = 0; strcmp(names[other], names[count]) != 0; other++)
+			continue;
+		count += other == count;
+	}
+	return count;
 }
 
 int dmi_channels(const struct modules *modules, int sockets)
 {
-	int i, other, channels = 0;
+	return dmi_names(modules, sockets, dmi_channel_of);
+}
 
-	for (i = 0; i < modules->slots; i++) {
-		const char *const bank = modules->of[i].bank;
-		const size_t length = dmi_channel_text(bank, sockets);
-
-		if (!modules->of[i].is_plugged)
-			continue;
-		if (!length)
-			return 0;
-		for (other = 0; other < i; other++)
-			if (modules->of[other].is_plugged &&
-			    dmi_channel_text(modules->of[other].bank, sockets) == length &&
-			    strncasecmp(modules->of[other].bank, bank, length) == 0)
-				break;
-		channels += other == i;
-	}
-	return channels;
+int dmi_sockets(const struct modules *modules)
+{
+	return dmi_names(modules, 0, dmi_socket_of);
 }

@@ -19,7 +19,8 @@ struct module {
 	unsigned long rated_mts;   /* 0: not known */
 	unsigned long configured_mts;
 	unsigned width_bits; /* with those for error correction; 0: not known */
-	int is_ddr;          /* DDR to DDR5: 8 bytes a transfer; not LPDDR, HBM or flash */
+	int is_ddr;          /* DDR to DDR5 on a CPU's channel: 8 bytes a transfer; not LPDDR, HBM,
+				flash or CXL */
 	int is_plugged;      /* the slot is not empty */
 };
 
@@ -35,6 +36,9 @@ LOCAL void dmi_parse(struct modules *modules, const unsigned char *table, size_t
 /* The same of this machine; 0 where it cannot be read (not root, no firmware). */
 LOCAL int dmi_read(struct modules *modules);
 
-/* How many channels the modules name, as "P0 CHANNEL A" in BANK; 0 where one names none, or not
- * whose it is of several SOCKETS. */
+/* How many channels the modules of DDR name, as "P0 CHANNEL A", in bank or locator; 0 where one
+ * names none, or not whose it is of several SOCKETS. */
 LOCAL int dmi_channels(const struct modules *modules, int sockets);
+
+/* How many sockets they name, as "PROC 1 DIMM 3"; 0 where one names none. */
+LOCAL int dmi_sockets(const struct modules *modules);

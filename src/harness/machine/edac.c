@@ -68,6 +68,8 @@ static int edac_read_slot(struct modules *modules, struct edac_place of[MODULES_
 	modules->slots++;
 	edac_file(line, kind, controller, slot, "dimm_label");
 	snprintf(m->locator, LOCATOR_MAX, "%.*s", LOCATOR_MAX - 1, line);
+	edac_file(line, kind, controller, slot, "dimm_mem_type"); /* "Registered-DDR4" */
+	m->is_ddr = strstr(line, "DDR") && !strstr(line, "LPDDR");
 	return 1;
 }
 

@@ -178,6 +178,7 @@ static void fact_dimms(int sockets)
 			fact_module(&modules->of[i]);
 	json_close(']');
 	json_positive("memory_channels", channels);
+	json_positive("memory_sockets", is_dmi && !modules->is_virtual ? dmi_sockets(modules) : 0);
 }
 
 static void fact_memory(void)

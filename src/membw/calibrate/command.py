@@ -14,6 +14,7 @@ from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import one_at_a_time
 from membw.printable import plural, printable
+from membw.results.findings import text_of
 from membw.results.table import Table, read_table
 from membw.tables import Cell, Column
 
@@ -100,7 +101,7 @@ def propose(
     for metric, runs in samples.runs.items():
         try:
             if samples.split:
-                raise Refusal(samples.split)
+                raise Refusal(text_of(samples.split))
             found[metric] = reference(runs, samples.channels)
         except Refusal as err:
             refused.setdefault(str(err), []).append(metric)

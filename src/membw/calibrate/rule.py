@@ -12,9 +12,9 @@ from statistics import median
 from typing import NamedTuple
 
 from membw.printable import plural
-from membw.rank.judge import CHANNEL
 from membw.results.figure import Figure
 from membw.results.record import HIGHER
+from membw.results.verdict import CHANNEL
 from membw.statistics import MAD_TO_SIGMA
 
 LEAST_RUNS = 5

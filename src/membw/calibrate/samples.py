@@ -17,6 +17,7 @@ from membw.printable import printable
 from membw.rank.judge import FEW, judge
 from membw.results import provenance
 from membw.results.figure import Figure, Measurement
+from membw.results.findings import Findings
 from membw.results.hostlist import fold
 from membw.results.record import REFRAME
 from membw.results.table import Table
@@ -37,7 +38,7 @@ class Samples:
     runs: dict[str, list[Figure]] = field(default_factory=dict)  # by metric
     left_out: Counter[str] = field(default_factory=Counter)  # why -> runs
     facts: dict[str, str] = field(default_factory=dict)
-    split: str = ''  # why these runs are of two groups of nodes
+    split: Findings = ()  # why these runs are of two groups of nodes
     since: str = ''  # '2026-07-27', where a fact changed then
     channels: int = 0  # of the memory of a node; 0: not known
 

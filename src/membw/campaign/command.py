@@ -26,9 +26,10 @@ from membw.report.page import page_of, render
 from membw.report.run import run_of_records
 from membw.results.case import Case, parameters_of
 from membw.results.figure import Figure, Lost
-from membw.results.hostlist import KNOWN, expected_nodes, fold, match_expected, write_node_check
+from membw.results.findings import reported
+from membw.results.hostlist import expected_nodes, fold, match_expected, write_node_check
 from membw.results.table import Table, read_table
-from membw.results.verdict import MISSING, PASS
+from membw.results.verdict import GOOD, KNOWN, MISSING, PASS
 from membw.run.quick import chosen
 from membw.run.session import environs_of, partitions_of
 from membw.site.slurm import SCHEDULERS, NoAnswer, cluster_of, query
@@ -174,8 +175,10 @@ def advance(folder: Path, args: argparse.Namespace, most: int) -> tuple[bool, in
     for node in why:
         if when := nodes[node].measured if node in nodes else 0:
             why[node] += f'; last measured in the night {night_of(when)}'
+    drained = {node for node, of in queue.nodes.items() if of.is_old}  # no alarm
     ranking.nodes = [node for node in ranking.nodes if node.name not in why]
-    ranking.nodes += [Node(node, MISSING, how) for node, how in why.items()]
+    words = ((node, KNOWN if node in drained else MISSING) for node in why)
+    ranking.nodes += [Node(node, word, reported(why[node], 'absent')) for node, word in words]
     bad = sorted(node for node in ranking.nodes if node.verdict != PASS)
     lost = {x.node for x in table.lost} - {f.node for f in table.figures} - gone.keys()
     number = len(ranking.nodes) + len(others)
@@ -199,7 +202,7 @@ def advance(folder: Path, args: argparse.Namespace, most: int) -> tuple[bool, in
     if not args.dry_run:
         nodes.write()
         write(args.output, ranking, table, [host[n] for n in host if n not in refused | asleep])
-    wrong = [node for node in bad if not node.reason.startswith(KNOWN)]
+    wrong = [node for node in bad if node.verdict not in GOOD]
     is_lacking = any(node.verdict == MISSING for node in wrong) or not have
     return not queue.jobs, 2 if is_lacking else 1 if wrong or ranking.problems else 0
 

@@ -15,7 +15,6 @@ import tempfile
 import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any
 
 from membw.campaign.nodes import Nodes
 from membw.campaign.slurm_queue import NUMBER
@@ -24,7 +23,7 @@ from membw.errors import MembwError
 from membw.files import write_whole
 from membw.moments import utc
 from membw.results import archive, ledger
-from membw.results.record import BadRecord, evidence, sealed
+from membw.results.record import read_records, sealed
 from membw.site import slurm
 
 FILE = 'job.json'  # that of results/jobs, and what a record of it says
@@ -96,15 +95,16 @@ def records(job: dict, folder: Path, state: str | None) -> Iterator[dict]:
     """What a job left, as the check keeps it; of one that died, or whose record is damaged, how;
     nothing of one that never began, or was cancelled by hand or for another job."""
     known, errors = ledger.read(folder), folder / 'rfm_job.err'
-    found, damage = read(folder / job['record_in_stage'], *sorted(folder.glob('nodes/*.json')))
+    found, damaged = read_records(folder / job['record_in_stage'], *folder.glob('nodes/*.json'))
     name = folder.name
-    if not found and (known.node or damage):
+    if not found and (known.node or damaged):
         printed = errors.read_text(errors='replace') if errors.is_file() else ''
         of = known.node if known.node in known.ended else ledger.WHOLE
         end = ledger.judge(known.ended.get(of), None, printed, state, bool(known.started))
         end = ledger.End(f"no '{known.lacks}' there", False) if known.lacks else end
-        if damage and not (end and end.died):
-            end = ledger.End(f'its record cannot be read: {damage}', False)
+        if damaged and not (end and end.died):
+            what = damaged[0].partition(': ')[2]
+            end = ledger.End(f'its record cannot be read: {what}', False)
         if end and ledger.how_job(state, printed) != 'cancelled':
             program = job['test'].removeprefix('cluster_')
             empty = archive.empty_record(program, name, known.cluster)
@@ -116,15 +116,3 @@ def records(job: dict, folder: Path, state: str | None) -> Iterator[dict]:
         own = {'verdict': one['verdict'], 'reasons': wrong, 'session': f'{name}-{one["time"]}'}
         when = {'submitted': utc(folder.stat().st_mtime), 'taken': utc(time.time())}
         yield {**one, 'case': {**job['case'], 'run_environment': environment, **own, **when}}
-
-
-def read(*files: Path) -> tuple[list[dict[str, Any]], str]:
-    """(records, what is wrong with another line of these files)."""
-    found, damage = [], ''
-    for line in (line for f in files if f.is_file() for line in f.read_bytes().split(b'\n')):
-        if line.strip():
-            try:
-                found.append(evidence(line))
-            except BadRecord as err:
-                damage = str(err)
-    return found, damage

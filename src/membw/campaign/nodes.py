@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from membw import strict
 from membw.files import write_whole
 from membw.grouped import grouped
 
@@ -38,9 +39,9 @@ class Nodes(dict[str, Node]):
         self.file, self.is_new = home / FILE, not (home / FILE).exists()
         if not self.is_new:
             try:
-                self |= msgspec.json.decode(self.file.read_bytes(), type=dict[str, Node])
-            except (OSError, ValueError, RecursionError) as err:
-                print(f"membw: '{self.file}' cannot be read ({err}): begun anew", flush=True)
+                self |= strict.file(self.file, dict[str, Node])
+            except (OSError, strict.Damaged) as err:
+                print(f'membw: {err}: begun anew', flush=True)
                 self.is_new = True
 
     def __missing__(self, name: str) -> Node:

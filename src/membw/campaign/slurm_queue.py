@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from membw.printable import printable
-from membw.results.hostlist import KNOWN, expected_nodes
+from membw.results.hostlist import expected_nodes
 from membw.site import slurm
 
 NICE = 10_000  # behind all users
@@ -26,6 +26,7 @@ class Node(NamedTuple):
     state: str
     kind: str  # features, CPUs, memory: one kind is refused as a whole
     why: str  # "drained since TIME: 'DIMM A3'" where it takes no job, else ''
+    is_old: bool  # for so long that it is no alarm
 
     @property
     def is_idle(self) -> bool:
@@ -93,9 +94,8 @@ class Queue:
         form = '%P|%N|%T|%f %c %m|%H|%E'
         for queue, name, state, kind, since, why in self.table(*words, form):
             if (where or queue.endswith('*')) and name not in left_out:
-                old = f'{KNOWN}: ' if is_old(since) else ''
-                why = f"{old}{state} since {since}: '{printable(why)}'" if name in out else ''
-                nodes[name] = Node(state, kind, why)
+                why = f"{state} since {since}: '{printable(why)}'" if name in out else ''
+                nodes[name] = Node(state, kind, why, bool(why) and is_old(since))
                 if state[-1] in ASLEEP and not (is_named or name in self.jobs):
                     self.asleep.add(name)
         return nodes

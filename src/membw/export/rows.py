@@ -15,8 +15,9 @@ from membw.rank.ranking import Ranking
 from membw.results import reframe
 from membw.results.case import Case
 from membw.results.figure import Figure, Lost
+from membw.results.findings import text_of
 from membw.results.table import Table
-from membw.results.verdict import INVALID, MISSING, NO_FIGURE, missed, of_figure, worst
+from membw.results.verdict import INVALID, MISSING, NO_FIGURE, judged, worst
 
 COLUMNS = (
     'time test parameters system partition preset pinning node verdict metric value lower_bound '
@@ -46,12 +47,11 @@ def row_of(figure: Figure, words: Words) -> dict[str, object]:
     `value`, `lower_bound` (of a figure that is a bound), `low`, `high` and `reference` are in
     `unit`; `ratio` is the value divided by the reference.
     """
-    f, verdict = figure, of_figure(figure)
-    reason = f.reasons or f.known_issue or missed(f)
+    f, (verdict, findings) = figure, judged(figure)
     is_known = verdict != INVALID
     beside = words(f)
     if beside and worst([beside.verdict, verdict]) != verdict:
-        verdict, reason = beside.verdict, beside.reason
+        verdict, findings = beside.verdict, beside.findings
     row = {name: getattr(f, name) for name in OF_FIGURE} | {
         **columns_of(f.of.row),
         'time': utc(f.time),
@@ -61,7 +61,7 @@ def row_of(figure: Figure, words: Words) -> dict[str, object]:
         'low': f.low if is_known else None,
         'high': f.high if is_known else None,
         'ratio': f.value / f.reference if is_known and f.reference and not f.is_bound else None,
-        'reason': reason,
+        'reason': text_of(findings),
     }
     return {name: row[name] for name in COLUMNS}
 

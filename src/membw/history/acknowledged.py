@@ -6,10 +6,18 @@ import os
 import time
 from collections.abc import Sequence
 
+import msgspec
+
+from membw import strict
 from membw.errors import MembwError
-from membw.files import read_text
 from membw.history.changes import SAME_DAYS, Change, days
 from membw.printable import printable
+
+
+class Entry(msgspec.Struct):
+    node: str
+    night: str
+    reason: str
 
 
 def apply(changes: Sequence[Change], path: str, problems: list[str]) -> list[Change]:
@@ -18,22 +26,23 @@ def apply(changes: Sequence[Change], path: str, problems: list[str]) -> list[Cha
     entries = _read(path, problems) if os.path.exists(path) else []
     found = []
     for change in changes:
-        near = [e for e in entries if abs(days(change.night) - days(e['night'])) <= SAME_DAYS]
-        reasons = [next((e['reason'] for e in near if e['node'] == n), '') for n in change.nodes]
+        near = [e for e in entries if abs(days(change.night) - days(e.night)) <= SAME_DAYS]
+        reasons = [next((e.reason for e in near if e.node == n), '') for n in change.nodes]
         found.append(change._replace(acknowledged=reasons[0] if all(reasons) else ''))
     return found
 
 
-def _read(path: str, problems: list[str]) -> list[dict]:
-    entries = []
-    for number, line in enumerate(read_text(path).splitlines(), 1):
-        try:
-            entry = json.loads(line)
-            days(entry['night'])
-            entries.append({key: str(entry[key]) for key in ('node', 'night', 'reason')})
-        except (ValueError, TypeError, KeyError, RecursionError) as err:
-            problems.append(f'{path}:{number}: not an acknowledgement: {err}')
-    return entries
+def _read(path: str, problems: list[str]) -> list[Entry]:
+    return [*strict.lines(path, _entry, problems)]
+
+
+def _entry(line: bytes) -> Entry:
+    entry = strict.decode(line, Entry)
+    try:
+        days(entry.night)
+    except ValueError as err:
+        raise strict.Damaged(f'not an acknowledgement: {err}') from err
+    return entry
 
 
 def acknowledge(path: str, changes: Sequence[Change], node: str, night: str, reason: str) -> None:

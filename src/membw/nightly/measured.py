@@ -5,7 +5,6 @@ its last night. A row of the same command that did not arrive is named each nigh
 writes its line to acknowledged.txt of the system.
 """
 
-import contextlib
 import os
 import shutil
 from datetime import datetime
@@ -13,12 +12,14 @@ from pathlib import Path
 
 import msgspec
 
+from membw import strict
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import read_text, write_whole
 from membw.nightly.night import Night
 from membw.results import reframe
 from membw.results.case import Case, named, of_display_name
+from membw.results.record import read_records
 from membw.results.verdict import MISSING
 
 FILE, ACKNOWLEDGED = 'measured.json', 'acknowledged.txt'
@@ -35,10 +36,6 @@ class Last(msgspec.Struct):
 class Measured(msgspec.Struct):
     hosts: list[str]
     rows: dict[str, Last]
-
-
-class Record(msgspec.Struct):
-    host: str = ''
 
 
 def take(night: Night) -> None:
@@ -63,8 +60,8 @@ def take(night: Night) -> None:
             else:
                 problems.setdefault('records', []).append(f"'{case['record']}' is gone")
     link_campaigns(night)
-    hosts = (hosts_of(file) for file in night.folder.glob(f'{RECORDS}/*'))
-    compare(night, cases, {host for of in hosts for host in of})
+    records, _ = read_records(*night.folder.glob(f'{RECORDS}/*'))  # `rank` names damaged lines
+    compare(night, cases, {one['host'] for one in records} - {''})
 
 
 def link_campaigns(night: Night) -> None:
@@ -86,15 +83,6 @@ def link(file: str | Path, folder: Path) -> None:
             os.link(file, there)
         except OSError:
             shutil.copy(file, there)
-
-
-def hosts_of(file: Path) -> set[str]:
-    """Of its records; `rank` names damaged lines."""
-    hosts = set()
-    for line in read_text(file).splitlines():
-        with contextlib.suppress(msgspec.DecodeError, RecursionError):
-            hosts.add(msgspec.json.decode(line, type=Record).host)
-    return hosts - {''}
 
 
 def compare(night: Night, cases: list[dict], hosts: set[str]) -> None:
@@ -133,9 +121,9 @@ def earlier(folder: Path) -> tuple[list[Measured], list[str]]:
     for file in sorted(folder.parent.glob(f'2*/{FILE}'), reverse=True):
         if file.parent.name < folder.name and len(found) < RECENT:
             try:
-                found.append(msgspec.json.decode(file.read_bytes(), type=Measured))
-            except (OSError, ValueError, RecursionError) as err:  # an older one has it
-                damaged.append(f"'{file}' cannot be read ({err})")
+                found.append(strict.file(file, Measured))
+            except (OSError, strict.Damaged) as err:  # an older one has it
+                damaged.append(f'cannot be read: {err}')
     return found[::-1], damaged
 
 

@@ -14,6 +14,7 @@ from typing import IO, NamedTuple
 
 import msgspec
 
+from membw import strict
 from membw.errors import MembwError
 from membw.files import write_whole
 from membw.interruption import child
@@ -137,7 +138,7 @@ def opened(system: pathlib.Path, date: str, options: list[str], fleets: list[str
     said = ''
     if attempts:
         try:
-            state = msgspec.json.decode((attempts[-1] / STATE).read_bytes(), type=State)
+            state = strict.file(attempts[-1] / STATE, State)
             if state.options != options:
                 said = f'was of another command: membw {shlex.join(state.options)}'
             elif [*state.steps] != steps:
@@ -147,7 +148,7 @@ def opened(system: pathlib.Path, date: str, options: list[str], fleets: list[str
             else:
                 datetime.fromisoformat(state.begun)
                 return Night(attempts[-1], state)
-        except (OSError, ValueError, RecursionError) as err:
+        except (OSError, ValueError) as err:
             said = f'cannot be read ({STATE}: {err})'
         said = f'{attempts[-1].name} {said}: measured anew'
     folder = system / (f'{date}.{max(found) + 1}' if attempts else date)

@@ -11,10 +11,10 @@ from membw.files import write_whole
 from membw.nightly.measured import ACKNOWLEDGED
 from membw.nightly.night import NOT_DONE, STOPPED, WELL, WRONG, Night
 from membw.printable import at_most, printable
-from membw.results.hostlist import KNOWN, fold, read_node_check
-from membw.results.verdict import FAIL, MISSING, PASS
+from membw.results.hostlist import fold, read_node_check
 from membw.summary import junit
 from membw.summary.command import read
+from membw.words import FAIL, GOOD, KNOWN, MISSING, PASS
 
 WORDS = {None: 'not begun', WELL: 'well', WRONG: 'look at it'}
 WORDS |= {NOT_DONE: 'incomplete', STOPPED: 'out of time'}
@@ -77,9 +77,9 @@ def problems(night: Night) -> Iterator[str]:
 def slow_nodes(night: Night) -> list[str]:
     """The lines of the node-check file that are not PASS."""
     nodes = read_node_check(night.folder / 'nodecheck.txt')
-    known = [node for node, _, line in nodes if f' {MISSING} {KNOWN}' in line]
-    lines = [printable(line) for n, word, line in nodes if word != PASS and n not in known]
-    lines += [f'{MISSING}, drained for 14 days and more: {fold(known)}'] * bool(known)
+    known = [node for node, word, _ in nodes if word == KNOWN]
+    lines = [printable(line) for _, word, line in nodes if word not in GOOD]
+    lines += [f'{KNOWN}, drained for 14 days and more: {fold(known)}'] * bool(known)
     return ['', '--- nodes to look at', *at_most(lines, MOST)] if lines else []
 
 
@@ -96,6 +96,5 @@ def write_junit(night: Night) -> None:
         for line in found:
             junit.add(suite, f'night.{name}', line.partition(' since ')[0], MISSING, line)
     for node, word, line in read_node_check(night.folder / 'nodecheck.txt'):
-        is_known = f' {MISSING} {KNOWN}' in line
-        junit.add(suite, 'night.nodes', node, PASS if is_known else word, line)
+        junit.add(suite, 'night.nodes', node, word, line)
     junit.save(suite, night.folder / 'junit.xml')

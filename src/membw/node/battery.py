@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from membw.results.ledger import how, last_words
-from membw.results.record import BadRecord, evidence
+from membw.results.record import evidence
+from membw.strict import Damaged
 
 LEAST_S, USUAL_S, MOST_S = 30, 60, 180
 SETTLE_S = 0.5  # before each part: what the one before disturbed
@@ -87,7 +88,7 @@ def launch(words: list[str], environment: Mapping[str, str], limit_s: float) -> 
                 status = process.wait()
         try:
             record, why = evidence(file.read_bytes().rstrip(b'\n')), ''
-        except (OSError, BadRecord):
+        except (OSError, Damaged):
             record, line_of = None, last_words(said.read_text(errors='replace'))
             why = line_of.removeprefix('membw: ')
             why = why if why != line_of else ': '.join(filter(None, (how(status), line_of)))

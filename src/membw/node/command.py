@@ -22,7 +22,7 @@ from membw.presets.table import Facts
 from membw.progress import Passing
 from membw.results import run_lock
 from membw.results.record import sealed
-from membw.results.verdict import PASS
+from membw.results.verdict import GOOD
 from membw.run import quick
 from membw.site import machine, topology
 
@@ -39,7 +39,7 @@ examples:
   membw node --peers /shared/nodes --line >>nodecheck.txt
   membw node --programs /opt/membw/bin --seconds 30
 
-exit status: 0 PASS; 1 another word; 2 usage error
+exit status: 0 PASS, VALID or KNOWN; 1 another word; 2 usage error
 """
 
 
@@ -117,7 +117,7 @@ def judge(node: Facts, args: argparse.Namespace, folder: Path) -> int:
         blocks = text.screen(found, [f'Record: {os.path.relpath(path)}'])
         print(tables.as_text(blocks, args.json), flush=True)
     assembled.write(node | text.said(found), folder)
-    return 0 if found.word == PASS else 1
+    return int(found.word not in GOOD)
 
 
 def reference_of(node: Facts, system: str) -> Facts:

@@ -10,6 +10,7 @@ from membw.node.quantities import BY_METRIC
 from membw.node.word import Compared, Word
 from membw.printable import amount, printable
 from membw.results.figure import figures_of, headline
+from membw.results.findings import for_json
 from membw.results.record import Record
 from membw.results.verdict import FAIL, INVALID, PASS
 from membw.tables import Cell, Column, Table
@@ -106,6 +107,7 @@ def as_json(found: Word) -> dict[str, Any]:
         'node': found.node,
         'time': found.newest.time if found.newest else None,
         **said(found),
+        'findings': for_json(found.findings),
         'noticed': noticed,
         'figures': [row for one in found.compared for row in figures(one).values()],
         'counted': found.compared[0].seen.counted if found.compared else {},

@@ -14,7 +14,7 @@ from membw.node.word import Compared, Word, low_of, word_of
 from membw.rank.text import command_of
 from membw.results.newest import OLD_S
 from membw.results.table import Table, read_table
-from membw.results.verdict import FAIL, PASS
+from membw.results.verdict import FAIL, GOOD, PASS
 
 EPILOG = """\
 Records are those of `membw node`, and those of single programs (cluster_stream, a night). The word
@@ -25,7 +25,7 @@ examples:
   membw why n117
   membw why n117 results/nodes /shared/nodes
 
-exit status: 0 PASS; 1 another word; 2 usage error, or no record of the node
+exit status: 0 PASS, VALID or KNOWN; 1 another word; 2 usage error, or no record of the node
 """
 
 
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         low = next((one for one in found.compared if one.verdict.metric), None)
         more = [since(table, low), *more] if low and found.word == FAIL else more
         print(tables.as_text(text.screen(found, more)))
-    return 0 if found.word == PASS else 1
+    return int(found.word not in GOOD)
 
 
 def since(table: Table, one: Compared) -> str:

@@ -19,14 +19,14 @@ from membw.rank.judge import AGAIN, FACTS, NodeVerdict, judge, unusable
 from membw.rank.ranking import Ranking, by_reference, rank_table
 from membw.results import verdict
 from membw.results.figure import Figure
+from membw.results.findings import Finding, Findings, text_of
 from membw.results.newest import in_order
 from membw.results.record import Record
 from membw.results.table import Table
-from membw.results.verdict import DIED, FAIL, INVALID, PASS, UNDECIDED
+from membw.results.verdict import DIED, FAIL, INVALID, PASS
 from membw.site.cpu_peak import facts_of as table_of
 
 FIRST = 7  # runs of a node since a fact changed: what it is compared with, where it has no peers
-NOTHING = 'nothing to compare with: --peers, a reference, or twice more when it is idle'
 OWN = 'earlier run'
 
 
@@ -42,11 +42,15 @@ class Compared(NamedTuple):
 class Word(NamedTuple):
     node: str
     word: str
-    why: str
+    findings: Findings
     noticed: float  # the smallest loss that a PASS would have noticed; inf: none
     causes: list[Cause]
     compared: list[Compared]
     newest: Record | None
+
+    @property
+    def why(self) -> str:
+        return text_of(self.findings)
 
     @property
     def text(self) -> str:
@@ -59,19 +63,18 @@ def word_of(node: str, table: Table) -> Word:
     own = [f for f in table.figures if f.node == node]
     verdicts = [v for v in ranking.verdicts if v.node == node]
     every = [one for v in verdicts if (one := _by_peers(v, ranking) or _by_past(v, own))]
-    words = [(one.verdict.verdict, one.verdict.reason) for one in every]
+    words = [(one.verdict.verdict, one.verdict.findings) for one in every]
     whole = next((n for n in ranking.nodes if n.name == node), None)
     if whole and (not every or whole.verdict in (*verdict.NO_FIGURE, INVALID, FAIL)):
-        words.append((whole.verdict, whole.reason))
+        words.append((whole.verdict, whole.findings))
     word = verdict.worst(w for w, _ in words)
-    why = '; '.join(dict.fromkeys(why for w, why in words if w == word and why))
     causes = [cause for one in every for cause in _causes(one, word)]
-    named = '; '.join(dict.fromkeys(cause.text for cause in causes))
-    why = '; '.join(filter(None, [named, why]))
+    why = [Finding('cause', {'cause': cause.name, 'text': cause.text}) for cause in causes]
+    why += [one for w, findings in words if w == word for one in findings]
     noticed = max((one.verdict.noticed for one in every), default=math.inf)
     runs = [*(f.of for f in own), *(one.of for one in table.lost if one.node == node)]
     newest = max(runs, key=lambda of: of.time).record if runs else None
-    return Word(node, word, why, noticed, causes, every, newest)
+    return Word(node, word, tuple(why), noticed, causes, every, newest)
 
 
 def _by_peers(v: NodeVerdict, ranking: Ranking) -> Compared | None:
@@ -104,8 +107,6 @@ def _by_past(v: NodeVerdict, own: Sequence[Figure]) -> Compared | None:
         judged = judge([*first, *tried], [f for run in again for f in run], what=OWN)
     by_runs = next(one for one in judged.verdicts if one.node == v.node)
     (own_verdict,) = by_reference([by_runs], runs[-1])
-    if own_verdict == by_runs and own_verdict.verdict == UNDECIDED and not first:
-        own_verdict = own_verdict._replace(reason=NOTHING)
     group = next(g for g in judged.groups if v.node in g.figures)
     return Compared(own_verdict, group, group.figures[v.node], seen_of(group, v.node))
 

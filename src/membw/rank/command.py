@@ -21,8 +21,8 @@ examples:
   membw rank ~/.reframe/reports/results.db -n hpl --since 14d    # a site's own test
   membw rank run.jsonl again.jsonl --drain | less    # read them, then run what you agree with
 
-exit status: 0 all PASS; 1 a node is anything else, or a record could not be read; 2 usage error or
-nothing to rank
+exit status: 0 all PASS, VALID or KNOWN; 1 a node is anything else, or a record could not be read;
+2 usage error or nothing to rank
 """
 
 
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         '--node-check',
         metavar='FILE',
-        help='write "<node> PASS|FAIL|UNDECIDED|INVALID|MISSING|DIED reason"',
+        help='write "<node> PASS|VALID|FAIL|UNDECIDED|INVALID|MISSING|DIED reason"',
     )
     add_site_tests(parser)
     add = tables.add_argument(parser).add_argument
@@ -89,5 +89,4 @@ def run(args: argparse.Namespace) -> int:
     else:
         blocks = text.as_blocks(ranking, args.limit)
         print(tables.as_text(blocks, args.json))
-    is_well = all(n.verdict == 'PASS' for n in ranking.nodes)
-    return 0 if is_well and not ranking.problems else 1
+    return 1 if ranking.problems else ranking.status

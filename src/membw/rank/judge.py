@@ -18,20 +18,19 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from membw.grouped import grouped
-from membw.printable import amount, plural, signed
 from membw.rank.group import MARGIN, MEAN, PEER, Group, Row, Run
 from membw.rank.units import Unit, by_name
 from membw.results.case import Case
 from membw.results.figure import Figure
+from membw.results.findings import Finding, Findings, codes, text_of
 from membw.results.hostlist import fold
-from membw.results.record import HIGHER
-from membw.results.verdict import FAIL, PASS, TOO_GOOD, TOO_GOOD_BECAUSE, UNDECIDED, missed
+from membw.results.too_good import TENTH
+from membw.results.verdict import CHANNEL, FAIL, PASS, UNDECIDED, VALID, may_be_worse
 from membw.statistics.peers import known, middle, robust_deviation, sure_limit
 
-CHANNEL = 1 / 12  # a memory channel of twelve: a PASS that would not notice it is none
 AGAIN = 3  # further measurements of a low node
 AGAIN_BETTER = 4  # of so many further measurements one may be within the margin
 CONTROLS = 3  # healthy nodes that are measured again with the low ones
@@ -39,7 +38,6 @@ FEW = 4  # nodes; fewer cannot decide which of them is slow, and are no unit
 MOST_OF = 0.75  # of a unit's nodes are low: it is slow as a whole
 # two groups: each more than a fifth of the nodes, of so many nodes or more
 A_FIFTH, LEAST_GROUPS = 0.2, 10
-ONCE = 'low once: measure again'
 # what may explain that nodes differ
 FACTS = (
     'dimms', 'memory_channels', 'memory_gib', 'numa_nodes', 'microcode', 'kernel_release',
@@ -53,7 +51,7 @@ class NodeVerdict(NamedTuple):
 
     node: str
     verdict: str  # PASS, FAIL, UNDECIDED, INVALID
-    reason: str  # with the numbers to recompute it; '' where the first measurement passes
+    findings: Findings  # why
     setting: Case
     figures: dict[str, float] = {}  # of the first measurement, by metric
     loss: float = 0.0  # of what decided, else of the headline; to its peers' median
@@ -61,6 +59,10 @@ class NodeVerdict(NamedTuple):
     again: float | None = None  # the loss in `metric`, measured again
     noticed: float = math.inf  # the smallest loss of the headline that would have been noticed
     peers: int = 0  # it was compared with so many
+
+    @property
+    def reason(self) -> str:
+        return text_of(self.findings)
 
 
 @dataclass
@@ -74,7 +76,7 @@ class Judgement:
     controls: dict[Case, list[str]] = field(default_factory=lambda: defaultdict(list))
     groups: list[Group] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    split: str = ''  # two groups, and nothing says which is right
+    split: Findings = ()  # two groups, and nothing says which is right
 
 
 def judge(
@@ -95,11 +97,11 @@ def judge(
     return found
 
 
-def unusable(figure: Figure) -> tuple[str, str] | None:
-    """(word, reason) of a figure that clears no node and condemns none."""
+def unusable(figure: Figure) -> tuple[str, Findings] | None:
+    """(word, why) of a figure that clears no node and condemns none."""
     if figure.verdict != 'VALID':
-        return figure.verdict, figure.reasons
-    return (UNDECIDED, missed(figure)) if figure.may_be_worse else None
+        return figure.verdict, figure.findings
+    return (UNDECIDED, (may_be_worse(figure),)) if figure.may_be_worse else None
 
 
 # --- one setting ---------------------------------------------------------------------------
@@ -130,19 +132,19 @@ class _Setting:
         those, rest = _figures_of(whole, slower), _figures_of(whole, peers)
         fast, slow = (middle(whole.estimates[n][-1] for n in part) for part in (peers, slower))
         lost = (slow - fast) / (1 - fast)
-        said = f'{len(slower)} of {len(whole.nodes)} nodes are slower, their median by {lost:.1%}'
+        said = {'slower': len(slower), 'nodes': len(whole.nodes), 'loss': lost}
         if fact := _difference(those, rest):
-            found.notes.append(f'{said}; two groups: {fact}')
+            found.notes.append(text_of([Finding('groups', {**said, 'fact': text_of(fact)})]))
             self._judge_group(Group(those), sorted(slower))
             self._judge_group(Group(rest), sorted(peers))
             return
-        found.split = f'{said}: two groups, and no fact says why'
-        found.notes.append(found.split)
+        found.split = (Finding('group-slow', said),)
+        found.notes.append(text_of(found.split))
         group = Group(self.figures, peers)
         self._judge_group(group, sorted(peers))
-        self._judge_group(group, sorted(slower), f'{found.split}: look for what they share')
+        self._judge_group(group, sorted(slower), found.split)
 
-    def _judge_group(self, group: Group, nodes: Sequence[str], why: str = '') -> None:
+    def _judge_group(self, group: Group, nodes: Sequence[str], why: Findings = ()) -> None:
         """The verdicts on these nodes of a group. `why`: they cannot be told from their peers."""
         found = self.found
         found.groups += [group] * (group not in found.groups)
@@ -155,16 +157,16 @@ class _Setting:
                 healthy.append((abs(group.estimates[node][-1]), node))
         found.controls[self.setting] += [node for _, node in sorted(healthy)[:CONTROLS]]
 
-    def _of_node(self, group: Group, node: str, why: str) -> NodeVerdict:
+    def _of_node(self, group: Group, node: str, why: Findings) -> NodeVerdict:
         if nothing := _nothing(group, node):
-            return _verdict(group, node, UNDECIDED, nothing)
+            return _verdict(group, node, VALID, (Finding(nothing),))
         low = group.beyond(group.losses[node])
         if max(low) > 0:
             self.found.low[self.setting].append(node)
             return self._explained(group, node, self._confirmed(group, node, low), why)
         if lacks := group.lacks(node):
-            said = f'no {", ".join(lacks)}, which its peers have'
-            return _verdict(group, node, UNDECIDED, said, lacks[0])
+            found = (Finding('lacks-metric', {'metrics': lacks}),)
+            return _verdict(group, node, UNDECIDED, found, lacks[0])
         if better := _too_good(group, node):
             return _verdict(group, node, UNDECIDED, better, group.headline)
         return self._powerful(group, node)
@@ -172,26 +174,27 @@ class _Setting:
     def _powerful(self, group: Group, node: str) -> NodeVerdict:
         """PASS, if it would have noticed the loss of a channel."""
         least = group.noticed(node)
-        verdict = _verdict(group, node, PASS, '')._replace(noticed=least)
+        verdict = _verdict(group, node, PASS, ())._replace(noticed=least)
         if least <= CHANNEL:
             return verdict
-        peers = plural(verdict.peers, group.what)
-        tell = f'tell a loss from {least:.0%} on' if least < 1 else 'tell nothing'
-        loss = group.losses[node][group.head]
-        seen = 'not worse' if loss <= MARGIN else f'worse by {loss:.1%}'
-        said = f'{seen}, but {peers} {tell}: compare it with more'
-        return verdict._replace(verdict=UNDECIDED, reason=said)
+        numbers = {
+            'loss': group.losses[node][group.head], 'margin': MARGIN,
+            'noticed': least if least < 1 else None, 'peers': verdict.peers, 'of': group.what,
+        }  # fmt: skip
+        return verdict._replace(verdict=UNDECIDED, findings=(Finding('insensitive', numbers),))
 
-    def _explained(self, group: Group, node: str, verdict: NodeVerdict, why: str) -> NodeVerdict:
+    def _explained(
+        self, group: Group, node: str, verdict: NodeVerdict, why: Findings
+    ) -> NodeVerdict:
         """With the fact that may explain it; `why`: a group that is slow has no FAIL."""
         if verdict.verdict == PASS:
             return verdict
         if why:
-            done = ONCE if ONCE in verdict.reason else 'low again three times'
-            return verdict._replace(verdict=UNDECIDED, reason=f'{why}; {done}')
+            done = 'once' if 'low-once' in codes(verdict.findings) else 'again'
+            return verdict._replace(verdict=UNDECIDED, findings=(*why, Finding(f'each-{done}')))
         own = _figures_of(group, [node])
         fact = _difference(own, _figures_of(group, [n for n in group.nodes if n != node]))
-        return verdict._replace(reason='; '.join(filter(None, [verdict.reason, fact])))
+        return verdict._replace(findings=(*verdict.findings, *fact))
 
     def _losses_again(self, group: Group, node: str) -> tuple[list[Row], list[Run]]:
         """(losses of each further run that has all metrics, these runs)."""
@@ -209,7 +212,7 @@ class _Setting:
             if len(found) < AGAIN or is_bound or is_low or _too_good(group, node):
                 continue
             losses_again = _medians(found)
-            if -losses_again[group.head] <= TOO_GOOD:
+            if -losses_again[group.head] <= TENTH:
                 names.append(node)
                 losses.append(losses_again)
         return names, _medians(losses) if losses else None
@@ -219,13 +222,11 @@ class _Setting:
         column = low.index(max(low))
         every, runs = self._losses_again(group, node)
         if len(runs) < AGAIN:
-            screened = f'half the margin {50 * MARGIN:.2g}%'
-            if group.screening:
-                deviation = f'{group.deviations[column]:.3%}'
-                screened += f', limit {group.screening:.2f} robust deviations of {deviation}'
-            done = f'measured again {plural(len(runs), "time")}' if runs else ONCE
-            reason = f'{_loss(group, node, column)}; {screened}; {done}'
-            return _verdict(group, node, UNDECIDED, reason, group.columns[column])
+            numbers = _loss(group, node, column) | {'runs': len(runs), 'margin': MARGIN}
+            deviation = group.deviations[column]
+            numbers |= {'deviations': group.screening, 'deviation': deviation}
+            once = (Finding('low-once', numbers),)
+            return _verdict(group, node, UNDECIDED, once, group.columns[column])
         if group not in self.beside:
             self.beside[group] = self._beside(group)
         beside, shift = self.beside[group]
@@ -240,43 +241,37 @@ class _Setting:
             column = still.index(max(still))
         verdict, notes = (FAIL if max(still) > 0 else PASS), []
         if verdict == PASS and group.peers < FEW and losses[column] > MARGIN:
-            verdict, notes = UNDECIDED, [f'{plural(group.peers - 1, group.what)} cannot decide it']
+            numbers = {'peers': group.peers - 1, 'of': group.what}
+            verdict, notes = UNDECIDED, [Finding('few-peers', numbers)]
         metrics = group.metrics if group.columns[column] == MEAN else [group.columns[column]]
         if verdict == FAIL and any(r[m].is_bound for r in runs for m in metrics if m in r):
-            verdict, notes = UNDECIDED, ['a lower bound among these decides nothing']
-        is_three = len(runs) == AGAIN
+            verdict, notes = UNDECIDED, [Finding('bound-among')]
         to = f'{len(beside)} nodes' if beside[2 * CONTROLS :] else fold(beside) or 'that median'
-        more = (
-            f'measured again {"three" if is_three else len(runs)} times, compared with {to}: '
-            f'{"all three" if is_three else f"{len(runs) - few} of {len(runs)}"} '
-            f'{_percent(group, column, least[column])} or worse, limit '
-            f'{_percent(group, column, limits[column])}: margin {100 * MARGIN:.2g}% and half a '
-            f'robust deviation of {group.deviations[column]:.3%}, or two'
-        )
-        reason = '; '.join([_loss(group, node, column), more, *notes])
-        made = _verdict(group, node, verdict, reason, group.columns[column], losses[column])
+        numbers = _loss(group, node, column) | {
+            'runs': len(runs), 'of_runs': len(runs) - few, 'least': least[column], 'to': to,
+            'limit': limits[column], 'margin': MARGIN, 'deviation': group.deviations[column],
+        }  # fmt: skip
+        again = Finding('well-again' if verdict == PASS else 'low-again', numbers)
+        found = (again, *notes)
+        made = _verdict(group, node, verdict, found, group.columns[column], losses[column])
         return made._replace(noticed=group.noticed(node))
 
 
 def _nothing(group: Group, node: str) -> str:
-    """Why a node cannot be compared; '' where it can."""
+    """The code of why a node cannot be compared; '' where it can."""
     if len(group.nodes) == 1:
-        is_unknown = group.setting.build.startswith('unknown')
-        own = 'its build is not known: compared with no other node'
-        return own if is_unknown else 'no other node of its setting: nothing to compare with'
-    if not known(group.losses[node]):
-        return 'only lower bounds: nothing to compare with, measure again when idle'
-    return ''
+        return 'unknown-build' if group.setting.is_of_unknown_build else 'alone'
+    return '' if known(group.losses[node]) else 'bounds-alone'
 
 
-def _too_good(group: Group, node: str) -> str:
-    """Why the headline of a node, or the mean of its rates, is better than a machine of its kind
-    can be; '' where not."""
+def _too_good(group: Group, node: str) -> Findings:
+    """Where the headline of a node, or the mean of its rates, is better than a machine of its kind
+    can be."""
     sure, last = sure_limit(max(group.peers, 2)), len(group.columns) - 1
     for column in group.head, last:
-        if -group.losses[node][column] > max(TOO_GOOD, sure * group.deviations[column]):
-            return f'{_loss(group, node, column)}; {TOO_GOOD_BECAUSE}'
-    return ''
+        if -group.losses[node][column] > max(TENTH, sure * group.deviations[column]):
+            return (Finding('above-peers', _loss(group, node, column)),)
+    return ()
 
 
 def _medians(rows: Sequence[Row]) -> Row:
@@ -292,7 +287,7 @@ def _together(own: list[NodeVerdict], group: Group, found: Judgement) -> list[No
     low = {*found.low[own[0].setting]} & {*group.nodes}
     if len(low) < MOST_OF * FEW:
         return own
-    same: dict[str, str] = {}
+    same: dict[str, Finding] = {}
     own_loss = {v.node: v.loss for v in own}
     for unit in sorted(found.units(group.nodes), key=lambda unit: -len(unit.nodes)):
         slow = unit.nodes & low
@@ -300,15 +295,14 @@ def _together(own: list[NodeVerdict], group: Group, found: Judgement) -> list[No
         if is_unit and len(slow) >= MOST_OF * len(unit.nodes) and not slow <= same.keys():
             still = len([v for v in own if v.node in slow and v.verdict != PASS])
             median = middle(own_loss[node] for node in slow)
-            reason = (
-                f'{unit.name} is slow as a whole ({unit.how}): {len(slow)} of its '
-                f'{len(unit.nodes)} nodes are low, their median by {median:.1%}, {still} of these '
-                'are not cleared: look for what they share'
-            )
+            why = Finding('unit-slow', {
+                'unit': unit.name, 'how': unit.how, 'low': len(slow), 'nodes': len(unit.nodes),
+                'loss': median, 'left': still,
+            })  # fmt: skip
             alike = {node for node in slow if own_loss[node] <= median + MARGIN}
-            same |= dict.fromkeys(alike - same.keys(), reason)
+            same |= dict.fromkeys(alike - same.keys(), why)
     return [
-        v._replace(verdict=UNDECIDED, reason=same[v.node])
+        v._replace(verdict=UNDECIDED, findings=(same[v.node],))
         if v.node in same and v.verdict != PASS
         else v
         for v in own
@@ -335,14 +329,15 @@ def _slower_group(group: Group) -> set[str]:
     return {node for node in group.nodes if group.estimates[node][-1] >= slow[0]}
 
 
-def _difference(some: list[Figure], rest: list[Figure]) -> str:
-    """ "dimms '4 x 32 GiB', not '8 x 32 GiB'": the first fact without a value in common."""
+def _difference(some: list[Figure], rest: list[Figure]) -> Findings:
+    """The first fact without a value in common."""
     ours, theirs = ([*{id(f.of): f.of.provenance for f in part}.values()] for part in (some, rest))
     for name in FACTS:
         one, other = ({p.get(name) for p in part} for part in (ours, theirs))
         if None not in one | other and not one & other:
-            return f"{name} '{_most(ours, name)}', not '{_most(theirs, name)}'"
-    return ''
+            values = {'value': _most(ours, name), 'usual': _most(theirs, name)}
+            return (Finding('fact', {'name': name, **values}),)
+    return ()
 
 
 def _most(provenances: list[dict[str, str]], name: str) -> str:
@@ -350,14 +345,11 @@ def _most(provenances: list[dict[str, str]], name: str) -> str:
     return max(sorted(set(values)), key=values.count)
 
 
-# --- in words ------------------------------------------------------------------------------
-
-
 def _verdict(
     group: Group,
     node: str,
     verdict: str,
-    reason: str,
+    findings: Findings,
     metric: str = '',
     again: float | None = None,
 ) -> NodeVerdict:
@@ -368,27 +360,20 @@ def _verdict(
     setting = next(iter(run.values())).setting
     peers = group.peers - (node in group.peer_names)
     return NodeVerdict(
-        node, verdict, reason, setting, figures, 0.0 if loss != loss else loss, metric, again,
+        node, verdict, findings, setting, figures, 0.0 if loss != loss else loss, metric, again,
         peers=peers,
     )  # fmt: skip
 
 
-def _loss(group: Group, node: str, column: int) -> str:
-    """'triad 171.2 GB/s, median of its 63 peers 180.3: -5.0%'."""
+def _loss(group: Group, node: str, column: int) -> dict[str, Any]:
+    """What the sentences on a loss need."""
     name, loss = group.columns[column], group.losses[node][column]
     peers = group.peers - (node in group.peer_names)
-    percent = _percent(group, column, loss)
-    if name == MEAN:
-        of = plural(peers, group.what)
-        return f'mean of its {len(group.rates)} rates to the median of {of}: {percent}'
-    figure = group.figures[node][name]
-    bound = figure.sign.replace('≥', '>=').replace('≤', '<=')
-    median = f'median of its {plural(peers, group.what)} {amount(group.medians[node][column], 5)}'
-    return f'{name} {bound}{amount(figure.value, 5)} {figure.unit}, {median}: {percent}'
-
-
-def _percent(group: Group, column: int, loss: float) -> str:
-    """Of the figure: less of a rate, more of a time."""
-    name = group.columns[column]
     better = group.any[group.headline if name == MEAN else name].better
-    return signed(-loss if better == HIGHER else loss, '+.2%')
+    own = {'metric': name, 'loss': loss, 'better': better, 'peers': peers, 'of': group.what}
+    if name == MEAN:
+        return own | {'rates': len(group.rates)}
+    f = group.figures[node][name]
+    bound = f.sign.replace('≥', '>=').replace('≤', '<=')
+    median = group.medians[node][column]
+    return own | {'value': f.value, 'bound': bound, 'unit': f.unit, 'median': median}

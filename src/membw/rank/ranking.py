@@ -1,6 +1,5 @@
 """The verdict on every node of the newest measurement, and on every expected one without it."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,9 +12,10 @@ from membw.rank.judge import NodeVerdict, Units, judge
 from membw.rank.units import by_name, units
 from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement
+from membw.results.findings import Finding, Findings, codes, reported, text_of
 from membw.results.hostlist import match_expected
 from membw.results.newest import OLD_S, newest
-from membw.results.record import VALID, Record, is_set
+from membw.results.record import Record, is_set
 from membw.results.rows import Row, best, of_measurement
 from membw.results.site_tests import Wanted
 from membw.results.table import Table, read_table
@@ -28,10 +28,11 @@ from membw.results.verdict import (
     NO_FIGURE,
     PASS,
     UNDECIDED,
+    VALID,
     WORST_FIRST,
-    missed,
-    of_figure,
-    to_limit,
+    exit_status,
+    judged,
+    loss_let_pass,
     worst,
 )  # fmt: skip
 from membw.site import slurm
@@ -45,8 +46,16 @@ class Node(NamedTuple):
 
     name: str
     verdict: str
-    reason: str
+    findings: Findings
     figures: dict[str, float] = {}
+
+    @property
+    def reason(self) -> str:
+        return text_of(self.findings)
+
+    @property
+    def codes(self) -> set[str]:
+        return codes(self.findings)
 
 
 @dataclass
@@ -82,10 +91,13 @@ class Ranking:
         return f'{plural(len(words), "node")}: {", ".join(parts)}'
 
     def beside(self) -> Beside:
-        """{(node, setting): verdict}; of one node alone no more than is wrong with it."""
-        is_fleet = len({v.node for v in self.verdicts}) > 1
-        shown = (v for v in self.verdicts if is_fleet or v.verdict != UNDECIDED)
-        return {(v.node, v.setting): v for v in shown}
+        """{(node, setting): verdict}."""
+        return {(v.node, v.setting): v for v in self.verdicts}
+
+    @property
+    def status(self) -> int:
+        """The exit status of what judges nodes: 0 good, 1 anything else."""
+        return int(exit_status(node.verdict for node in self.nodes) != 0)
 
 
 def rank_files(
@@ -100,29 +112,29 @@ def rank_files(
 
 def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     """The verdict on every node of the table, and on every expected one without a record."""
-    first, again, missed = newest(table.figures, table.seen, table.together_s)
+    first, again, gone = newest(table.figures, table.seen, table.together_s)
     every: list[Figure | Lost] = [*table.lost, *first, *again]
     clusters = {x.node: cluster_of(x.of.record) for x in every}
     there = {name for name in clusters.values() if name}
     there -= {slurm.cluster_here()} if there else set()
     of_cluster = partial(units, cluster=there.pop() if len(there) == 1 else '')
-    judged = judge(first, again, of_cluster)
-    verdicts = by_own_word(by_reference(judged.verdicts, [*first, *again]), [*first, *again])
+    found = judge(first, again, of_cluster)
+    verdicts = by_own_word(by_reference(found.verdicts, [*first, *again]), [*first, *again])
     verdicts = [_of_set(v.node, v) for v in verdicts]
-    missed = {node: why for node, why in missed.items() if not is_set(node)}
+    late = {node: (why,) for node, why in gone.items() if not is_set(node)}
     measured = {v.node for v in verdicts}
-    names = match_expected(measured | set(missed), expected)
-    without = dict.fromkeys(set(names) - measured, 'no record') | missed
+    names = match_expected(measured | set(late), expected)
+    without = dict.fromkeys(set(names) - measured, (Finding('no-record'),)) | late
     lost = {node: Node(node, MISSING, why) for node, why in without.items()}
     nodes = _worst(verdicts, lost | died(table))
     one = {f.setting: f for f in first}
-    low = {setting: nodes for setting, nodes in judged.low.items() if nodes}
+    low = {setting: nodes for setting, nodes in found.low.items() if nodes}
     still = {(v.node, v.setting) for v in verdicts if v.verdict not in (*GOOD, FAIL)}
     low = {s: kept for s, of in low.items() if (kept := [n for n in of if (n, s) in still])}
-    controls = {setting: judged.controls[setting] for setting in low}
+    controls = {setting: found.controls[setting] for setting in low}
     problems = [*table.problems, *clocks_off([*first, *again])]
     ids = {id(f.of) for f in (*first, *again)}
-    groups, notes = judged.groups, judged.notes
+    groups, notes = found.groups, found.notes
     return Ranking(verdicts, nodes, low, controls, groups, notes, problems, one, ids, clusters,
                    of_cluster)  # fmt: skip
 
@@ -146,18 +158,18 @@ def by_reference(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> 
     stand for a comparison that could not decide."""
     held: dict[tuple[str, Case], dict[str, list[Figure]]] = {}
     for f in figures:
-        if f.verdict == 'VALID' and (f.reference is not None or f.is_headline):
+        if f.verdict == VALID and (f.reference is not None or f.is_headline):
             held.setdefault((f.node, f.setting), {}).setdefault(f.metric, []).append(f)
     made = []
     for v in verdicts:
         ones = [best(same) for same in held.get((v.node, v.setting), {}).values()]
-        least = max((to_limit(one) for one in ones if one.reference is not None), default=math.inf)
-        if v.verdict == UNDECIDED and not v.metric and least < 1:
-            v = v._replace(verdict=PASS, reason='', noticed=min(least, v.noticed))
-        for one in ones:
-            word = of_figure(one)
+        every = [*map(judged, ones)]
+        if v.verdict in (UNDECIDED, VALID) and not v.metric and PASS in (w for w, _ in every):
+            least = max(map(loss_let_pass, ones), key=lambda loss: loss if loss < 1 else 0)
+            v = v._replace(verdict=PASS, findings=(), noticed=min(least, v.noticed))
+        for word, findings in every:
             if word != v.verdict and worst([v.verdict, word]) == word:
-                v = v._replace(verdict=word, reason=missed(one) or one.known_issue)
+                v = v._replace(verdict=word, findings=findings)
         made.append(v)
     return made
 
@@ -177,7 +189,7 @@ def by_own_word(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> l
         word, why = of_measurement(own)
         is_bad = own.verdict != VALID or word in (FAIL, DIED)
         if is_bad and word != v.verdict and worst([v.verdict, word]) == word:
-            v = v._replace(verdict=word, reason='; '.join(filter(None, [why, v.reason])))
+            v = v._replace(verdict=word, findings=(*why, *v.findings))
         made.append(v)
     return made
 
@@ -194,7 +206,7 @@ def with_verdicts(rows: Iterable[Row], ranking: Ranking) -> list[Row]:
             is_worse = row.word != v.verdict and worst([v.verdict, row.word]) == v.verdict
             is_of_records = row.word not in NO_FIGURE and not any(a.case for a in row.attempts)
             if is_worse or is_of_records:
-                row = row._replace(word=v.verdict, reason=v.reason)
+                row = row._replace(word=v.verdict, findings=v.findings)
         made.append(row)
     return made
 
@@ -209,7 +221,8 @@ def died(table: Table) -> dict[str, Node]:
     made = {}
     for node, of in by_node.items():
         word = worst(one.word for one in of)
-        why = '; '.join(dict.fromkeys(one.text for one in of if one.word == word))
+        texts = dict.fromkeys(one.text for one in of if one.word == word)
+        why = tuple(one for text in texts for one in reported(text, 'lost'))
         made[node] = _of_set(node, Node(node, word, why))
     return made
 
@@ -228,8 +241,8 @@ def _of_set(name: str, one: Any) -> Any:
     """Of nodes that measured together none is drained."""
     if not is_set(name) or one.verdict not in (FAIL, DIED):
         return one
-    said = f'{one.reason}; of these nodes measure each alone'
-    return one._replace(verdict=UNDECIDED, reason=said)
+    alone = (*one.findings, Finding('set-of-nodes'))
+    return one._replace(verdict=UNDECIDED, findings=alone)
 
 
 def _test(one: Figure | Lost) -> Case:
@@ -239,7 +252,10 @@ def _test(one: Figure | Lost) -> Case:
 
 def _worst(verdicts: Sequence[NodeVerdict], missing: dict[str, Node]) -> list[Node]:
     """By name; what is missing is worse than a PASS in another series."""
-    every = [*missing.values(), *(Node(v.node, v.verdict, v.reason, v.figures) for v in verdicts)]
+    every = [
+        *missing.values(),
+        *(Node(v.node, v.verdict, v.findings, v.figures) for v in verdicts),
+    ]
     by_node: dict[str, Node] = {}
     for node in sorted(every, key=lambda node: WORST_FIRST.index(node.verdict)):
         by_node.setdefault(node.name, node)

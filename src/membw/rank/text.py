@@ -12,6 +12,7 @@ from membw.rank.judge import AGAIN
 from membw.rank.ranking import Ranking
 from membw.results.case import Case
 from membw.results.figure import Figure
+from membw.results.findings import for_json
 from membw.results.hostlist import fold
 from membw.results.record import REFRAME, is_set
 from membw.results.verdict import DIED, MISSING, PASS, WORST_FIRST
@@ -24,7 +25,7 @@ def as_blocks(ranking: Ranking, limit: int) -> list[str | Table]:
     """Tables, and the lines between them; `limit`: rows per group, 0: all."""
     blocks: list[str | Table] = [ranking.counts()]
     blocks += [f'note: {note}' for note in ranking.notes]
-    said = [((v.verdict, v.reason), v.node) for v in ranking.verdicts if v.reason]
+    said = [((v.verdict, v.reason), v.node) for v in ranking.verdicts if v.findings]
     gone = (n for n in ranking.nodes if n.verdict in (DIED, MISSING))
     alike = grouped([*said, *(((n.verdict, n.reason), n.name) for n in gone)])
     order = sorted(alike, key=lambda key: WORST_FIRST.index(key[0]))
@@ -124,13 +125,21 @@ def _cell(figure: Figure | None) -> Cell:
 def as_json(ranking: Ranking) -> dict:
     """The same for programs; losses are fractions, above 0: worse than the peers' median."""
     return {
-        'schema': 'membw-rank-4',
+        'schema': 'membw-rank-5',
         'nodes': [
-            {'node': n.name, 'verdict': n.verdict, 'reason': n.reason} for n in ranking.nodes
+            {
+                'node': n.name,
+                'verdict': n.verdict,
+                'reason': n.reason,
+                'findings': for_json(n.findings),
+            }
+            for n in ranking.nodes
         ],
         'verdicts': [
             {
                 **v._asdict(),
+                'findings': for_json(v.findings),
+                'reason': v.reason,
                 'setting': v.setting.text,
                 'noticed': v.noticed if v.noticed < 1 else None,
             }

@@ -16,7 +16,7 @@ from membw.moments import utc
 from membw.presets import version
 from membw.printable import amount, plural, printable, signed
 from membw.rank.ranking import rank_table, with_verdicts
-from membw.report import history, ranking, svg
+from membw.report import history, peak_shares, ranking, svg
 from membw.report.model import Alarm, Entry, Page
 from membw.report.run import Run
 from membw.report.sections import bar_picture, section, title_of
@@ -24,9 +24,10 @@ from membw.results.hostlist import fold
 from membw.results.record import REFRAME
 from membw.results.rows import Row
 from membw.results.table import Table
-from membw.results.verdict import PASS, WORST_FIRST, counted
+from membw.results.verdict import GOOD, WORST_FIRST, counted
 from membw.site.cpu_peak import peak_of
 from membw.summary.full_table import text_of
+from membw.words import WORDS
 
 FIRST = 'stream'  # the benchmark of the headline, where it was measured
 LISTED = 20  # lines of what needs attention
@@ -38,8 +39,8 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
     """The page of a Run, which has a row; `expected`: nodes that were to be measured."""
     table, rows = run.table, run.rows
     nodes_of_all = {figure.node for figure in table.figures} | {*expected}
-    fleet = rank_table(table, expected) if len(nodes_of_all) > 1 else None
-    rows = with_verdicts(rows, fleet) if fleet else rows
+    ranked = rank_table(table, expected)
+    fleet, rows = ranked if len(nodes_of_all) > 1 else None, with_verdicts(rows, ranked)
     tests = [row.test for row in rows]
     first = FIRST if FIRST in tests else tests[0]
     head = [row for row in rows if row.test == first]
@@ -57,14 +58,17 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
     if fleet:
         if run.chosen:
             fleet.choose(set(run.chosen))
-        ranked = ranking.section(fleet)
-        picture = ranked.pictures.pop(0) if ranked.pictures else picture
-        sections.insert(0, ranked)
+        of_fleet = ranking.section(fleet)
+        picture = of_fleet.pictures.pop(0) if of_fleet.pictures else picture
+        sections.insert(0, of_fleet)
         alarms = ranking.alarms(fleet)
-        named = {node.name for node in fleet.nodes if node.verdict != PASS}
+        named = {node.name for node in fleet.nodes if node.verdict not in GOOD}
         words = Counter(node.verdict for node in fleet.nodes)
         every = plural(len(fleet.nodes), 'node')
         nodes = [(word, f'{words[word]} of {every}') for word in WORST_FIRST if words[word]]
+    if head[0].is_valid and head[0].headline.metric == 'triad' and not fleet:
+        found = peak_shares.section(table.evidence(head[0].headline))
+        sections += [found] if found else []
     if head[0].figures:
         past, changes = history.section(run.past, head[0].headline, run.chosen)
         sections += [past] if past else []
@@ -145,8 +149,8 @@ def _standing(row: Row, table: Table) -> list[str]:
 
 
 def _attention(rows: Sequence[Row], alarms: Sequence[Alarm]) -> list[Alarm]:
-    """What is not PASS, by verdict and then by loss; equal reasons of one test are one line."""
-    alike = grouped(((r.word, r.test, r.reason), r) for r in rows if r.word != PASS)
+    """What is not good, by verdict and then by loss; equal reasons of one test are one line."""
+    alike = grouped(((r.word, r.test, r.reason), r) for r in rows if r.word not in GOOD)
     every, is_fleet = [], len({row.node for row in rows} - {''}) > 1
     for (word, test, why), same in alike.items():
         names, nodes = {row.name for row in same}, sorted({row.node for row in same})
@@ -188,13 +192,18 @@ def render(page: Page) -> str:
     )
     page_html.filters['slug'] = lambda word: word.lower().replace(' ', '-')
     css, script = (files.get_source(page_html, f'report.{kind}')[0] for kind in ('css', 'js'))
-    style = f'{svg.page_css()}\n{svg.picture_css()}\n{css}'
+    words = ''.join(f'.{w.name.lower()} {{ color: var(--{w.colour}); }}\n' for w in WORDS)
+    style = f'{svg.page_css()}\n{svg.picture_css()}\n{css}{words}'
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
     return page_html.get_template('report.html').render(
-        style=Markup(style), script=Markup(script), content_policy=Markup(policy), page=page
+        style=Markup(style),
+        script=Markup(script),
+        content_policy=Markup(policy),
+        page=page,
+        words=WORDS,
     )
 
 

@@ -11,16 +11,16 @@ from membw.report.model import Alarm, Picture, Section
 from membw.report.svg import LETTER, LINE, Canvas, Scale, across, x_axis, y_axis
 from membw.results.figure import Figure
 from membw.results.hostlist import fold
-from membw.results.verdict import FAIL, MISSING, PASS, WORST_FIRST
+from membw.results.verdict import FAIL, GOOD, MISSING, PASS, WORST_FIRST
 from membw.tables import Column, Table
+from membw.words import OF
 
 MAPS = 4  # settings that have a picture, the largest ones
 LISTED = 5000  # nodes of the table
 NAMED = 12  # nodes with their name in a picture
 HEIGHT = 240  # pixels of the plot
 RACKS, RACK_LINE = 100, 18  # that are drawn; pixels from one to the next
-# shape and colour; all else has the third
-MARKS = {PASS: (0, 'one'), FAIL: (4, 'fail'), MISSING: (5, 'muted')}
+SHAPES = {PASS: 0, FAIL: 4, MISSING: 5}  # all else has the third
 RACK = 'A line per rack. Circles pass, triangles FAIL, crosses are MISSING.'
 READ = (
     'One mark per node, what is not PASS first: what decided its verdict, else its headline, '
@@ -47,10 +47,13 @@ def section(ranking: Ranking) -> Section:
 def who_is_slow(ranking: Ranking) -> str:
     """'2 of 64 nodes are slow: r02n05 -29.9 %, r04n02 -10.3 %': the first line of a page."""
     every, of = _by_loss(ranking), plural(len(ranking.nodes), 'node')
-    known = {node.verdict for node in ranking.nodes} - {PASS}
+    known = {node.verdict for node in ranking.nodes} - {*GOOD}
     words = [word for word in (FAIL, *WORST_FIRST) if word in known]
     if not words:
-        return f'All {of} pass' if len(ranking.nodes) > 1 else 'The node passes'
+        counts = ranking.counts().partition(': ')[2]
+        return (
+            f'All {of} pass' if {n.verdict for n in ranking.nodes} == {PASS} else f'{of}: {counts}'
+        )
     bad = [(node.name, loss) for node, loss in every if node.verdict == words[0]]
     named = [f'{name} {as_percent(loss)}' if loss < math.inf else name for name, loss in bad]
     verb = 'is' if len(bad) == 1 else 'are'
@@ -60,7 +63,7 @@ def who_is_slow(ranking: Ranking) -> str:
 
 def alarms(ranking: Ranking) -> list[Alarm]:
     """A line for each reason against nodes; nodes with the same one share it."""
-    bad = (node for node, _ in _by_loss(ranking) if node.verdict != PASS)
+    bad = (node for node, _ in _by_loss(ranking) if node.verdict not in GOOD)
     alike = grouped(((node.verdict, node.reason), node.name) for node in bad)
     made = []
     for (word, why), names in alike.items():
@@ -89,7 +92,7 @@ def _draw(verdicts: list[NodeVerdict], width: int) -> Canvas:
     canvas.across(up(-100 * MARGIN), 'muted', stroke_dasharray='5 4')
     names: list[tuple[float, float]] = []
     for place, (verdict, loss) in enumerate(zip(verdicts, percent, strict=True), 1):
-        shape, colour = MARKS.get(verdict.verdict, (3, 'invalid'))
+        shape, colour = SHAPES.get(verdict.verdict, 3), OF[verdict.verdict].colour
         x, y = places(place), up(loss)
         title = f'{verdict.node}: {as_percent(verdict.loss)}, {verdict.verdict}'
         canvas.mark(x, y, shape, colour, title)
@@ -123,7 +126,7 @@ def _draw_racks(racks: dict[str, list[tuple[Node, float]]], width: int) -> Canva
     for line, (name, nodes) in enumerate(sorted(racks.items()), 1):
         canvas.text(0, line * RACK_LINE, name)
         for place, (node, loss) in enumerate(nodes):
-            shape, colour = MARKS.get(node.verdict, (3, 'invalid'))
+            shape, colour = SHAPES.get(node.verdict, 3), OF[node.verdict].colour
             said = f'{as_percent(loss)}, ' if loss < math.inf else ''
             x, tip = left + (place + 0.5) * step, f'{node.name}: {said}{node.verdict}'
             canvas.mark(x, line * RACK_LINE - 4, shape, colour, tip)

@@ -1,7 +1,6 @@
 """`membw reproduce`: one stored result again, from its exact sources, and what differs."""
 
 import argparse
-import json
 import shlex
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from membw.presets import SUFFIXES, build_record, code_sha256, sha256
 from membw.presets.sources import Sources, find_sources
 from membw.printable import printable
 from membw.results.archive import ENVIRONMENT, WATCHED, Result, find
+from membw.results.record import read_records
 from membw.results.run_lock import alone
 from membw.site import slurm
 
@@ -82,10 +82,12 @@ def run_again(args: argparse.Namespace, result: Result, text: str) -> int:
 def new_result(here: Path, old: Result) -> Result | None:
     """What the script left in its folder; None where it left no record."""
     file = here / 'run' / old.job['record_in_stage']
-    if not file.is_file():
+    records, problems = read_records(file)
+    for problem in problems:
+        print(f'membw: {problem}', file=sys.stderr)
+    if not records:
         return None
     binary = Path((here / 'binary').read_text().strip())
-    records = [json.loads(line) for line in file.read_text().splitlines() if line.strip()]
     record = next((r for r in records if r.get('host') == old.record.get('host')), records[0])
     build = {**build_record(binary), 'binary_sha256': sha256(binary)}
     # the check does not run again: what it adds to a record is taken over, but for the build

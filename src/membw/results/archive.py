@@ -12,13 +12,15 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from membw import strict
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
 from membw.moments import utc
 from membw.presets.sources import commit, packed
 from membw.results import ledger
-from membw.results.record import SCHEMA, BadRecord, evidence
+from membw.results.record import SCHEMA, read_records
+from membw.strict import Damaged
 
 ENVIRONMENT = 'environment.txt'
 # variables that change how a run goes, or what it is linked with
@@ -66,7 +68,7 @@ def keep_job(results: Path, stem: str, stage: str | Path, job: dict) -> None:
         if Path(stage, name).is_file():
             shutil.copy(Path(stage, name), folder / name)
     job = {**job, 'record': f'{stem}.json', 'commit': commit()}
-    (folder / 'job.json').write_text(json.dumps(job, indent=1) + '\n')
+    write_whole(folder / 'job.json', json.dumps(job, indent=1) + '\n')
 
 
 def empty_record(program: str, node: str, cluster: str = '') -> dict:
@@ -134,25 +136,26 @@ def find(text: str, results: str | Path | None = None) -> Result:
     file = next((path for path in (Path(name), stored) if path.is_file()), None)
     if file is None:
         raise MembwError(f"no result '{text}'", FORMS)
-    try:
-        lines = [line for line in file.read_bytes().split(b'\n') if line.strip()]
-        records = [evidence(line) for line in lines]
-    except (OSError, BadRecord) as err:
-        raise MembwError(f"'{file}' is no record: {err}", FORMS) from err
+    records, problems = read_records(file)
+    if problems:
+        raise MembwError(f'no record: {problems[0]}', FORMS)
     if host:  # one that was measured again: the last of them
         records = [row for row in records if row.get('host') == host][-1:]
     if len(records) != 1:
         raise MembwError(f"'{text}' names {len(records)} records", FORMS)
     folder = file.resolve().parent.parent
-    job = _json(folder / 'jobs' / file.stem / 'job.json')
+    job = _stored(folder / 'jobs' / file.stem / 'job.json')
     by = (records[0].get('case') or {}, job, records[0].get('build') or {})
     sha256 = next(filter(None, (one.get('binary_sha256') for one in by)), None)
-    build = _json(folder / 'builds' / str(sha256) / 'build.json')
+    build = _stored(folder / 'builds' / str(sha256) / 'build.json')
     return Result(text, records[0], job, build, folder)
 
 
-def _json(path: Path) -> dict:
+def _stored(path: Path) -> dict:
+    """{} where there is none; MembwError names one that is damaged."""
     try:
-        return json.loads(path.read_text())
-    except (OSError, ValueError):
+        return strict.file(path, dict)
+    except FileNotFoundError:
         return {}
+    except (OSError, Damaged) as err:
+        raise MembwError(err, 'bring it again from where it was made, or remove it') from err

@@ -24,6 +24,7 @@ Parameters = tuple[tuple[str, str], ...]  # (name, value), by name
 UNKNOWN = 'unknown'  # of a build
 ROW, SERIES, SETTING = 'row', 'series', 'setting'
 EVERY = ROW, SERIES, SETTING
+HASH = re.compile(r' /[0-9a-f]{8}\b.*')  # behind a name, as `reframe -l` lists it
 # {field: the keys that it belongs to}
 BELONGS = {
     'system': EVERY,
@@ -85,6 +86,10 @@ class Case(NamedTuple):
     @property
     def setting(self) -> 'Case':
         return key_of(self, SETTING)
+
+    @property
+    def is_of_unknown_build(self) -> bool:
+        return self.build[: len(UNKNOWN)] == UNKNOWN
 
     def at(self, node: str) -> 'Case':
         return self._replace(node=node)
@@ -155,7 +160,7 @@ def of_display_name(text: str) -> Name:
     """Of 'stream %pinning=omp %.nid=n1', and of '%pinning=omp'. The one place that takes ReFrame's
     names apart; names that begin with '.' or '$' are ReFrame's own (--distribute, --repeat)."""
     test, *words = re.split(r'(?:^|\s+)(?=%)', text.strip())
-    pairs = dict(word.split(' /')[0].strip('% ').partition('=')[::2] for word in words)
+    pairs = dict(HASH.sub('', word[1:]).strip().partition('=')[::2] for word in words)
     own = {n: v for n, v in pairs.items() if n[:1] not in ('.', '$')}
     return Name([*test.split(), ''][0].split('@')[0], own, pairs.get('.nid', ''))
 

@@ -9,6 +9,7 @@ from membw.moments import night_of
 from membw.printable import printable
 from membw.results import provenance
 from membw.results.case import Case, setting_of
+from membw.results.findings import Finding, Findings, reported, text_of
 from membw.results.record import (
     HIGHER,
     INVALID,
@@ -18,6 +19,7 @@ from membw.results.record import (
     Record,
     in_common,
 )  # fmt: skip
+from membw.results.too_good import above_peak
 
 
 @dataclass(slots=True, eq=False)
@@ -29,7 +31,7 @@ class Measurement:
     node: str = ''  # '' where no job began
     setting: Case = Case()  # its node is blank: one object for many nodes
     verdict: str = VALID  # VALID, INVALID or UNDECIDED
-    reasons: str = ''  # why it is not VALID
+    findings: Findings = ()  # why it is not VALID
     allowed: str = ''  # reasons for INVALID that --allow set aside
     session: str = ''  # of the check
     number: int = 0  # of the measurements of its session: 0 first, then the further ones
@@ -47,6 +49,10 @@ class Measurement:
         if self.made is None:
             self.made = provenance.of_record(self.record) if self.record else {}
         return self.made
+
+    @property
+    def reasons(self) -> str:
+        return text_of(self.findings)
 
     @property
     def row(self) -> Case:
@@ -107,7 +113,8 @@ class Figure(_OfRun):
     is_headline: bool = False  # the metric that stands for its record
     of: Measurement = field(default_factory=Measurement)
 
-    verdict, reasons, allowed = map(_of_measurement, ('verdict', 'reasons', 'allowed'))
+    verdict, findings, allowed = map(_of_measurement, ('verdict', 'findings', 'allowed'))
+    reasons = _of_measurement('reasons')
     provenance = _of_measurement('provenance')
 
     @property
@@ -170,34 +177,38 @@ def measurement(
     record: Record, seconds: float, file: str = '', line: int = 1, offset: int = 0
 ) -> Measurement:
     case = record.case
-    verdict, reasons = _verdict(record)
+    verdict, findings = _verdict(record)
     setting, node = setting_of(record, f'{file}:{line}'), sys.intern(record.host)
     said = printable(record.word), printable(record.why)
     return Measurement(
-        sys.intern(night_of(seconds)), seconds, node, setting, verdict, reasons, record.allowed,
+        sys.intern(night_of(seconds)), seconds, node, setting, verdict, findings, record.allowed,
         case.session or '', case.measurement, *said, file, line, offset, record,
     )  # fmt: skip
 
 
-def _verdict(record: Record) -> tuple[str, str]:
+def _verdict(record: Record) -> tuple[str, Findings]:
     """(word, why): by the program, or by the check. A case says so of its own record only: a
     check of many nodes writes a verdict per record."""
-    case = record.case
+    case, none = record.case, reported('no reason given')
     counted = (r for r in record.reasons if not r.allowed)
-    reasons = [f'{r.reason} ({r.detail})' if r.detail else r.reason for r in counted]
+    own = tuple(Finding(r.reason, {'detail': printable(r.detail)}) for r in counted)
     if case.verdict == INVALID:
-        own = [case.reasons] if isinstance(case.reasons, str) else [*case.reasons]
-        return INVALID, printable('; '.join(own or reasons)) or 'no reason given'
+        texts = [case.reasons] if isinstance(case.reasons, str) else [*case.reasons]
+        return INVALID, reported(printable('; '.join(texts))) or own or none
     if record.verdict != VALID:
-        return record.verdict, printable('; '.join(reasons)) or 'no reason given'
+        return record.verdict, own or none
     found = record.validation
     if found and (not found.ok or found.wrong_elements):
-        reasons = ['not-validated']
-    elif record.exit_status and not reasons:
-        reasons = [f'exit status {record.exit_status}']
-    if reasons:
-        return INVALID, f"{printable(reasons[0])} (the record's verdict contradicts it)"
-    return (UNDECIDED, f'allowed: {record.allowed}') if record.allowed else (VALID, '')
+        own = (Finding('not-validated'),)
+    elif record.exit_status and not own:
+        own = (Finding(f'exit status {record.exit_status}'),)
+    if own:
+        return INVALID, (Finding('contradicted', {'by': own[0].text}),)
+    if record.allowed:
+        return UNDECIDED, (Finding('allowed', {'reasons': record.allowed}),)
+    if above := above_peak(record):
+        return (INVALID if above[0] else UNDECIDED), (above[1],)
+    return VALID, ()
 
 
 def figure_of(of: Measurement, name: str, row: Metric, record: Record) -> Figure:

@@ -17,7 +17,6 @@ from membw.printable import printable
 from membw.results.record import is_set
 
 MOST = 300_000  # names of a list: no machine has so many nodes
-KNOWN = 'known to be missing'  # so begins the reason of a node whose absence is no alarm
 
 
 def count_at_most(text: str) -> float:

@@ -15,6 +15,7 @@ from membw.grouped import grouped
 from membw.moments import night_of
 from membw.results.case import Case, setting_of
 from membw.results.figure import Figure
+from membw.results.findings import Finding
 from membw.results.record import Record, read_record
 
 TOGETHER_S = 12 * 3600
@@ -39,11 +40,11 @@ def begins_of(
 
 
 class Newest(NamedTuple):
-    """`missing`: {node: why}: it has older records, and none in a newest measurement."""
+    """`missing`: {node: why not}: it has older records, and none in a newest measurement."""
 
     first: list[Figure]
     again: list[Figure]
-    missing: dict[str, str]
+    missing: dict[str, Finding]
 
 
 def newest(
@@ -62,14 +63,17 @@ def newest(
         begins, missing = begins_of(of_series, together_s)
         for node, when in missing.items():
             name = ' '.join(filter(None, (of_series[0].benchmark, of_series[0].preset)))
-            found.missing[node] = f'no record of {name} since {night_of(when)}'
+            numbers = {'of': f' of {name}', 'night': night_of(when)}
+            found.missing[node] = Finding('no-record-since', numbers)
         kept = (f for f in of_series if f.time >= begins.get(f.node, f.time + 1))
         for of_node in grouped(((f.setting, f.node), f) for f in kept).values():
             first, *later = in_order([*grouped((id(f.of), f) for f in of_node).values()])
             found.first.extend(first)
             found.again.extend(f for run in later for f in run)
     gone = seen.keys() - {f.node for f in found.first}
-    found.missing.update((node, f'no record since {night_of(seen[node])}') for node in gone)
+    for node in gone:
+        numbers = {'of': '', 'night': night_of(seen[node])}
+        found.missing[node] = Finding('no-record-since', numbers)
     return found
 
 

@@ -3,9 +3,10 @@
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import count, islice
 
 from membw.grouped import grouped
-from membw.printable import printable
+from membw.printable import at_most, printable
 from membw.results.case import setting_of
 from membw.results.figure import Figure, Lost, Measurement, figure_of, measurement
 from membw.results.newest import Line
@@ -15,11 +16,11 @@ ONE_RUN_S = 900  # ranks of one run write their records within so many seconds
 
 
 def runs_of(records: Iterable[Line]) -> Iterator[tuple[list[Line], str]]:
-    """(the ranks of one node in one run, why these are INVALID: '', or a rank is missing).
+    """(the ranks of one node in one run, which ranks of the run are missing there: '' or why).
 
     Records belong to one run when they lie in one file, or were written within 15 minutes, and
-    none has the same rank. A node lacks ranks where its run has fewer records than ranks, and it
-    has fewer than another node of the run.
+    none has the same rank. A node is to have as many as its records say; of membw 1.0.0 as many
+    as the node with most.
     """
     jobs: dict[tuple, list[Line]] = defaultdict(list)
     several = [(one, setting_of(one.record, one.file)) for one in records]
@@ -29,13 +30,24 @@ def runs_of(records: Iterable[Line]) -> Iterator[tuple[list[Line], str]]:
         jobs[setting, one.record.ranks, file].append(one)
     for same in jobs.values():
         for job in _jobs(sorted(same, key=lambda one: one.time)):
-            ranks = sorted(job, key=lambda one: one.record.rank)
-            nodes = grouped((one.record.host, one) for one in ranks)
-            most = max(map(len, nodes.values()))
+            nodes = grouped((one.record.host, one) for one in sorted(job, key=_rank))
+            most = max(map(len, nodes.values())) if len(nodes) > 1 else job[0].record.ranks
             for run in nodes.values():
-                is_short = len(job) < run[0].record.ranks and len(run) < most
-                text = f'ranks-missing ({len(run)} of {most} ranks of this node)'
-                yield run, text if is_short else ''
+                yield run, _lacking(run, job, run[0].record.ranks_on_node or most)
+
+
+def _rank(one: Line) -> int:
+    return one.record.rank
+
+
+def _lacking(run: list[Line], job: list[Line], wanted: int) -> str:
+    """Which ranks of the job left no record, where this node has fewer than it was to have."""
+    if len(run) >= wanted:
+        return ''
+    there = {*map(_rank, job)}
+    gone = islice((rank for rank in count() if rank not in there), min(wanted - len(run), 100))
+    names = ', '.join(at_most([*map(str, gone)], 4))
+    return f'{len(run)} of {wanted} ranks left a record: none of rank {names}'
 
 
 def _jobs(records: list[Line]) -> Iterator[list[Line]]:
@@ -68,13 +80,14 @@ def of_run(run: list[Line], lacking: str) -> tuple[list[Figure], list[Lost]]:
     every = [measurement(*one) for one in run]
     lost = [row for of, one in zip(every, run, strict=True) for row in _lost(of, one.record)]
     of, first = every[0], run[0].record
-    if len(run) == 1 and not lacking:
+    if lacking:  # the rest is a smaller figure
+        return [], [*lost, Lost(of, False, lacking)]
+    if len(run) == 1:
         return [figure_of(of, name, row, first) for name, row in first.measured.items()], lost
+    of.setting = of.setting._replace(ranks=str(len(run)))
     worst = min(every, key=lambda one: (INVALID, UNDECIDED, VALID).index(one.verdict))
-    of.verdict, of.reasons = worst.verdict, worst.reasons
+    of.verdict, of.findings = worst.verdict, worst.findings
     of.allowed = next(filter(None, (one.allowed for one in every)), '')
-    if lacking:
-        of.verdict, of.reasons = INVALID, lacking
     ranks = [{n: figure_of(of, n, m, r.record) for n, m in r.record.measured.items()} for r in run]
     names = [name for name in ranks[0] if all(name in rank for rank in ranks)]
     return [_summed([rank[name] for rank in ranks]) for name in names], lost

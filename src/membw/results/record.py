@@ -11,20 +11,31 @@ import re
 import time
 from datetime import datetime
 from functools import lru_cache
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Raw, Struct
 
+from membw import strict
 from membw.printable import printable
 from membw.results.ledger import Missing
+from membw.strict import Damaged
 
 SCHEMA = 'membw-record-2'
 REFRAME = 'reframe'  # the `program` of a site's own test (results/site_tests.py)
 HIGHER: Literal['higher'] = 'higher'
 LOWER: Literal['lower'] = 'lower'
 VALID, INVALID, UNDECIDED = 'VALID', 'INVALID', 'UNDECIDED'
-BOM = b'\xef\xbb\xbf'  # as Windows begins a text
+# of a whole record, by who judged it then (results/verdict.py). A set that shrinks is a new
+# SCHEMA; the words of membw before 1.1 have the number of ours, and mean these
+WORDS = (
+    '', 'PASS', 'FAIL', 'INVALID', 'UNDECIDED', 'DIED', 'MISSING', 'KNOWN', 'XPASS', 'VALID',
+)  # fmt: skip
+EARLIER_WORDS = {
+    'FIT': 'PASS', 'SLOW': 'FAIL', 'SUSPECT': 'UNDECIDED', 'NOT JUDGED': 'UNDECIDED',
+    'DEAD': 'DIED', 'NOT MEASURED': 'MISSING',
+}  # fmt: skip
 AHEAD_S = 86_400  # a clock may be so much ahead of this machine's
 CLOCK_S = 120  # by less no clock is off
 # RFC 1123, and the underscore of some sites: a name that a scheduler, a shell and a node-check
@@ -52,10 +63,6 @@ Text = str | None
 NULL = Raw(b'null')
 
 
-class BadRecord(ValueError):
-    """What is wrong with a line."""
-
-
 class Metric(Struct, frozen=True):
     """A figure; `bound`: the value is no estimate, but a bound of the true figure."""
 
@@ -67,6 +74,12 @@ class Metric(Struct, frozen=True):
     bound: Literal['lower', 'upper', 'unknown'] | None = None
     series: str = ''  # of a point of a curve or a map: which one,
     at: dict[str, float | str] | None = None  # and where: {'threads': 8}, {'bytes': 4096}
+
+    def __post_init__(self) -> None:
+        ends = self.low, self.value, self.high
+        known = [end for end in ends if end is not None]
+        if known != sorted(known) and not self.bound:
+            raise ValueError(f"not 'low' <= 'value' <= 'high': {known}"[:80])
 
 
 class Finding(Struct, frozen=True):
@@ -109,6 +122,7 @@ class Facts(Struct, frozen=True):
     sockets: int | None = None
     numa_nodes: int | None = None
     memory_channels: int | None = None
+    memory_sockets: int | None = None
     mem_total_mib: float | None = None
     freq_max_khz: float | None = None
     dimms: tuple[Module, ...] = ()
@@ -175,7 +189,7 @@ class Thread(Struct, frozen=True):
     affinity: str | int
 
 
-class Case(Build, frozen=True):
+class FromCheck(Build, frozen=True):
     """What the ReFrame check adds: which test case it was, its references; what it knows of the
     build."""
 
@@ -227,6 +241,7 @@ class Record(Struct):
     reasons: tuple[Finding, ...] = ()
     rank: Count = 0
     ranks: Annotated[int, Meta(ge=1, lt=2**31)] = 1
+    ranks_on_node: Count = 0  # 0: not known
     threads: int | None = None
     headline: Text = None
     exit_status: int = 0
@@ -270,13 +285,16 @@ class Record(Struct):
             check_metric(name, metric.unit)
             if is_ours and metric.unit not in RATES and ODD_RATE.fullmatch(metric.unit):
                 raise ValueError(f"'{name}' has the unit {ascii(metric.unit)[:20]}")
+        self.word = EARLIER_WORDS.get(self.word, self.word)
+        if self.word not in WORDS:
+            raise ValueError(f"'word' is {ascii(self.word)[:40]}: of a newer membw?")
         self.case_ = _case(bytes(self.case_))
         self.facts_ = _shared('facts', bytes(self.facts_))
         self.build_ = _shared('build', bytes(self.build_))
         self.threads_on = _shared('threads_on', bytes(self.threads_on))
 
     @property
-    def case(self) -> Case:
+    def case(self) -> FromCheck:
         return self.case_  # type: ignore[return-value]
 
     @property
@@ -307,7 +325,7 @@ class Record(Struct):
         if self.case.taken:
             seconds = min(seconds, seconds_of(self.case.taken))
         if not 0 <= seconds < time.time() + AHEAD_S:
-            raise BadRecord(f"'time' is later than today: {printable(self.time)[:40]}")
+            raise Damaged(f"'time' is later than today: {printable(self.time)[:40]}")
         return seconds
 
     @property
@@ -331,26 +349,18 @@ class Record(Struct):
 
 
 _RECORD = msgspec.json.Decoder(Record)
-_OBJECT = msgspec.json.Decoder(dict[str, Raw])
-_encode = msgspec.json.Encoder().encode
 _PARTS: dict[str, Any] = {
-    'case': msgspec.json.Decoder(Case),
+    'case': msgspec.json.Decoder(FromCheck),
     'facts': msgspec.json.Decoder(Facts),
     'build': msgspec.json.Decoder(Build),
     'threads_on': msgspec.json.Decoder(list[Thread]),
 }
 _same: dict[tuple[str, bytes], Any] = {}
-DECIDE = 'reasons', 'validation'  # on the word; mostly the same
-_OF_METRIC = [
-    f'"{name}":'.encode() for name in ('value', 'unit', 'better', 'low', 'high', 'bound')
-]
 
 
 def _decoded(part: str, text: bytes) -> Any:
     if text == b'null':
         text = b'[]' if part == 'threads_on' else b'{}'
-    if _has_twice(text):
-        raise ValueError(f"'{part}' has a key twice")
     try:
         return _PARTS[part].decode(text)
     except msgspec.ValidationError as err:
@@ -406,58 +416,45 @@ def seconds_of(text: str) -> float:
     try:
         return datetime.fromisoformat(text.replace('Z', '+00:00')).timestamp()
     except (ValueError, OverflowError) as err:
-        raise BadRecord(f"'time' is {printable(text)[:40]}") from err
+        raise Damaged(f"'time' is {printable(text)[:40]}") from err
 
 
 # --- reading -------------------------------------------------------------------------------
 
 
 def read_record(line: bytes) -> Record:
-    """The record of a line. BadRecord: what is wrong with it, by field.
+    """The record of a line, whatever bytes it has. Damaged: what is wrong with it, by field."""
+    return _read(line)[0]
 
-    A record that has a key twice is refused: nobody knows which of the two is meant.
-    """
-    line = line.removeprefix(BOM)
+
+def evidence(line: bytes) -> dict[str, Any]:
+    """All that a record's line has, as a JSON object: for what is declared nowhere here, the
+    evidence of its program. Damaged as `read_record`."""
+    return _read(line)[1]
+
+
+def read_records(*paths: str | Path) -> tuple[list[dict[str, Any]], list[str]]:
+    """(records, problems) of files that programs or checks wrote: all that each line has, and
+    'file:line: what' of what is no record. A file that is not there has none."""
+    problems: list[str] = []
+    there = [path for path in paths if Path(path).is_file()]
+    return [one for path in there for one in strict.lines(path, evidence, problems)], problems
+
+
+def _read(line: bytes) -> tuple[Record, dict[str, Any]]:
+    line = line.removeprefix(strict.BOM)
+    data = strict.value(line)
+    if not isinstance(data, dict) or data.get('schema') != SCHEMA:
+        raise Damaged(f"not a record: 'schema' is not '{SCHEMA}'")
     try:
         record = _RECORD.decode(line)
     except msgspec.ValidationError as err:
-        raise BadRecord(_said(err, line)) from err
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
-        raise BadRecord(f'not JSON: {printable(str(err))[:80]}') from err
-    _refuse_twice(record, line)
+        raise Damaged(strict.said(err)) from err
     _check_seal(record, line)
     record.seconds  # noqa: B018  # of another century: refused
     if record.verdict == VALID and not record.missing and not record.is_measured:
-        raise BadRecord("'metrics' is empty: nothing was measured")
-    return record
-
-
-def _said(err: msgspec.ValidationError, line: bytes) -> str:
-    """'Expected `str`, got `int` - at `$.host`'."""
-    try:
-        other = msgspec.json.decode(line, type=dict[str, Any]).get('schema')
-    except (msgspec.MsgspecError, RecursionError):
-        other = None
-    if other != SCHEMA:
-        return f"not a record: 'schema' is not '{SCHEMA}'"
-    return printable(str(err).replace('`', "'").replace('$.', ''))[:160]
-
-
-def _refuse_twice(record: Record, line: bytes) -> None:
-    """By the length of what was read, for msgspec takes the last of several; slower readers that
-    see it themselves take ten times as long."""
-    parts = _OBJECT.decode(line)
-    least = len(_encode(parts))
-    # as our programs write it, with a space after each comma and colon, or without any
-    is_whole = len(line.strip()) in (least, least + 2 * len(parts) - 1)
-    if record.parts:
-        metrics = sum(len(part.record.metrics) for part in record.parts if part.record)
-        is_whole = is_whole and bytes(parts['parts']).count(b'"better":') == metrics
-    text, most = bytes(parts['metrics']), len(record.metrics)
-    is_whole = is_whole and not [key for key in _OF_METRIC if text.count(key) > most]
-    own = [bytes(parts[name]) for name in DECIDE if name in parts]
-    if not is_whole and _has_twice(line) or any(map(_known_twice, own)):
-        raise BadRecord('not a record: a key is given twice')
+        raise Damaged("'metrics' is empty: nothing was measured")
+    return record, data
 
 
 SEAL = b', "sha256": "'
@@ -466,7 +463,7 @@ SEAL = b', "sha256": "'
 def _check_seal(record: Record, line: bytes) -> None:
     text, _, end = line.rstrip().rpartition(SEAL)
     if record.sha256 and end != f'{hashlib.sha256(text).hexdigest()}"}}'.encode():
-        raise BadRecord("'sha256' is not its checksum: it was changed after it was written")
+        raise Damaged("'sha256' is not its checksum: it was changed after it was written")
 
 
 def sealed(data: dict[str, Any]) -> str:
@@ -476,24 +473,8 @@ def sealed(data: dict[str, Any]) -> str:
     return f'{text}{SEAL.decode()}{hashlib.sha256(text.encode()).hexdigest()}"}}\n'
 
 
-def _has_twice(text: bytes) -> bool:
-    """Whether an object in it loses a key when it is read."""
-    again = _encode(msgspec.json.decode(text))
-    return again.count(b'":') < text.count(b'":') + text.count(b'" :')
-
-
-_known_twice = lru_cache(1000)(_has_twice)
-
-
-def evidence(line: bytes) -> dict[str, Any]:
-    """All that a record's line has, as a JSON object: for what is declared nowhere here, the
-    evidence of its program. BadRecord as `read_record`."""
-    read_record(line)
-    return msgspec.json.decode(line.removeprefix(BOM))
-
-
 def evidence_of(data: dict[str, Any]) -> Record:
-    """The record of a JSON object, which has no bytes to check; BadRecord."""
+    """The record of a JSON object, which has no bytes to check; Damaged."""
     return read_record(msgspec.json.encode({**data, 'sha256': None}))
 
 

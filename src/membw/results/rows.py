@@ -15,17 +15,16 @@ from membw.grouped import grouped
 from membw.results import reframe, verdict
 from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement, headline
+from membw.results.findings import Finding, Findings, reported, text_of
 from membw.results.record import HIGHER
 from membw.results.table import Table, read_table
-
-MET = "meets its reference: remove the '$xfail' from the references file"
 
 
 class Attempt(NamedTuple):
     """A row in one round."""
 
     word: str
-    reason: str
+    findings: Findings
     figures: dict[str, Figure]  # by metric; {} where nothing was measured
     case: dict = {}  # of ReFrame's report
     record: dict = {}  # of its node; {} where it left none
@@ -34,8 +33,8 @@ class Attempt(NamedTuple):
 
 class Row(NamedTuple):
     case: Case  # Case.row of it; its node is blank where none is known, or many measured together
-    word: str  # of results/verdict.py
-    reason: str
+    word: str  # of membw/words.py
+    findings: Findings
     figures: dict[str, Figure]  # the best of the rounds, by metric; wrong ones of an INVALID row
     attempts: list[Attempt]
 
@@ -60,6 +59,10 @@ class Row(NamedTuple):
         """The pinning among them."""
         first = {'pinning': self.pinning} if self.pinning else {}
         return first | dict(self.case.parameters)
+
+    @property
+    def reason(self) -> str:
+        return text_of(self.findings)
 
     @property
     def headline(self) -> Figure:
@@ -135,14 +138,17 @@ def attempt(
     """`record`, `recorded`: the record of the case and its figures, where it left one;
     `headlines`: of figures that are in no record."""
     word, reason = reframe.outcome(case, builds)
+    findings = reported(reason)
     own = {figure.metric: figure for figure in recorded}
     figures = own | figures_of(case, headlines) | own
     wrong = next((f for f in figures.values() if f.verdict == verdict.INVALID), None)
     if wrong and word not in verdict.NO_FIGURE:
-        word, reason = verdict.INVALID, reason or wrong.reasons
-    if word == verdict.PASS and not figures:
-        word, reason = verdict.MISSING, 'no figure in its record'
-    return Attempt(word, reason, figures, case, record, int(case.get('round') or 1))
+        word, findings = verdict.INVALID, findings or wrong.findings
+    if word == verdict.PASS and not case.get('node_check'):
+        word = verdict.VALID  # its figures say what was compared
+    if word in (verdict.PASS, verdict.VALID) and not figures:
+        word, findings = verdict.MISSING, (Finding('no-figure'),)
+    return Attempt(word, findings, figures, case, record, int(case.get('round') or 1))
 
 
 def figures_of(case: dict, headlines: Container[str] = ()) -> dict[str, Figure]:
@@ -183,19 +189,20 @@ def rows_of_records(figures: Iterable[Figure], lost: Iterable[Lost] = ()) -> lis
 
 def _row(case: Case, rounds: list[list[Figure]], lost: list[Lost]) -> Row:
     own = {id(one.of) for one in lost}
-    attempts = [Attempt(one.word, one.text, {}) for one in lost]
+    attempts = [Attempt(one.word, reported(one.text, 'lost'), {}) for one in lost]
     for figures in rounds:
         of, found = figures[0].of, {f.metric: f for f in figures}
-        word, reason = of_measurement(of)
-        attempts.append(Attempt(word, reason, found, round=0 if id(of) in own else 1))
+        word, findings = of_measurement(of)
+        attempts.append(Attempt(word, findings, found, round=0 if id(of) in own else 1))
     return Row(case, *judged(attempts), attempts)
 
 
-def of_measurement(of: Measurement) -> tuple[str, str]:
+def of_measurement(of: Measurement) -> tuple[str, Findings]:
     """(word, why) of what a record says itself: that it is wrong, or of its node."""
     if of.verdict == 'VALID':
-        return verdict.known(of.word) or verdict.PASS, of.why
-    return of.verdict, of.reasons
+        word = verdict.known(of.word)
+        return (verdict.VALID if word in ('', *verdict.GOOD) else word), reported(of.why)
+    return of.verdict, of.findings
 
 
 def best_first(row: Row) -> tuple[bool, bool, float]:
@@ -209,39 +216,43 @@ def best_first(row: Row) -> tuple[bool, bool, float]:
 # --- the rounds of a row -------------------------------------------------------------------------
 
 
-def judged(attempts: list[Attempt]) -> tuple[str, str, dict[str, Figure]]:
-    """(word, reason, figures) of a row."""
+def judged(attempts: list[Attempt]) -> tuple[str, Findings, dict[str, Figure]]:
+    """(word, why, figures) of a row."""
     lost = [a for a in attempts if a.word in verdict.NO_FIGURE]
     rest = [a for a in attempts if a.word not in verdict.NO_FIGURE]
     named = whats_lost(lost, attempts)
     wrong = [a for a in rest if a.word == verdict.INVALID]
     if wrong:
         word = verdict.worst([verdict.INVALID, *(a.word for a in lost)])
-        return word, '; '.join([*named, reason_of(wrong[0])]), best_figures(wrong)
+        return word, (*named, *findings_of(wrong[0])), best_figures(wrong)
     figures = best_figures([a for a in attempts if a.figures])
     words = [verdict.worst(map(verdict.of_figure, figures.values()))] if figures else []
-    reasons = [why(words[0], figures)] if figures else []
+    found = why(words[0], figures) if figures else ()
     is_good = not figures or words[0] in verdict.GOOD
     if rest and is_good and not any(a.word in verdict.GOOD for a in rest):
-        words, reasons = [rest[-1].word], [rest[-1].reason]  # whoever judged it knows more
+        words, found = [rest[-1].word], rest[-1].findings  # whoever judged it knows more
+    elif rest and is_good:
+        words = [verdict.worst([*words, *(a.word for a in rest if a.word in verdict.GOOD)])]
     elif rest and words[0] == rest[-1].word:
-        reasons = [reasons[0] or rest[-1].reason]
+        found = found or rest[-1].findings
     word = verdict.worst([*words, *(a.word for a in lost)])
-    return word, '; '.join(filter(None, [*named, *reasons])), figures
+    return word, (*named, *found), figures
 
 
-def reason_of(attempt: Attempt) -> str:
-    own = (f.reasons for f in attempt.figures.values() if f.reasons)
-    return next(own, attempt.reason)
+def findings_of(attempt: Attempt) -> Findings:
+    own = (f.findings for f in attempt.figures.values() if f.findings)
+    return next(own, attempt.findings)
 
 
-def whats_lost(lost: list[Attempt], attempts: list[Attempt]) -> list[str]:
+def whats_lost(lost: list[Attempt], attempts: list[Attempt]) -> Findings:
     """'1 of 2 rounds: ended by SIGBUS (signal 7) on n2'; each reason once."""
-    count = collections.Counter(a.reason for a in lost)
+    count = collections.Counter(text_of(a.findings) for a in lost)
     rounds = sum(a.round > 0 for a in attempts)
-    if rounds <= 1:
-        return list(count)
-    return [f'{n} of {rounds} rounds: {reason}' for reason, n in count.items()]
+    few = '' if rounds <= 1 else 'rounds-'
+    return tuple(
+        Finding(f'{few}lost', {'text': text} | ({'lost': n, 'rounds': rounds} if few else {}))
+        for text, n in count.items()
+    )
 
 
 def best_figures(attempts: list[Attempt]) -> dict[str, Figure]:
@@ -289,10 +300,8 @@ def interval(figures: list[Figure]) -> tuple[float | None, float | None]:
     return min(lows), max(min(highs), max(values))
 
 
-def why(word: str, figures: dict[str, Figure]) -> str:
-    """The figures that make a row FAIL or UNDECIDED, and those of a known issue."""
-    bad = [figure for figure in figures.values() if verdict.of_figure(figure) == word]
-    if word in (verdict.KNOWN, verdict.XPASS):
-        said = ', '.join(f'{figure.metric}: {figure.known_issue}' for figure in bad)
-        return f'{said} ({MET})' if word == verdict.XPASS else said
-    return '; '.join(dict.fromkeys(filter(None, map(verdict.missed, bad))))
+def why(word: str, figures: dict[str, Figure]) -> Findings:
+    """Of the figures that give a row its word."""
+    every = map(verdict.judged, figures.values())
+    found = [one for own, findings in every if own == word for one in findings]
+    return tuple({one.text: one for one in found}.values())

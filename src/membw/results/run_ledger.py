@@ -41,12 +41,13 @@ def read(report: str | Path) -> list[Event]:
     """Of the run with this report; [] where there is none. A line that was cut ends it."""
     import msgspec  # the Python of a site's ReFrame, which writes alone, may lack it
 
+    from membw import strict
+
     path, events, kind = path_of(report), list[Event](), msgspec.defstruct('Event', FIELDS)
-    with contextlib.suppress(FileNotFoundError, ValueError, RecursionError):
+    with contextlib.suppress(FileNotFoundError, strict.Damaged):
         for line in path.read_bytes().splitlines():
-            event = json.loads(line)
-            msgspec.convert(event, kind)
-            events.append(event)
+            strict.decode(line, kind)
+            events.append(strict.value(line))
     return events
 
 

@@ -68,7 +68,7 @@ class Wanted(NamedTuple):
         return record.LOWER if DURATION.fullmatch(unit) else ''
 
 
-class Case(msgspec.Struct):
+class TestCase(msgspec.Struct):
     """What is read of a test case."""
 
     name: str
@@ -154,7 +154,7 @@ def records(
         try:
             if isinstance(raw, ValueError):
                 raise raw
-            case = msgspec.convert(raw, Case, strict=False)
+            case = msgspec.convert(raw, TestCase, strict=False)
             seconds = case.job_completion_time_unix or 0.0
             is_result = not case.fixture and case.result != 'skip'
             if not is_result or not wanted.takes(case.test, seconds):

@@ -15,7 +15,7 @@ from typing import IO
 import msgspec
 
 from membw.errors import MembwError
-from membw.files import naming, unreadable_folders
+from membw.files import files_below, naming
 from membw.grouped import grouped
 from membw.printable import at_most, printable
 from membw.results import site_tests
@@ -24,7 +24,8 @@ from membw.results.figure import Figure, Lost, Measurement, measurement
 from membw.results.hostlist import chosen_nodes
 from membw.results.newest import TOGETHER_S, Line, Place, of_newest, place_of, since
 from membw.results.ranks import of_run, runs_of
-from membw.results.record import REFRAME, BadRecord, Metric, Record, evidence, read_record
+from membw.results.record import REFRAME, Metric, Record, evidence, read_record
+from membw.strict import Damaged
 
 MOST_PROBLEMS = 100  # lines named per file
 KEPT = 20_000  # records before old ones are left out, where only new ones are wanted
@@ -74,7 +75,7 @@ class Table:
         for line in [*self.problems, *(f'note: {note}' for note in self.notes)]:
             print(f'membw: {printable(line)}', file=sys.stderr)
 
-    def evidence(self, figure: Figure) -> dict:
+    def evidence(self, figure: Figure | Lost) -> dict:
         """The JSON object of the (first) record that the figure comes from."""
         if figure.setting.program == REFRAME:
             return msgspec.to_builtins(figure.of.record)
@@ -210,10 +211,10 @@ def _files(path: str, table: Table) -> Iterator[tuple[str, IO[bytes], bool]]:
         yield 'stdin', io.BytesIO(table.kept_bytes['stdin']), True
     elif Path(path).is_dir():
         folder = Path(path, 'records') if Path(path, 'records').is_dir() else Path(path)
-        table.problems += unreadable_folders(folder)
+        files, refused = files_below(folder)
+        table.problems += refused
         is_ours = folder.name in OURS
-        every = (f for f in folder.rglob('[!.]*') if f.suffix in ENDINGS or RESCUED.search(f.name))
-        for file in sorted(every):
+        for file in (f for f in files if f.suffix in ENDINGS or RESCUED.search(f.name)):
             if not file.is_file():  # nor a link to one
                 table.problems += [f"'{file}': not a file"] * is_ours
                 continue
@@ -270,7 +271,7 @@ def _read(
                 record = read_record(line)
                 is_any = True
                 yield Line(record, record.seconds, name, number, offset)
-            except BadRecord as err:
+            except Damaged as err:
                 wrong += 1
                 problems += [f'{name}:{number}: {err}'] if wrong <= MOST_PROBLEMS else []
     if wrong > MOST_PROBLEMS:

@@ -10,6 +10,7 @@ from membw.arguments import add_node
 from membw.errors import MembwError
 from membw.grouped import grouped
 from membw.printable import plural
+from membw.rank.ranking import rank_table, with_verdicts
 from membw.results import reframe, verdict
 from membw.results.hostlist import chosen_nodes
 from membw.results.rows import Row, records_of, rows_of
@@ -52,6 +53,8 @@ def read(path: str, nodes: str = '') -> Run:
         raise MembwError(f"'{path}' holds no test case", "'membw run --full' runs them all")
     table = records_of(cases, path)
     rows = rows_of(cases, path, table)
+    if len({row.node for row in rows if row.figures} - {''}) > 1:  # peers of one another
+        rows = with_verdicts(rows, rank_table(table))
     if nodes:
         names = chosen_nodes(nodes, {row.node for row in rows if row.node})
         rows = [row for row in rows if row.node in names]

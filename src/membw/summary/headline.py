@@ -12,8 +12,9 @@ from membw.expected import sentence
 from membw.grouped import grouped
 from membw.printable import amount, plural, signed
 from membw.results.figure import Figure
+from membw.results.findings import kind_of
 from membw.results.rows import Row
-from membw.results.verdict import FAIL, INVALID, PASS, UNDECIDED, WORST_FIRST
+from membw.results.verdict import FAIL, INVALID, PASS, UNDECIDED, VALID, WORST_FIRST
 from membw.summary.full_table import digits, text_of
 
 METRIC = 'triad'
@@ -119,7 +120,7 @@ def bar_lines(rows: list[Row], shown: list[Row]) -> Iterator[str]:
             drawn = '█' * (eighths // 8) + EIGHTHS[eighths % 8].strip()
             if is_least(figure):
                 drawn = '█' * max(eighths // 8 - 1, 0) + '▸'
-        word = '' if row.word == PASS else row.word
+        word = '' if row.word in (PASS, VALID) else row.word
         yield '  '.join(('', f'{row.preset:<{wide}}', f'{drawn:<{BAR}}', text, word)).rstrip()
 
 
@@ -156,15 +157,17 @@ def disturbed_lines(rows: list[Row]) -> Iterator[str]:
 
 def verdict_lines(rows: list[Row]) -> list[str]:
     """The worst first; each reason once, of several sizes one."""
-    bad = sorted((r for r in rows if r.word != PASS), key=lambda r: WORST_FIRST.index(r.word))
-    alike = grouped(((r.word, r.reason.partition(' (')[0]), r) for r in bad)
+    bad = sorted(
+        (r for r in rows if r.word not in (PASS, VALID)), key=lambda r: WORST_FIRST.index(r.word)
+    )
+    alike = grouped(((r.word, kind_of(r.findings)), r) for r in bad)
     lines = []
     for (word, _), of in alike.items():
         presets = ', '.join(row.preset for row in of) if len(rows) > len(of) else ''
         lines.append(': '.join(filter(None, (word, presets, of[0].reason))))
-    has_reference = any(f.reference for row in rows for f in row.figures.values())
-    without = 'valid; there is no reference to compare with'
-    return lines[:2] or [f'{PASS}: {"within the reference" if has_reference else without}']
+    is_compared = any(row.word == PASS for row in rows)
+    alone = f'{VALID}: the figure is right; no reference to compare it with'
+    return lines[:2] or [f'{PASS}: within the reference' if is_compared else alone]
 
 
 def next_line(rows: list[Row], is_low: bool, is_disturbed: bool) -> str:

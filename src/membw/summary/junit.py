@@ -8,12 +8,9 @@ from membw.files import write_whole
 from membw.printable import printable
 from membw.results import reframe
 from membw.results.case import named
-from membw.results.verdict import DIED, KNOWN, MISSING, PASS
 from membw.summary.command import Run
 from membw.summary.full_table import text_of
-
-# of any other word: 'failure'
-TAGS = {PASS: '', KNOWN: 'skipped', MISSING: 'error', DIED: 'error'}
+from membw.words import KNOWN, MISSING, OF
 
 
 def write(run: Run) -> None:
@@ -58,7 +55,7 @@ def add(
     """A testcase; a verdict other than PASS is its child, in words as GitLab shows them: those of
     `message` it does not."""
     case = ET.SubElement(suite, 'testcase', classname=printable(group), name=printable(name))
-    if tag := TAGS.get(word, 'failure'):
+    if tag := OF[word].tag if word in OF else 'failure':
         said = printable(f'{word}: {reason}' if tag != 'skipped' else reason)
         child = ET.SubElement(case, tag, message=said, type=word)
         child.text = '; '.join(filter(None, [said, printable(figures)]))

@@ -71,7 +71,7 @@ NODES = [
     (DIMM.format(since(1)), YESTERDAY, 'MISSING drained since', 2, "'DIMM A3'; last measured in"),
     (DIMM.format(since(1)), TONIGHT, 'PASS', 0, '9 of 9 nodes measured'),
     (DIMM.format(since(13)), NEVER, 'MISSING drained since', 2, '8 of 9 nodes measured; n9 drai'),
-    (DIMM.format(since(15)), NEVER, 'MISSING known to be missing: drained', 0, '8 of 9 nodes'),
+    (DIMM.format(since(15)), NEVER, 'KNOWN drained', 0, '8 of 9 nodes'),
     (DIMM.format('Unknown'), NEVER, 'MISSING drained since Unknown', 2, '8 of 9 nodes'),
     (None, TONIGHT, 'MISSING Slurm does not know it; last measured in', 2, '8 of 9 nodes'),
     (None, YESTERDAY, 'MISSING Slurm does not know it; last measured in', 2, '8 of 9 nodes'),

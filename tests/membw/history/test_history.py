@@ -242,7 +242,7 @@ def test_an_acknowledged_change_is_shown_and_no_alarm(store, tmp_path, history):
     with open(file[1], 'a') as stream:
         stream.write('{}\n')
     status, text = history(store, *file)  # named, and the other one counts
-    assert status == 1 and 'known.jsonl:2: not an acknowledgement' in text
+    assert status == 1 and "known.jsonl:2: Object missing required field 'node'" in text
     assert 'acknowledged: DIMM ordered' in text
 
 

@@ -129,7 +129,7 @@ REPORT = '"$MEMBW_ROOT/results/reports/run-$$.json"'
 CUT = f'head -c 100 "$MEMBW_ROOT/made/reports/run.json" >{REPORT}'
 NO_MODULE = "not now: gcc-o2 needs module 'gcc/12': not available here"
 OUT = "n004 MISSING drained since 2026-05-27T09:12:00: 'DIMM A3'"
-KNOWN = 'n004 MISSING known to be missing: drained since 2026-05-01T09:12:00'
+KNOWN = 'n004 KNOWN drained since 2026-05-01T09:12:00'
 AWAY = "echo 'membw: Slurm: slurm_load_node: Socket timed out'; exit 2"
 # what is planted, subject, status, a word of JUnit, of the node-check file
 NIGHTS = [
@@ -167,7 +167,7 @@ def test_a_night_says_what_is_missing(place, plant, subject, status, junit, node
         assert any(name in case and text in said for case, said in done.junit.items()), done.junit
     assert bool(done.junit) == (status > 0)
     assert (node or '') in done.nodecheck
-    named = 'MISSING, drained for 14 days and more: n004' if node == KNOWN else node
+    named = 'KNOWN, drained for 14 days and more: n004' if node == KNOWN else node
     assert not node or 'PASS' in node or named in done.mail
 
 
@@ -207,7 +207,8 @@ def test_a_night_that_is_killed_within_a_step_goes_on_there(place, number):
     words = [sys.executable, '-m', 'membw', 'nightly', '--system', 'thin', '--night', DATE]
     env = {**os.environ, 'PYTHONPATH': f'{ROOT}/src'}
     process = subprocess.Popen(words, env=env, stdout=subprocess.DEVNULL)
-    while 'campaign' not in place.calls():
+    log = place.nights / 'thin' / DATE / 'campaign-thin.log'
+    while not log.exists() or 'left' not in log.read_text():
         time.sleep(0.05)
         assert process.poll() is None
     process.send_signal(number)
@@ -225,7 +226,7 @@ def test_a_night_that_is_killed_within_a_step_goes_on_there(place, number):
     assert place.night().status == 0 and place.calls() == ['run', *CALLS[1:2], *CALLS[1:]]
     left = subprocess.run(['pgrep', '-f', str(place.folder / 'bin/left')], capture_output=True)
     assert not left.stdout
-    assert 'left' not in (place.nights / 'thin' / DATE / 'campaign-thin.log').read_text()
+    assert 'left' not in log.read_text()
 
 
 def test_a_step_that_hangs_is_bounded(place, monkeypatch):

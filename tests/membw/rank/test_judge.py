@@ -63,7 +63,8 @@ def bound(node, share, day=0.0, side='lower'):
 def lower(metric, rows, factor=0.95, node='n003'):
     for row in rows:
         if row['host'] == node:
-            row['metrics'][metric]['value'] *= factor
+            of = row['metrics'][metric]
+            of |= {name: of[name] * factor for name in ('low', 'value', 'high')}
     return rows
 
 
@@ -138,9 +139,9 @@ RULES = {
         [*made.fleet(20), *(bound(f'b{n}', 0.5) for n in range(30))], [],
         {f'b{n}': 'UNDECIDED' for n in range(30)}, [f'b{n}' for n in range(30)]),
     'bounds alone': ([bound(made.name(n), 1.0) for n in range(5)], [],
-                     {made.name(n): 'UNDECIDED' for n in range(5)}, []),
+                     {made.name(n): 'VALID' for n in range(5)}, []),
     'another setting': ([*made.fleet(20), *OTHERS], [], {}, []),
-    'no peers': ([made.record()], [], {'n1': 'UNDECIDED'}, []),
+    'no peers': ([made.record()], [], {'n1': 'VALID'}, []),
     'two nodes': ([made.record('n1'), at(0.6, 'n2')], again('n2', 0.6),
                   {'n1': 'UNDECIDED', 'n2': 'UNDECIDED'}, ['n2']),
     'three, low in most runs': (made.fleet(3, noise=0, slow={3: 0.95}),
@@ -184,9 +185,9 @@ def test_what_is_seen_to_be_low_is_not_called_not_worse(judged):
     """Of eight in two halves neither is the right one."""
     found = judged([at(0.8 if i > 3 else 1.0, f'n{i}') for i in range(8)]).verdicts
     assert {v.verdict for v in found} == {'UNDECIDED'}
-    begins = {v.node: v.reason.split(', but 7 peers tell')[0] for v in found}
+    begins = {v.node: v.reason.split(', but 7 peers cannot')[0] for v in found}
     low = {f'n{i}' for i in range(4, 8)}
-    assert begins == {n: 'worse by 20.0%' if n in low else 'not worse' for n in begins}
+    assert begins == {n: 'worse by 20.0%' if n in low else 'no loss seen' for n in begins}
 
 
 @pytest.mark.parametrize('shares, word, said', [

@@ -69,10 +69,10 @@ RANKED = {
     'by hand, of two presets': (
         [*made.fleet(19, case=False, build=NATIVE), *(
             made.record('c00', i / 100, made.stream(share=0.7), case=False) for i in range(4))],
-        [], 1, 'c00 UNDECIDED (no other node of its setting'),
+        [], 0, 'c00 VALID (nothing to compare with'),
     'of an unknown build': (
-        made.fleet(5, slow={3: 0.5}, case=False, build=made.UNKNOWN_BUILD), [], 1,
-        'n[001-005] UNDECIDED (its build is not known: compared with no other node'),
+        made.fleet(5, slow={3: 0.5}, case=False, build=made.UNKNOWN_BUILD), [], 0,
+        'n[001-005] VALID (its build is not known: compared with no other node'),
     'none to drain': (SLOW, ['--drain'], 1, '# no node to drain\n'),
 }  # fmt: skip
 

@@ -8,6 +8,7 @@ import re
 import made_up_records as made_up
 import pytest
 from made_run import metric
+from made_up_cpus import identity, measured
 
 from membw.cli import main
 from membw.report.page import page_of
@@ -47,7 +48,7 @@ def test_the_head_is_the_best_valid_figure_and_the_verdict_counts_rows(page):
     assert found.headline == 'Triad 198.0 ±1.0 GB/s'
     assert '77 % of the peak of 256 GB/s (10 channels x 3200 MT/s x 8 B).' in found.standing
     assert 'No reference is set.' in found.standing
-    assert (found.verdict, found.counts) == ('PASS', 'rows: 2 PASS, 1 FAIL, 1 INVALID')
+    assert (found.verdict, found.counts) == ('VALID', 'rows: 1 VALID, 1 PASS, 1 FAIL, 1 INVALID')
     assert [(a.verdict, a.what, a.why) for a in found.attention] == [
         ('INVALID', 'stream bad omp', 'not-validated (bit 3)'),
         ('FAIL', 'stream slow omp', 'triad 144 GB/s, at least 171 wanted (-20%)'),
@@ -63,7 +64,7 @@ def test_the_head_is_the_best_valid_figure_and_the_verdict_counts_rows(page):
 
 
 @pytest.mark.parametrize('bound, case, headline, word, read', [
-    ('lower', {}, 'Triad ≥ 37.2 GB/s', 'PASS', 'lower bound, the true figure is higher'),
+    ('lower', {}, 'Triad ≥ 37.2 GB/s', 'VALID', 'lower bound, the true figure is higher'),
     ('upper', {}, 'Triad ≤ 37.2 GB/s', 'UNDECIDED', 'arrow to the left'),
     ('lower', KNOWN, 'Triad ≥ 37.2 GB/s', 'UNDECIDED', 'Thick line: the reference'),
 ])  # fmt: skip
@@ -71,7 +72,7 @@ def test_a_bound_is_explained(page, bound, case, headline, word, read):
     rows = {'triad': {'value': 37.2, 'unit': 'GB/s', 'better': 'higher', 'bound': bound}}
     found = page([made_up.record(rows=rows, case=case)])
     assert (found.headline, found.verdict) == (headline, word)
-    assert [a.verdict for a in found.attention] == [word] * (word != 'PASS')
+    assert [a.verdict for a in found.attention] == [word] * (word != 'VALID')
     assert read in found.picture.how_to_read
 
 
@@ -79,7 +80,7 @@ def test_a_warning_is_no_reason_and_one_metric_more_changes_no_picture(page):
     """A note once made a good run INVALID by what was 'allowed'."""
     rows = made_up.stream() | made_up.metrics({'rounds': 3.0}, 's', 'lower')
     found = page([made_up.record(rows=rows, warnings=[{'reason': 'thp', 'detail': 'always'}])])
-    assert found.verdict == 'PASS' and not found.attention
+    assert found.verdict == 'VALID' and not found.attention
     assert found.picture.title.startswith('Triad')
 
 
@@ -89,8 +90,8 @@ NODES = [made_up.record(f'n{i}', rows=made_up.stream(share=i / 10)) for i in (9,
 
 
 @pytest.mark.parametrize('records, headline, counts', [
-    ([OLD, made_up.record(case=False)], 'Triad 180.0 ±0.9 GB/s', 'rows: 1 PASS'),
-    (ROUNDS, 'Triad 180.0 ±18.0 GB/s', 'rows: 1 PASS'),
+    ([OLD, made_up.record(case=False)], 'Triad 180.0 ±0.9 GB/s', 'rows: 1 VALID'),
+    (ROUNDS, 'Triad 180.0 ±18.0 GB/s', 'rows: 1 VALID'),
     (NODES, '3 of 3 nodes are UNDECIDED: n9 -18.2 %, n10 -4.8 %, n12 +26.3 %', ''),
     ([made_up.record(case=WRONG)], 'No valid figure', 'rows: 1 INVALID'),
 ], ids=['newest night', 'rounds are one row', 'nodes', 'invalid'])  # fmt: skip
@@ -192,7 +193,7 @@ def test_text_of_other_parties_is_no_markup(html):
 
 def test_the_picture_of_the_headline_is_saved_with_its_own_colours(tmp_path, stored, membw):
     words = ['report', stored(run()), '-o', tmp_path / 'r.html', '--svg', tmp_path / 'h.svg']
-    assert 'Triad 198.0 ±1.0 GB/s PASS; rows' in membw(*words)[1]
+    assert 'Triad 198.0 ±1.0 GB/s VALID; rows' in membw(*words)[1]
     text = (tmp_path / 'h.svg').read_text()
     assert text.startswith('<svg xmlns="http://www.w3.org/2000/svg"') and '<style>' in text
     assert '198.0 ±1.0' in text and 'prefers-color-scheme: dark' in text
@@ -233,7 +234,7 @@ def test_the_page_of_a_report_has_the_rows_and_the_verdict_of_the_terminal(made,
     made.add({'triad': metric(90.0)}, preset='gcc-o3', reasons=['fits-in-cache (1 MiB)'])
     path = made.build('icx', result='fail', why='icx: not found').failed_with('icx').write()
     found = page_of(run_of_report(path))
-    counts = '1 PASS, 1 MISSING, 1 INVALID, 1 build failed'
+    counts = '1 VALID, 1 MISSING, 1 INVALID, 1 build failed'
     assert show(read(path)) == 1 and found.counts == f'rows: {counts}'
     assert f'Verdict: INVALID: {counts}' in capsys.readouterr().out
     assert [(a.verdict, a.what) for a in found.attention] == [
@@ -243,7 +244,7 @@ def test_the_page_of_a_report_has_the_rows_and_the_verdict_of_the_terminal(made,
     table = found.sections[0].tables[0]
     assert [line[0] for line in table.texts()[1:]] == ['gcc-o2', 'gcc-o3', 'icx']
     assert main(['report', path, '-o', str(tmp_path / 'r.html')]) == 0
-    assert 'Triad 42.5 ±1.5 GB/s PASS; rows: 1 PASS' in capsys.readouterr().out
+    assert 'Triad 42.5 ±1.5 GB/s VALID; rows: 1 VALID' in capsys.readouterr().out
 
 
 def test_a_bad_row_of_another_benchmark_does_not_make_the_headline_wrong(made):
@@ -252,7 +253,7 @@ def test_a_bad_row_of_another_benchmark_does_not_make_the_headline_wrong(made):
     wrong = {'reasons': ['generators-stopped (1)'], 'record': {'busy': busy}}
     made.add({'unloaded_ns': metric(90.0)}, test='loaded', **wrong)
     found = page_of(run_of_report(made.write()))
-    assert found.headline == 'Triad ≥ 37.2 GB/s' and found.verdict == 'PASS'
+    assert found.headline == 'Triad ≥ 37.2 GB/s' and found.verdict == 'VALID'
     assert [a.verdict for a in found.attention] == ['INVALID']
     assert 'Other processes used 1.0 of 2 CPUs: cc1 1.5.' in ' '.join(found.standing)
 
@@ -273,3 +274,18 @@ def test_each_node_of_a_whole_cluster_is_in_the_table(made, tmp_path):
     assert (found.counts, found.headline) == ('rows: 1 PASS', 'All 5 nodes pass')
     assert 'median of 5 nodes' in found.standing[0]
     assert found.sections[0].id == 'nodes'
+
+
+def test_the_page_of_one_node_has_the_shares_that_others_reach(page):
+    node = measured(identity('EPYC 7742'), {}, llc_mib=512)
+    rows = made_up.metrics({'triad': 221.2, 'read': 280.0})
+    of = {key: node[key] for key in ('codegen', 'llc_mib', 'array_size', 'residency', 'threads')}
+    (section,) = [
+        one for one in page([made_up.record(rows=rows, facts=node['facts'], **of)]).sections
+        if one.id == 'expected'
+    ]  # fmt: skip
+    assert section.notes[0].startswith('EPYC 7002 (Rome): the peak is at most 409.6 GB/s')
+    drawn = section.pictures[0].draw(860).as_text()
+    for mark in ('this node, triad: 54 %', 'this node, triad, moved: 72 %', 'read alone',
+                 'this node, read: 68 %', 'ORFEO EPYC node: 54 %'):  # fmt: skip
+        assert mark in drawn

@@ -10,6 +10,7 @@ from made_run import MadeRun, metric
 
 from membw.rank.ranking import rank_table
 from membw.results import rows
+from membw.results.findings import reported
 from membw.results.rows import rows_of_records
 from membw.results.table import read_table
 from membw.summary import junit
@@ -144,7 +145,7 @@ def test_the_medians_of_a_cluster_that_lacks_a_node_are_shown(tmp_path):
 @pytest.mark.parametrize('word', ['UNDECIDED', 'DIED', 'MISSING'])
 def test_a_row_without_figures_has_the_word_of_its_check(word):
     """A whole cluster of which nothing can be said was PASS, with exit status 0."""
-    assert rows.judged([rows.Attempt(word, 'why', {})])[0] == word
+    assert rows.judged([rows.Attempt(word, reported('why'), {})])[0] == word
 
 
 def test_monitoring_keeps_what_died_on_each_node_until_it_was_measured_there(stored, membw):

@@ -14,9 +14,10 @@ from membw.cli import main
 from membw.errors import MembwError
 from membw.results.figure import headline
 from membw.results.newest import OLD_S
-from membw.results.record import BadRecord, evidence, evidence_of, read_record, sealed
+from membw.results.record import evidence, evidence_of, read_record, sealed
 from membw.results.table import read_table
 from membw.site.cpu_peak import peak_of
+from membw.strict import Damaged
 
 
 def table_of(tmp_path, *records):
@@ -111,11 +112,26 @@ def test_rates_of_ranks_add_up_and_of_times_the_mean_counts(tmp_path):
     assert (figures[-1].value, len(figures)) == (90, 5)
 
 
-def test_a_node_that_lacks_a_rank_is_invalid(tmp_path):
-    ranks = [made.record('n1', rank=i, ranks=4) for i in range(2)]
-    table = table_of(tmp_path, *ranks, made.record('n2', rank=2, ranks=4))
-    reasons = {f.node: f.reasons for f in table.figures}
-    assert reasons == {'n1': '', 'n2': 'ranks-missing (1 of 2 ranks of this node)'}
+@pytest.mark.parametrize('ranks, total, known, lost', [
+    # (node, rank) that left a record; ranks of the job; on a node, as records say; missing
+    ('a0 a1 b2', 4, 0, {'b': '1 of 2 ranks left a record: none of rank 3'}),
+    ('a0 a1 b2', 4, 2, {'b': '1 of 2 ranks left a record: none of rank 3'}),
+    ('a0', 2, 0, {'a': '1 of 2 ranks left a record: none of rank 1'}),
+    ('a1', 2, 2, {'a': '1 of 2 ranks left a record: none of rank 0'}),
+    ('a0 b2', 4, 2, dict.fromkeys('ab', '1 of 2 ranks left a record: none of rank 1')),
+    ('a0 a1', 4, 2, {}),  # another node left none
+    ('a0 a1 b2 b3', 4, 0, {}),
+    ('a0', 2**31 - 1, 0, {'a': '1 of 2147483647 ranks left a record: none of rank 1, 2, 3, 4, '
+                               'and 96 more'}),
+])  # fmt: skip
+def test_a_lost_rank_is_missing_and_no_smaller_figure(tmp_path, ranks, total, known, lost):
+    more = {'ranks': total, 'ranks_on_node': known}
+    records = [made.record(node, rank=int(rank), **more) for node, rank in ranks.split()]
+    table = table_of(tmp_path, *records)
+    assert {x.node: x.text for x in table.lost if x.word == 'MISSING'} == lost
+    assert {f.node for f in table.figures} == {node for node, _ in ranks.split()} - lost.keys()
+    whole = {f.setting.ranks for f in table.figures}
+    assert whole <= {'2'}
 
 
 REASON = {'reason': 'not-validated', 'detail': '3 wrong', 'allowed': False}
@@ -154,6 +170,17 @@ def test_a_folder_is_read_by_its_records_and_other_json_is_passed_over(tmp_path)
     table = read_table([str(tmp_path)])  # there all else is damaged
     found = [problem.split('/records/')[1][:4] for problem in table.problems]
     assert (len(table.figures), found) == (8, ['empt', 'link', 'nul.'])
+
+
+@pytest.mark.parametrize('folder', ['.snapshot', 'a/.ipynb_checkpoints', '.git', 'lost+found'])
+def test_what_lies_in_a_hidden_folder_is_no_result(tmp_path, folder):
+    made.write(tmp_path, [made.record()])
+    (tmp_path / 'records' / folder).mkdir(parents=True)
+    made.write(tmp_path / 'records' / folder / 'r.jsonl', [made.record('n2')])
+    for path in (tmp_path, tmp_path / 'records'):
+        assert {f.node for f in read_table([str(path)]).figures} == {'n1'}
+    hidden = read_table([str(tmp_path / 'records' / folder)])  # which somebody names
+    assert {f.node for f in hidden.figures} == {'n2'}
 
 
 def test_records_come_from_stdin_too(monkeypatch):
@@ -210,7 +237,7 @@ DAMAGED = {
     'a metric twice': (WHOLE.replace('"metrics": {', '"metrics": {"triad": {"value": 1, "unit": '
                        '"GB/s", "better": "higher"}, '), 'a key is given twice'),
     'a value twice': (WHOLE.replace('"better": ', '"value": 7, "better": ', 1), 'given twice'),
-    'a word twice': (WHOLE.replace('"case": {', '"case": {"verdict": "INVALID", '), 'key twice'),
+    'a word twice': (WHOLE.replace('"case": {', '"case": {"verdict": "INVALID", '), 'given twice'),
 }  # fmt: skip
 COMMANDS = 'rank {}', 'why n1 {}', 'export --format csv {}', 'history {}', 'report {} -o {}.html'
 
@@ -299,7 +326,7 @@ def test_a_line_that_was_changed_after_it_was_written_is_refused(tmp_path):
     for _ in range(2000):
         line = bytearray(whole.rstrip())
         line[rng.randrange(len(line))] ^= 1 << rng.randrange(8)
-        with contextlib.suppress(BadRecord, ValueError):
+        with contextlib.suppress(Damaged, ValueError):
             assert read_record(bytes(line)).metrics == read_record(whole).metrics
 
 
@@ -316,5 +343,5 @@ def test_a_line_that_was_changed_after_it_was_written_is_refused(tmp_path):
 ])  # fmt: skip
 def test_a_checksum_is_of_all_before_it(change, is_read):
     line = change(sealed(made.record()).encode())
-    with contextlib.nullcontext() if is_read else pytest.raises(BadRecord, match="'sha256'|twice"):
+    with contextlib.nullcontext() if is_read else pytest.raises(Damaged, match="'sha256'|twice"):
         read_record(line)

@@ -44,10 +44,10 @@ OF_LATENCY = {'references': {'ns_0_0': [150.0, None, 0.1]}}
     (triad(0.96, 'lower'), 'PASS'), (triad(0.94, 'lower'), 'UNDECIDED'),
     (triad(1.2, 'lower'), 'UNDECIDED'), (triad(bound='upper'), 'UNDECIDED'),
     (triad(bound='upper', references={}), 'UNDECIDED'),
-    (triad(bound='unknown', references={}), 'PASS'),
+    (triad(bound='unknown', references={}), 'VALID'),
     (triad(0.94, known=DIMM), 'KNOWN'), (triad(known=DIMM), 'XPASS'),
-    (triad(1.09, **PEAK), 'PASS'), (triad(1.11, **PEAK), 'UNDECIDED'),  # too good
-    (triad(validation={'ok': False}), 'INVALID'), (triad(0.1, references={}), 'PASS'),
+    (triad(1.0, **PEAK), 'VALID'), (triad(1.001, **PEAK), 'INVALID'),
+    (triad(validation={'ok': False}), 'INVALID'), (triad(0.1, references={}), 'VALID'),
     # a time that others lengthened fails no reference
     (made.record(rows={'ns_0_0': LATENCY}, case=OF_LATENCY), 'UNDECIDED'),
     (made.record(rows={'ns_0_0': {**LATENCY, 'bound': None}}, case=OF_LATENCY), 'FAIL'),
@@ -66,22 +66,24 @@ def test_a_figure_is_compared_with_its_reference(figure, record, word):
     (198.1, 198.01, 199.0, (-0.05, 0.1), 'FAIL'),
     (198.0, 197.0, 199.0, (-0.05, None), 'PASS'),  # a tenth better, and no limit above
     (198.1, 198.0, 199.0, (-0.05, None), 'UNDECIDED'),  # too good
-    (100.0, 90.0, 110.0, (None, 0.1), 'PASS'),
+    (100.0, 90.0, 110.0, (None, 0.1), 'VALID'),  # a loss is compared with nothing
+    (180.0, 179.0, 181.0, (-1 / 12, 0.1), 'PASS'),
 ])  # fmt: skip
 def test_each_side_of_each_limit_of_a_reference(value, low, high, limits, word):
     figure = Figure('triad', value, 'GB/s', low=low, high=high, reference=180.0,
                     reference_low=limits[0], reference_high=limits[1])  # fmt: skip
     assert verdict.of_figure(figure) == word
-    assert bool(verdict.missed(figure)) == (word != 'PASS')
+    assert bool(verdict.judged(figure)[1]) == (word not in verdict.GOOD)
 
 
 def test_a_case_has_the_worst_word_of_its_figures():
     assert verdict.worst([]) == 'MISSING'
+    assert verdict.worst(['VALID', 'PASS']) == 'PASS'  # what was compared
     assert verdict.worst(['UNDECIDED', 'XPASS', 'FAIL', 'MISSING', 'PASS']) == 'FAIL'
 
 
 @pytest.mark.parametrize('words, status', [
-    (['PASS', 'KNOWN'], 0), (['PASS', 'FAIL'], 1), (['UNDECIDED'], 1),
+    (['PASS', 'KNOWN', 'VALID'], 0), (['VALID'], 0), (['PASS', 'FAIL'], 1), (['UNDECIDED'], 1),
     (['MISSING'], 2),  # nothing was judged
     (['MISSING', 'FAIL'], 1), (['XPASS'], 1), ([], 2),
 ])  # fmt: skip

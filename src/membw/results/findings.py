@@ -1,0 +1,167 @@
+"""Findings: why a word was given, as a code with its numbers. The sentence is made here, once, for
+people; no room decides by a sentence.
+
+A code that is not in SENTENCES is a program's own reason, as src/harness names it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from membw.printable import amount, plural, signed
+
+Sentence = str | Callable[..., str]
+
+
+class Finding(NamedTuple):
+    code: str
+    numbers: Mapping[str, Any] = {}
+
+    @property
+    def text(self) -> str:
+        sentence = SENTENCES.get(self.code)
+        if sentence is None:
+            detail = self.numbers.get('detail')
+            return f'{self.code} ({detail})' if detail else self.code
+        return sentence(**self.numbers) if callable(sentence) else sentence.format(**self.numbers)
+
+
+Findings = tuple[Finding, ...]
+
+
+def text_of(findings: Iterable[Finding]) -> str:
+    return '; '.join(dict.fromkeys(filter(None, (one.text for one in findings))))
+
+
+def for_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
+    return [{'code': one.code, 'numbers': dict(one.numbers)} for one in findings]
+
+
+def codes(findings: Iterable[Finding]) -> set[str]:
+    return {one.code for one in findings}
+
+
+def kind_of(findings: Iterable[Finding]) -> tuple:
+    """Equal where only the numbers differ."""
+    return tuple((one.code, one.numbers.get('text')) for one in findings)
+
+
+def reported(text: str, code: str = 'reported') -> Findings:
+    """What somebody else said: a check, a record, a scheduler, ReFrame."""
+    return (Finding(code, {'text': text}),) if text else ()
+
+
+# --- sentences -----------------------------------------------------------------------------------
+
+
+def change(loss: float, better: str) -> str:
+    """Of the figure: less of a rate, more of a time."""
+    return signed(-loss if better == 'higher' else loss, '+.2%')
+
+
+def _low(metric: str, loss: float, better: str, peers: int, of: str, **own: Any) -> str:
+    """'triad 171.2 GB/s, median of its 63 peers 180.3: -5.00%'."""
+    percent = change(loss, better)
+    if 'rates' in own:
+        return f'mean of its {own["rates"]} rates to the median of {plural(peers, of)}: {percent}'
+    value = f'{metric} {own["bound"]}{amount(own["value"], 5)} {own["unit"]}'
+    return f'{value}, median of its {plural(peers, of)} {amount(own["median"], 5)}: {percent}'
+
+
+def _low_once(runs: int, margin: float, deviations: float, deviation: float, **low: Any) -> str:
+    limit = f'half the margin {50 * margin:.2g}%'
+    if deviations:
+        limit += f', limit {deviations:.2f} robust deviations of {deviation:.3%}'
+    done = f'measured again {plural(runs, "time")}' if runs else 'low once: measure again'
+    return f'{_low(**low)}; {limit}; {done}'
+
+
+def _again(
+    runs: int, least: float, of_runs: int, to: str, limit: float, margin: float, deviation: float,
+    **low: Any,
+) -> str:  # fmt: skip
+    times, which = (
+        ('three', 'all three') if runs == of_runs == 3 else (str(runs), f'{of_runs} of {runs}')
+    )
+    worse, limits = (change(x, low['better']) for x in (least, limit))
+    return (
+        f'{_low(**low)}; measured again {times} times, compared with {to}: {which} {worse} or '
+        f'worse, limit {limits}: margin {100 * margin:.2g}% and half a robust deviation of '
+        f'{deviation:.3%}, or two'
+    )
+
+
+def _above_peers(**low: Any) -> str:
+    return f'{_low(**low)}; {TOO_GOOD}'
+
+
+def _insensitive(loss: float, margin: float, noticed: float | None, peers: int, of: str) -> str:
+    seen = 'no loss seen' if loss <= margin else f'worse by {loss:.1%}'
+    show = f'show one below {noticed:.0%}' if noticed else 'show one'
+    return f'{seen}, but {plural(peers, of)} cannot {show}: add peers'
+
+
+def _beyond(metric: str, value: float, sign: str, unit: str, limits: Mapping[str, float],
+            change: float | None) -> str:  # fmt: skip
+    """'triad 140.2 GB/s, at least 158.2 wanted (-11%)'."""
+    own = f'{metric} {sign}'.rstrip() + f' {amount(value)} {unit}'
+    off = f' ({signed(change)})' if change is not None else ''
+    return '; '.join(f'{own}, {side} {amount(x)} wanted{off}' for side, x in limits.items())
+
+
+TOO_GOOD = 'too good: a cache, another size?'
+SENTENCES: dict[str, Sentence] = {
+    'reported': '{text}',
+    'contradicted': "{by} (the record's verdict contradicts it)",
+    'allowed': 'allowed: {reasons}',
+    # compared with peers
+    'low-once': _low_once,
+    'low-again': _again,
+    'well-again': _again,
+    'above-peers': _above_peers,
+    'insensitive': _insensitive,
+    'lacks-metric': lambda metrics: f'no {", ".join(metrics)}, which its peers have',
+    'few-peers': lambda peers, of: f'{plural(peers, of)} cannot decide it',
+    'bound-among': 'a lower bound among these decides nothing',
+    'fact': "{name} '{value}', not '{usual}'",
+    'unit-slow': (
+        '{unit} is slow as a whole ({how}): {low} of its {nodes} nodes are low, their median by '
+        '{loss:.1%}, {left} of these are not cleared: look for what they share'
+    ),
+    'group-slow': (
+        '{slower} of {nodes} nodes are slower, their median by {loss:.1%}: two groups, and no '
+        'fact says why: look for what they share'
+    ),
+    'groups': (
+        '{slower} of {nodes} nodes are slower, their median by {loss:.1%}; two groups: {fact}'
+    ),
+    'each-once': 'low once: measure again',
+    'each-again': 'low again three times',
+    'alone': 'nothing to compare with: other nodes of its kind, a reference',
+    'unknown-build': 'its build is not known: compared with no other node',
+    'bounds-alone': 'only lower bounds: nothing to compare with, measure again when idle',
+    # compared with a reference, a peak
+    'reference': _beyond,
+    'above-reference': lambda metric, value, unit, change: (
+        f'{metric} {amount(value)} {unit} ({signed(change)}): {TOO_GOOD}'
+    ),
+    'above-peak': lambda metric, value, unit, peak: (
+        f'{metric} {amount(value)} of a peak of {amount(peak)} {unit}: {TOO_GOOD}'
+    ),
+    'wide-reference': (
+        'the reference of {metric} lets a loss of {loss:.1%} pass: that of a memory channel, too'
+    ),
+    'may-be-worse': lambda metric, value, sign, unit: (
+        f'{metric} {sign}{amount(value)} {unit}: it may be worse'
+    ),
+    'known-issue': '{metric}: {text}',
+    'xpass': "{metric}: {text} (meets its reference: remove '$xfail' from the references file)",
+    # not measured
+    'no-record': 'no record',
+    'no-figure': 'no figure in its record',
+    'lost': '{text}',
+    'absent': '{text}',
+    'rounds-lost': '{lost} of {rounds} rounds: {text}',
+    'no-record-since': 'no record{of} since {night}',
+    'set-of-nodes': 'of these nodes measure each alone',
+    'cause': '{text}',
+}  # fmt: skip

@@ -5,6 +5,7 @@ A card here is any node that is reached by ssh and sees no file of this host: Re
 stage folder to it, runs the job in it and brings it back.
 """
 
+import contextlib
 import functools
 import os
 import re
@@ -57,8 +58,8 @@ def no_scheduler(partition: SystemPartition) -> str | None:
     if command and not shutil.which(command):
         reason = f"{partition.fullname} needs {scheduler}: no '{command}' on this host"
     elif kind in slurm.SCHEDULERS:
-        if why := no_controller(slurm.cluster_of(partition.access)):
-            reason = f'{partition.fullname} needs Slurm: no controller answers {why}'
+        if not answers(slurm.cluster_of(partition.access)):
+            reason = f"{partition.fullname} needs Slurm: no controller answers 'sinfo'"
         elif said := no_partition(tuple(partition.access)):
             reason = f'{partition.fullname} needs a partition of Slurm: {said}'
     elif is_card(partition):
@@ -69,13 +70,12 @@ def no_scheduler(partition: SystemPartition) -> str | None:
 
 
 @functools.cache
-def no_controller(cluster: str) -> str:
-    """Why that of Slurm's cluster does not answer; '' where it does."""
-    try:
+def answers(cluster: str) -> bool:
+    """Whether the controller of Slurm's cluster does."""
+    with contextlib.suppress(slurm.NoAnswer):
         slurm.query('sinfo', '-h', cluster=cluster)
-    except slurm.NoAnswer as err:
-        return str(err)
-    return ''
+        return True
+    return False
 
 
 @functools.cache

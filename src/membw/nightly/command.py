@@ -88,12 +88,12 @@ def measure_and_judge(night: Night, within: str, deadline: float) -> None:
         minutes = int(0.7 / left * (deadline - time.monotonic()) / 60)  # then running jobs end
         which = '--system', where, '--idle', night.state.begun, '--within', within
         how = '--wait', '--at-most', AT_MOST, '--minutes', max(minutes, 1)
-        how += '--output', folder / name
-        step(name, 'campaign', *which, *how, share=0.9 / left)
+        to = '--output', folder / name
+        step(name, 'campaign', *which, *how, *to, share=0.9 / left)
     measured.take(night)
     files = (folder / name / 'nodecheck.txt' for name in campaigns)
     if text := ''.join(read_text(file) for file in files if file.exists()):
         write_whole(folder / 'nodecheck.txt', text)
-    step('history', 'history', '--since', '14d')
+    step('history', 'history', '--system', night.system, '--since', '14d')
     step('report', 'report', *night.state.reports[:1], '--output', folder / 'report.html')
     step('export', 'export', folder, '--format', 'csv', '--output', folder / 'figures.csv')

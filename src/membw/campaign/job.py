@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import Any
 
 from membw.campaign.nodes import Nodes
 from membw.campaign.slurm_queue import NUMBER
@@ -37,11 +38,15 @@ def made(home: Path, words: list[str]) -> Path:
         # a line is exactly its preset's by make as by Spack, which would take minutes
         env = {'MEMBW_BUILD': 'make', **os.environ, 'MEMBW_CAMPAIGN': left}
         command = [sys.executable, '-m', 'membw', *words]
-        done = subprocess.run(command, env=env, capture_output=True, text=True, errors='replace')
+        options: Any = {'stdout': subprocess.PIPE, 'stderr': subprocess.STDOUT, 'env': env}
+        with subprocess.Popen(command, text=True, errors='replace', **options) as process:
+            said = process.communicate()[0]
+        for file in results.glob(f'reports/run-*-{process.pid}.*'):
+            file.unlink()  # it is no run of anybody
         jobs = [json.loads(file.read_text()) for file in Path(left).iterdir()]
     if len(jobs) != 1:
         if not jobs:
-            print(done.stdout, done.stderr, sep='', file=sys.stderr, flush=True)
+            print(said, file=sys.stderr, flush=True)
         hint = 'name one: --system NAME:PARTITION, -p PRESET' if jobs else 'it says why, above'
         raise MembwError(f'{len(jobs)} jobs were made, not one', hint)
     (job,) = jobs

@@ -13,6 +13,7 @@ import msgspec
 from membw import strict
 from membw.files import write_whole
 from membw.grouped import grouped
+from membw.results.node_names import short
 
 FILE = 'nodes.json'
 MOST, KEPT = 2, 20  # attempts: in vain, of a node
@@ -43,6 +44,7 @@ class Nodes(dict[str, Node]):
             except (OSError, strict.Damaged) as err:
                 print(f'membw: {err}: begun anew', flush=True)
                 self.is_new = True
+        self.known = {short(name): name for name in self}
 
     def __missing__(self, name: str) -> Node:
         self[name] = Node()
@@ -57,8 +59,7 @@ class Nodes(dict[str, Node]):
 
     def name_of(self, host: str) -> str:
         """That of a record may have a domain."""
-        short = host.split('.')[0]
-        return short if short in self else host
+        return host if host in self else self.known.get(short(host), host)
 
     def counts(self, host: str, when: float) -> bool:
         """A record of that time."""

@@ -1,6 +1,5 @@
 """One job on every idle node of a partition, a record of each, a verdict of each."""
 
-import contextlib
 import json
 import pathlib
 import re
@@ -23,7 +22,7 @@ from membw.printable import at_most, plural
 from membw.results import archive, ledger
 from membw.results.hostlist import expected_nodes, fold, write_node_check
 from membw.results.node_names import match_expected
-from membw.results.record import HIGHER
+from membw.results.record import HIGHER, read_records
 from membw.site import slurm, topology
 
 if TYPE_CHECKING:
@@ -196,7 +195,14 @@ class whole_cluster(measurement):
 
     def gathered(self, stage: pathlib.Path) -> list[dict]:
         paths = [stage / RECORDS, *sorted(stage.glob(f'{RECORDS}.rank-*'))]
-        return read_lines(path for path in paths if path.is_file())
+        return self.read_lines(paths)
+
+    def read_lines(self, paths: Iterable[pathlib.Path]) -> list[dict]:
+        """Of a damaged line its node has none: the others are judged."""
+        records, self.damaged = read_records(*paths)
+        for line in self.damaged:
+            self.warn(line)
+        return records
 
     def of_the_lost(
         self, stage: pathlib.Path, records: list[dict], nodes: list[str]
@@ -209,6 +215,8 @@ class whole_cluster(measurement):
             if host not in hosts:
                 own = ledger.lines_of(node, printed)
                 end = self.end_of(node, known, own or printed, ledger.how_job('', own))
+                if self.damaged and known.ended.get(node) in (0, 1):
+                    end = ledger.End(f'perhaps a damaged record: {self.damaged[0]}', False)
                 missing = [vars(ledger.Missing('', *end, node))]
                 empty = archive.empty_record(self.program_name(), node, known.cluster)
                 made.append(empty | {'missing': missing})
@@ -317,15 +325,6 @@ class whole_cluster(measurement):
     def slow_nodes(self) -> int:
         """Must be 0: a node that stays low is a FAIL; the figures of the others stay."""
         return sum(node.verdict == 'FAIL' for node in self.ranking.nodes)
-
-
-def read_lines(paths: Iterable[pathlib.Path]) -> list[dict]:
-    """The records of these files; of a line that was cut off there is none."""
-    records = []
-    for line in (line for path in paths for line in path.read_text().splitlines()):
-        with contextlib.suppress(ValueError):
-            records.append(json.loads(line))
-    return records
 
 
 def of_verdict(nodes: 'Iterable[Node]', *words: str) -> list[str]:

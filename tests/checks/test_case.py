@@ -1,13 +1,15 @@
 """What a case says of what did not arrive: one place for every way to end."""
 
+import functools
 import json
 import time
 import types
 
+import made_up_records
 import pytest
 from lib.batch_job import never_begun
 from lib.measurement import expectations, measurement
-from lib.whole_cluster import GONE, whole_cluster
+from lib.whole_cluster import GONE, RECORDS, whole_cluster
 
 from membw.results import ledger
 from membw.results.table import Figure
@@ -151,11 +153,28 @@ def test_a_node_without_a_record_died_or_is_missing(tmp_path, text, stderr, why,
         job=types.SimpleNamespace(stderr='err'),
         program_name=lambda: 'stream',
         is_of_another_cpu=lambda cpu: False,
+        damaged=[],
     )
     check.end_of = lambda *words: whole_cluster.end_of(check, *words)
     (one,) = whole_cluster.of_the_lost(check, tmp_path, [{'host': 'n1.site'}], ['n1', 'n2'])
     (missing,) = one['missing']
     assert (one['host'], missing['why'], missing['died']) == ('n2', why, died)
+
+
+def test_a_damaged_record_of_one_node_leaves_the_others(tmp_path):
+    """It was a UnicodeDecodeError, and none of 500 nodes had a verdict."""
+    (tmp_path / ledger.NAME).write_text('started x n1\nended n1 0\nstarted x n2\nended n2 0\n')
+    (tmp_path / 'err').touch()
+    right = json.dumps(made_up_records.record('n1', case=False)).encode()
+    (tmp_path / RECORDS).write_bytes(right + b'\n{"host": "\xff"}\n')
+    check, said = types.SimpleNamespace(job=types.SimpleNamespace(stderr='err')), []
+    check.warn, check.program_name = said.append, lambda: 'stream'
+    check.is_of_another_cpu, check.notes_ends = lambda cpu: False, True
+    for name in 'read_lines', 'gathered', 'of_the_lost', 'end_of':
+        setattr(check, name, functools.partial(getattr(whole_cluster, name), check))
+    one, lost = whole_cluster.records_of(check, tmp_path, ['n1', 'n2'], {})
+    assert (one['host'], lost['host']) == ('n1', 'n2') and f'{RECORDS}:2: ' in said[0]
+    assert 'perhaps a damaged record: ' in lost['missing'][0]['why']
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """`membw campaign`: measure each node of a cluster once, as it becomes idle, and judge all."""
 
 import argparse
-import json
 import math
 import os
 import re
@@ -95,9 +94,10 @@ def run(args: argparse.Namespace) -> int:
         is_over = time.monotonic() > until
         try:
             with one_at_a_time(home):
-                made = sorted(home.glob(f'job-*/{job.FILE}'), key=lambda f: f.stat().st_mtime)
-                if made and (args.dry_run or made[-1].stat().st_mtime >= begun):
-                    folder = made[-1].parent
+                made = job.known(home)[-1:]
+                is_new = made and Path(made[0][0], job.FILE).stat().st_mtime >= begun
+                if made and (args.dry_run or is_new):
+                    folder = made[0][0]
                 elif args.dry_run:
                     print('nothing is built yet: without --dry-run its job is, and is submitted')
                     return 2
@@ -136,7 +136,7 @@ def usual(partitions: list[dict]) -> str:
 
 def advance(folder: Path, args: argparse.Namespace, most: int) -> tuple[bool, int]:
     """Gathers what has ended, submits what is missing, says what is there: (done, status)."""
-    known = json.loads((folder / job.FILE).read_text())
+    known = dict(job.known(folder.parent))[folder]
     script, nodes = folder / known['script'], Nodes(folder.parent)
     queue = Queue(script, folder.parent.name, most, known.get('in_submit', ()))
     if not args.dry_run:

@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+from membw import strict
 from membw.campaign.nodes import Nodes
 from membw.campaign.slurm_queue import NUMBER
 from membw.checkout import root
@@ -62,24 +63,34 @@ def made(home: Path, words: list[str]) -> Path:
     return folder
 
 
+def known(home: Path) -> list[tuple[Path, dict[str, Any]]]:
+    """(folder, facts) of each job of a campaign, the newest last."""
+    found = []
+    for file in sorted(home.glob(f'job-*/{FILE}'), key=lambda file: file.stat().st_mtime):
+        try:
+            found.append((file.parent, strict.file(file, dict)))
+        except (OSError, strict.Damaged) as err:  # another one is made
+            print(f'membw: {err}', file=sys.stderr)
+    return found
+
+
 def gather(home: Path, running: Collection[str], cluster: str, nodes: Nodes) -> None:
     """Keeps the records of jobs that have ended, notes each as an attempt, and removes their
     folders, and older jobs that are in use no more."""
-    *older, newest = sorted(home.glob(f'job-*/{FILE}'), key=lambda file: file.stat().st_mtime)
-    for kept in (*older, newest):
-        job, results = json.loads(kept.read_text()), Path(root(), 'results')
-        folders = [f for f in kept.parent.glob('nodes/*') if f.name not in running]
+    results, every = Path(root(), 'results'), known(home)
+    for kept, job in every:
+        folders = [f for f in kept.glob('nodes/*') if f.name not in running]
         made = [one for folder in folders for one in ended(job, folder, cluster, nodes)]
         if made:
             words = (job['case'][name] for name in ('system', 'partition', 'environ'))
             path = archive.record_path(results, job['test'], *words, folders[0].name)
             write_whole(path, ''.join(map(sealed, made)))
-            archive.keep_job(results, path.stem, kept.parent, job)
+            archive.keep_job(results, path.stem, kept, job)
         nodes.write()
         for folder in folders:
             shutil.rmtree(folder)
-        if kept != newest and not [*kept.parent.glob('nodes/*')]:
-            shutil.rmtree(kept.parent)
+        if kept != every[-1][0] and not [*kept.glob('nodes/*')]:
+            shutil.rmtree(kept)
 
 
 def ended(job: dict, folder: Path, cluster: str, nodes: Nodes) -> list[dict]:
@@ -88,10 +99,10 @@ def ended(job: dict, folder: Path, cluster: str, nodes: Nodes) -> list[dict]:
     if not (folder / NUMBER).is_file():
         return []
     number = (folder / NUMBER).read_text().strip()
-    known = slurm.job(number, cluster)
-    found = [*records(job, folder, known.state if known else None)]
-    if found or not known or ledger.how_job(known.state, '') != 'cancelled':
-        how = '' if found else f'Slurm: {known.text}' if known else FORGOTTEN
+    of_slurm = slurm.job(number, cluster)
+    found = [*records(job, folder, of_slurm.state if of_slurm else None)]
+    if found or not of_slurm or ledger.how_job(of_slurm.state, '') != 'cancelled':
+        how = '' if found else f'Slurm: {of_slurm.text}' if of_slurm else FORGOTTEN
         nodes.note_end(folder.name, number, how, found[0]['time'] if found else '')
     return found
 
@@ -99,20 +110,20 @@ def ended(job: dict, folder: Path, cluster: str, nodes: Nodes) -> list[dict]:
 def records(job: dict, folder: Path, state: str | None) -> Iterator[dict]:
     """What a job left, as the check keeps it; of one that died, or whose record is damaged, how;
     nothing of one that never began, or was cancelled by hand or for another job."""
-    known, errors = ledger.read(folder), folder / 'rfm_job.err'
+    noted, errors = ledger.read(folder), folder / 'rfm_job.err'
     found, damaged = read_records(folder / job['record_in_stage'], *folder.glob('nodes/*.json'))
     name = folder.name
-    if not found and (known.node or damaged):
+    if not found and (noted.node or damaged):
         printed = errors.read_text(errors='replace') if errors.is_file() else ''
-        of = known.node if known.node in known.ended else ledger.WHOLE
-        end = ledger.judge(known.ended.get(of), None, printed, state, bool(known.started))
-        end = ledger.End(f"no '{known.lacks}' there", False) if known.lacks else end
+        of = noted.node if noted.node in noted.ended else ledger.WHOLE
+        end = ledger.judge(noted.ended.get(of), None, printed, state, bool(noted.started))
+        end = ledger.End(f"no '{noted.lacks}' there", False) if noted.lacks else end
         if damaged and not (end and end.died):
             what = damaged[0].partition(': ')[2]
             end = ledger.End(f'its record cannot be read: {what}', False)
         if end and ledger.how_job(state, printed) != 'cancelled':
             program = job['test'].removeprefix('cluster_')
-            empty = archive.empty_record(program, name, known.cluster)
+            empty = archive.empty_record(program, name, noted.cluster)
             found = [empty | {'missing': [vars(ledger.Missing('', *end, name))]}]
     environment = archive.environment(folder)
     for one in found:

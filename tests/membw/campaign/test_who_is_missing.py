@@ -160,7 +160,7 @@ TRIED = [
 ]
 
 
-@pytest.mark.parametrize('ends, measured, more, said', TRIED)
+@pytest.mark.parametrize('ends, measured, more, said', TRIED, ids=[str(t[0]) for t in TRIED])
 def test_two_jobs_that_leave_nothing_are_enough(place, capsys, ends, measured, more, said):
     campaign = Campaign(place, IDLE, measured)
     nodes = Nodes(place)

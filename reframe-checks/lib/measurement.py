@@ -24,9 +24,10 @@ from membw.files import write_whole
 from membw.moments import utc
 from membw.presets import code_sha256, sha256
 from membw.presets.sources import commit
-from membw.printable import at_most
+from membw.printable import amount, at_most
 from membw.results import archive, ledger
 from membw.results.case import mapping, of_display_name
+from membw.results.figure import Figure
 from membw.results.findings import text_of
 from membw.results.ledger import Missing
 from membw.results.record import sealed
@@ -242,6 +243,13 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
             self.use_multithreading = 'mic' in self.current_partition.features
 
     @run_before('run', always_last=True)
+    def refuse_what_never_starts(self) -> None:
+        """A job for which there is no node would wait to the end of its time."""
+        if not (self.is_dry_run() or hasattr(self, 'before')):
+            if said := slurm_nodes.never_starts(self):
+                self.not_now(f'no node for its job: {said}')
+
+    @run_before('run', always_last=True)
     def open_ledger(self) -> None:
         """The job notes where it began, and how what it launched ended."""
         self.prerun_cmds = [ledger.begun(), *self.prerun_cmds]
@@ -386,8 +394,11 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
             self.note_figure(name, metric['value'], metric['unit'])
         kinds = {n: {k: m[k] for k in OF_METRIC if k in m} for n, m in measured.items()}
         self.metrics = json.dumps(kinds)
-        if self.bounds:
-            self.say(f'a bound, not a figure: {", ".join(at_most(self.bounds, 4))}')
+        if self.bounds:  # ReFrame's line of each has None: its logs keep estimates alone
+            rows = ((name, measured[name]) for name in self.bounds)
+            figures = (Figure(n, m['value'], m['unit'], bound=m['bound']) for n, m in rows)
+            texts = [f'{f.metric} {f.sign}{amount(f.value)} {f.unit}' for f in figures]
+            self.say(f'bounds, no estimates (None below): {", ".join(at_most(texts, 8))}')
 
     def note_figure(self, name: str, value: float, unit: str) -> None:
         """Adds a measured metric as a performance variable of ReFrame."""

@@ -146,7 +146,7 @@ def refuse_nothing(
     why = ''.join(f'\nmembw: left out here is {text}' for text in left_out(rest, partitions))
     raise MembwError(
         (f"no test case matches '{chosen}'" if chosen else 'no test case fits this system') + why,
-        f"'reframe -c reframe-checks -l{where}' lists the tests",
+        f"'membw run -l{where}' lists the tests",
     )
 
 

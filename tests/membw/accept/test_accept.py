@@ -343,6 +343,8 @@ def test_a_signature_by_another_key_or_for_another_purpose_is_refused(
     ({'nodes__cpu': 'Xyz 1'}, 2, "no CPU 'Xyz 1' in systems/facts/cpus.yaml"),
     ({'nodes__cpu': 'EPYC 9354', 'nodes__sockets': 2}, 0, 'peak of 921.6 GB/s'),
     ({'contract': {'triad': 5.0}}, 0, ': below them: a machine that lost 96 % passes.'),
+    ({'contract': {'copy': 80.0}}, 0, 'LOW: copy may be reached by a node that lost 53 % of its'),
+    ({'nodes__cpu': 'EPYC 9354', 'nodes__peak_gbs': 614.4}, 2, 'EPYC 9354 carries 460.8 at most'),
     ({'runs__system': 'nova', 'nodes__peak_gbs': 460.8}, 0, "no file of 'nova' in systems/ yet"),
     ({'runs__system': 'nova', 'nodes__peak_gbs': 460.8}, 0, '65 % of the peak of 460.8 GB/s'),
     ({'runs__system': 'nova'}, 0, 'that is not known: set nodes.cpu'),

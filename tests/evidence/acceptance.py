@@ -63,7 +63,7 @@ def verdict(
 def main(acceptances: int) -> None:
     out = csv.writer(sys.stdout, lineterminator='\n')
     out.writerow(COLUMNS.split())
-    cells = itertools.product((8, 64), (0, 1), (0.0, 0.003, 0.01), (RETEST, 1))
+    cells = itertools.product((8, 32), (0, 1), (0.0, 0.003, 0.01), (RETEST, 1))
     for nodes, allowed, day_sd, runs_per_day in cells:
         protocol = protocol_of(nodes, allowed)
         rng, risk, found = np.random.default_rng(1), assess(protocol), []

@@ -1,13 +1,16 @@
 """`membw accept`: the rule as written, which runs count, signatures, risks, reports."""
 
+import csv
 import hashlib
 import json
+import math
 import subprocess
 from pathlib import Path
 
 import pytest
 from acceptances import NODES, each, fleet, of, only_of, reads, retest, said_of
 from made_up_records import changed, invalid, runs
+from places import ROOT
 from scipy.stats import binom
 
 from membw.accept import protocol as protocols
@@ -410,3 +413,13 @@ def test_lines_of_some_nodes_only_the_verdict_of_all_and_usage_errors(accept, me
     for words, fact in ([], 'no protocol given'), (['gone.yaml'], "cannot read 'gone.yaml'"):
         status, _, err = membw('accept', *words)
         assert status == 2 and fact in err
+
+
+def test_the_simulated_risks_are_those_that_are_printed():
+    """Of 400 acceptances per cell, where runs are independent: within three standard errors."""
+    rows = list(csv.DictReader((ROOT / 'tests/evidence/acceptance.csv').open()))
+    assert len(rows) == 24
+    for row in (row for row in rows if row['day_sd_pct'] == '0'):
+        for side in ('accepted', 'refused'):
+            found, printed = (float(row[f'{part}{side}_pct']) / 100 for part in ('', 'printed_'))
+            assert abs(found - printed) <= 3 * math.sqrt(printed * (1 - printed) / 400) + 1 / 400

@@ -4,6 +4,7 @@ import csv
 import hashlib
 import json
 import math
+import re
 import subprocess
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from places import ROOT
 from scipy.stats import binom
 
 from membw.accept import protocol as protocols
+from membw.accept import terms
 from membw.accept.plan import assess, sentences
 from membw.accept.signatures import command
 from membw.errors import MembwError
@@ -423,3 +425,17 @@ def test_the_simulated_risks_are_those_that_are_printed():
         for side in ('accepted', 'refused'):
             found, printed = (float(row[f'{part}{side}_pct']) / 100 for part in ('', 'printed_'))
             assert abs(found - printed) <= 3 * math.sqrt(printed * (1 - printed) / 400) + 1 / 400
+
+
+@pytest.mark.parametrize('change', [
+    {'period__from': '2026-10-02'}, {'period__to': '2026-10-13'}, {'nodes__names': 'n[002-009]'},
+    {'nodes': {'count': 9}}, {'nodes__of': 100}, {'runs__test': 'dgemm'},
+    {'runs__system': 'helios'}, {'runs__preset': 'gcc-o3'}, {'runs__pinning': 'omp'}, {'runs__repetitions': 5},
+    {'runs__statistic': 'worst'}, {'runs__bounds': True}, {'runs__deaths': 2},
+    {'runs__record': {'threads': 24}}, {'rule__allowed_failures': 2}, {'retest__repetitions': 0},
+    {'retest__repetitions': 5}, {'replaced': {'n002': '2026-10-03'}},
+])  # fmt: skip
+def test_each_key_of_the_rule_is_in_its_sentences(protocol, change):
+    before, after = ([*terms.sentences(protocols.load(protocol((), **c)))] for c in ({}, change))
+    assert before != after
+    assert all(len(part.split()) <= 25 for s in after for part in re.split(r'[.;:,] ', s))

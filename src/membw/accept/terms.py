@@ -32,8 +32,8 @@ def sentences(protocol: Protocol) -> Iterator[str]:
         f'days included (UTC). Measured with membw: {conditions(runs)}.'
     )
     yield (
-        f'A run counts if the program that measures finds nothing wrong with it (VALID). Any '
-        f'other run counts neither for nor against the node; either party may repeat it until {until}.'
+        'A run counts if the program that measures finds nothing wrong with it (VALID). Any other '
+        f'run counts neither for nor against the node; either party may repeat it until {until}.'
     )
     yield f'A run that other processes disturbed, so that its figure is a bound, {counts}.'
     yield (
@@ -53,12 +53,13 @@ def sentences(protocol: Protocol) -> Iterator[str]:
     )
     yield f'A node on which {dies} by a signal, or by the failure of the node, is DIED: it failed.'
     yield (
-        'All nodes are set alike, and none changes meanwhile: a node that differs is UNDECIDED. '
-        'A node that is repaired or updated is entered in the protocol, and all parties sign again.'
+        'All nodes are set alike, and none changes meanwhile: a node that differs is UNDECIDED. A '
+        'node that is repaired or updated is entered in the protocol, and all parties sign again.'
     )
     for node, day in content.get('replaced', {}).items():
         yield f'{node} was repaired or updated: its runs before {day} do not count.'
     yield (
         f'The machine is ACCEPTED if at most {protocol.allowed} of {count} stay BELOW or DIED, '
-        'none is MISSING or UNDECIDED, and all parties signed. It is REFUSED as soon as more have failed.'
+        'none is MISSING or UNDECIDED, and all parties signed. It is REFUSED as soon as more '
+        'have failed.'
     )

@@ -430,7 +430,8 @@ def test_the_simulated_risks_are_those_that_are_printed():
 @pytest.mark.parametrize('change', [
     {'period__from': '2026-10-02'}, {'period__to': '2026-10-13'}, {'nodes__names': 'n[002-009]'},
     {'nodes': {'count': 9}}, {'nodes__of': 100}, {'runs__test': 'dgemm'},
-    {'runs__system': 'helios'}, {'runs__preset': 'gcc-o3'}, {'runs__pinning': 'omp'}, {'runs__repetitions': 5},
+    {'runs__system': 'helios'}, {'runs__preset': 'gcc-o3'}, {'runs__pinning': 'omp'},
+    {'runs__repetitions': 5},
     {'runs__statistic': 'worst'}, {'runs__bounds': True}, {'runs__deaths': 2},
     {'runs__record': {'threads': 24}}, {'rule__allowed_failures': 2}, {'retest__repetitions': 0},
     {'retest__repetitions': 5}, {'replaced': {'n002': '2026-10-03'}},

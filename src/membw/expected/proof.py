@@ -73,9 +73,13 @@ class Proof(NamedTuple):
 
 
 def moved(record: Facts, row: Facts) -> list[Moved]:
-    """By each kernel whose figure is no less than it says; [] where it may be a cache's."""
+    """By each kernel whose figure is no less than it says; [] where it may be a cache's, or of
+    memory on no channel of the CPUs: of a domain without CPUs, such as a CXL card."""
     residency, ranks = record.get('residency') or {}, record.get('ranks', 1)
-    if residency.get('known') != 'proven' or ranks != 1 or record.get('verdict') == 'INVALID':
+    numa = ((record.get('facts') or {}).get('numa') or {}).values()
+    is_elsewhere = any(domain.get('cpus') == '' for domain in numa)
+    is_proven = residency.get('known') == 'proven' and record.get('verdict') != 'INVALID'
+    if not is_proven or ranks != 1 or is_elsewhere:
         return []
     size = (record.get('array_size') or 0) * (record.get('element_bytes') or 8)
     caches = 2**20 * max(record.get('llc_mib') or 0, record.get('memory_side_cache_mib') or 0)

@@ -15,6 +15,7 @@ from membw.node import assembled, battery, counters
 from membw.node.battery import Part, launch
 from membw.presets.table import Facts
 from membw.progress import Passing
+from membw.results import run_lock
 from membw.results.record import sealed
 from membw.results.verdict import GOOD, INVALID
 from membw.site import machine, topology
@@ -71,6 +72,8 @@ def run(args: argparse.Namespace) -> int:
         os.stat(path)  # better said now than after a minute
     if args.records:
         args.records.mkdir(parents=True, exist_ok=True)
+    if not args.unjudged:  # that is a job of a run
+        run_lock.refuse_during_run()
     domains, cores = len(topology.numbered()) or 1, len(topology.cores_here())
     has_blas = bool(args.programs) and os.access(
         program_in(Path(args.programs), battery.OPTIONAL), os.X_OK

@@ -17,7 +17,9 @@ from membw.site.peak import BYTES
 ROUNDING = 0.01  # 2666 and 2667 MT/s are one speed
 MORE = ' has more'
 POPULATED = 'channels are populated'
-UNLOCKED = re.compile(r'Core\(TM\)|Ryzen| w\d-', re.I)  # may run memory faster than specified
+UNLOCKED = re.compile(
+    r'Core\(TM\)|Ryzen| w\d-|W-3175X', re.I
+)  # may run memory faster than specified
 GIVEN = 'as given'  # by --peak
 # '9R14', '8488C', '72F3', '285K', 'MI300A'; not 'Xeon Processor', 'EPYC-Rome', 'E312xx', '2.20GHz'
 MODEL = re.compile(r'\d[\dA-Z]+\d(?!x)')

@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
 
 def here() -> Facts:
     """The facts of this machine, as each record has them: of a run of a few elements."""
-    from membw.node.command import built
+    from membw.site.programs import built
 
     program = built(['stream'], None, None) / 'stream'
     with tempfile.TemporaryDirectory() as folder:

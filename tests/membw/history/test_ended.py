@@ -117,7 +117,7 @@ def test_a_test_that_ended_is_one_line_of_all_its_nodes(tmp_path):
 
 
 def test_what_was_tried_for_a_few_nights_may_end(tmp_path):
-    rows = fleet(4, 0, BEFORE + 10) + fleet(4, 0, 6, case={'pinning': 'likwid'})
+    rows = fleet(4, 0, BEFORE + 10) + fleet(4, 0, 6, noise=0.004, case={'pinning': 'likwid'})
     assert past(tmp_path, rows).status == 0
 
 

@@ -3,7 +3,7 @@
 # node. One that is drained or down for a reason which does not begin with "membw:" is somebody
 # else's: nothing is written about it. Exit status 2: Slurm was not asked, or refused.
 node=${SLURMD_NODENAME:-$(hostname -s)}
-health=${MEMBW_HEALTH:-${MEMBW_STREAM:-/opt/membw/bin/stream}}
+health=${MEMBW_HEALTH:-${MEMBW_STREAM:-/opt/membw/bin/membw-stream}}
 [ -n "${MEMBW_HEALTH:-}" ] || health=${health%/*}/membw-health
 # of a person's shell: the node is one of this host's cluster, in all of its partitions
 unset SLURM_CLUSTERS SINFO_PARTITION SINFO_FEDERATION

@@ -188,7 +188,7 @@ class spack_build(batch_job.batch_job, rfm.RunOnlyRegressionTest):
     def path(self, partition: SystemPartition, environ: Environment) -> str:
         """Where the view has this row's program; in a dry run, where it would be."""
         name = key(partition, environ)
-        return self.paths.get(name, self.folder / 'rows' / name / 'bin' / self.program)
+        return self.paths.get(name, self.folder / 'rows' / name / 'bin' / f'membw-{self.program}')
 
     @sanity_function
     def went_through(self) -> Any:

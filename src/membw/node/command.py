@@ -1,6 +1,7 @@
 """`membw node`: measures this node in about a minute: one word, and the cause."""
 
 import argparse
+import contextlib
 import hashlib
 import json
 import math
@@ -10,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterable
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 
 from membw import presets, tables
@@ -21,7 +23,7 @@ from membw.node.battery import Part, launch
 from membw.presets.table import Facts
 from membw.progress import Passing
 from membw.results.record import sealed
-from membw.results.verdict import GOOD
+from membw.results.verdict import GOOD, INVALID
 from membw.run import quick
 from membw.site import machine, topology
 
@@ -77,7 +79,9 @@ def run(args: argparse.Namespace) -> int:
     if args.records:
         args.records.mkdir(parents=True, exist_ok=True)
     domains, cores = len(topology.numbered()) or 1, len(topology.cores_here())
-    has_blas = bool(args.programs) and os.access(Path(args.programs, battery.OPTIONAL), os.X_OK)
+    has_blas = bool(args.programs) and os.access(
+        program_in(Path(args.programs), battery.OPTIONAL), os.X_OK
+    )
     parts = [*battery.plan(args.seconds, domains, cores, has_blas)]
     names = dict.fromkeys(part.program for part, _ in parts)
     programs = built(names, args.preset, args.programs)
@@ -111,10 +115,22 @@ def judge(node: Facts, args: argparse.Namespace, folder: Path) -> int:
     elif args.json:
         print(json.dumps(text.as_json(found) | {'record': str(path)}, indent=1), flush=True)
     else:
-        blocks = text.screen(found, [f'Record: {os.path.relpath(path)}'])
+        more = [*expected(node), f'Record: {os.path.relpath(path)}']
+        blocks = text.screen(found, more)
         print(tables.as_text(blocks, args.json), flush=True)
     assembled.write(node | text.said(found), folder)
     return int(found.word not in GOOD)
+
+
+def expected(node: Facts) -> list[str]:
+    """What its stream proves by itself, and its share of the peak: no part of the word."""
+    from membw.expected import sentence
+
+    own: Facts = next((part['record'] for part in node['parts'] if part['record']), {})
+    triad = (own.get('metrics') or {}).get('triad')
+    if not triad or own['verdict'] == INVALID:
+        return []
+    return sentence.lines_of(own, triad['value'], triad.get('bound') or '')[:2]
 
 
 def reference_of(node: Facts, system: str) -> Facts:
@@ -126,12 +142,18 @@ def reference_of(node: Facts, system: str) -> Facts:
     return {'case': {'references': rows, 'known_issues': issues}} if rows else {}
 
 
+def program_in(folder: Path, name: str) -> Path:
+    """As it is installed, else as it is built."""
+    installed = folder / f'membw-{name}'
+    return installed if installed.exists() else folder / name
+
+
 def built(names: Iterable[str], preset: str | None, folder: str | None) -> Path:
     """The folder of the programs, each built by make where it is not there yet; nodes of another
     CPU or compiler may have the same checkout, and build in another."""
     if folder:
         for name in names:
-            if not os.access(Path(folder, name), os.X_OK):
+            if not os.access(program_in(Path(folder), name), os.X_OK):
                 raise MembwError(f"no program '{name}' in '{folder}'", "'make install' brings it")
         return Path(folder)
     known = machine.buildable(presets.load())
@@ -141,16 +163,23 @@ def built(names: Iterable[str], preset: str | None, folder: str | None) -> Path:
     preset = preset or quick.chosen([*known])[0]
     plan = presets.plan(preset, 'stream', f'--cc={known[preset]}')
     build = f'{preset}-{hashlib.sha256(plan.encode()).hexdigest()[:8]}'
-    for name in names:
-        line = f'make -s -C src PROGRAM={name} PRESET={preset} CC={known[preset]}'.split()
-        line.append(f'BUILD=../../build/{build}')
-        with one_at_a_time(root()):
-            done = subprocess.run(
-                line, cwd=root(), capture_output=True, text=True, errors='replace'
-            )
-        if done.returncode:
-            raise MembwError(f"'{name}' cannot be built: {done.stderr[-200:]}", ' '.join(line))
+    with contextlib.closing(Passing()) as shown:
+        for name in names:
+            if not Path(root(), 'build', build, name).exists():
+                shown.now(f'building {name} by {preset}, the first time here')
+            line = f'make -s -C src PROGRAM={name} PRESET={preset} CC={known[preset]}'.split()
+            line.append(f'BUILD=../../build/{build}')
+            with one_at_a_time(root()):
+                done = subprocess.run(
+                    line, cwd=root(), capture_output=True, text=True, errors='replace'
+                )
+            if done.returncode:
+                raise MembwError(f"'{name}' cannot be built: {done.stderr[-200:]}", ' '.join(line))
     return Path(root(), 'build', build)
+
+
+def _step(name: str, until: float) -> str:
+    return f'{name}, at most {max(until - time.monotonic(), 0):.0f} s left'
 
 
 def measured(parts: list[tuple[Part, float]], programs: Path) -> Facts:
@@ -162,11 +191,12 @@ def measured(parts: list[tuple[Part, float]], programs: Path) -> Facts:
     moment = f'{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ}'
     for i, (part, planned) in enumerate(parts):
         time.sleep(battery.SETTLE_S)
-        shown.now(f'{i + 1} of {len(parts)}: {part.name}, {planned:.0f} s')
+        rest = sum(seconds + battery.SETTLE_S for _, seconds in parts[i:])
+        shown.now(partial(_step, f'{i + 1} of {len(parts)}: {part.name}', time.monotonic() + rest))
         words = [part.program, *battery.words(part, planned)]
         threads = {'OMP_NUM_THREADS': str(part.threads or cores), **battery.PINNED}
         left = max(begun + battery.MOST_S - time.monotonic(), 1)
-        line = [str(programs / part.program), *words[1:]]
+        line = [str(program_in(programs, part.program)), *words[1:]]
         found = launch(line, {**alone, **threads}, min(left, 3 * planned + 10))
         done.append({'name': part.name, 'command': ' '.join(words), **found})
     shown.close()

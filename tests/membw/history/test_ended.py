@@ -34,6 +34,7 @@ CHANGED = {
     'build': {'case': {'code_sha256': 'd' * 64, 'environ': ''},
               'build': {**BUILD, 'preset': '', 'code_sha256': 'd' * 64}},
     'cpu_model': {'facts': {'cpu_model': 'Synthetic Processor (IBRS)'}},
+    'card_model': {'device': {'name': 'B', 'index': 0, 'driver': '2'}},
     'compiler': {'build': {**BUILD, 'compiler': 'gcc 14.2.0'}},
     'flags': {'build': {**BUILD, 'flags': '-O3'}},
     'kernel': {'facts': {'kernel': '6.12.0'}},

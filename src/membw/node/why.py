@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
     own = [Path(root(), 'results', name) for name in ('nodes', 'records')]
     paths = args.records or [str(path) for path in own if path.is_dir()]
-    table = read_table(paths, OLD_S, whole=[args.node], wanted=wanted_of(args, args.since))
+    table = read_table(paths, OLD_S, wanted=wanted_of(args, args.since))
     table.say()
     if args.system:
         table.figures = [f for f in table.figures if f.system in ('', args.system)]

@@ -4,15 +4,25 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import count, islice
+from typing import NamedTuple
 
 from membw.grouped import grouped
 from membw.printable import at_most, printable
 from membw.results.case import setting_of
 from membw.results.figure import Figure, Lost, Measurement, figure_of, measurement
-from membw.results.newest import Line
 from membw.results.record import HIGHER, INVALID, UNDECIDED, VALID, Record
 
 ONE_RUN_S = 900  # ranks of one run write their records within so many seconds
+
+
+class Line(NamedTuple):
+    """A record and where it was."""
+
+    record: Record
+    time: float
+    file: str
+    line: int
+    offset: int = -1  # bytes; -1: it cannot be read again
 
 
 def runs_of(records: Iterable[Line]) -> Iterator[tuple[list[Line], str]]:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from membw.errors import MembwError, did_you_mean
 from membw.expected import published
-from membw.expected.sentence import ceiling, hidden, is_open
+from membw.expected.proof import ceiling
+from membw.expected.sentence import hidden
 from membw.presets.table import Facts
 from membw.printable import plural
 from membw.site import cpu_peak as peak
@@ -95,13 +96,15 @@ def costs(top: peak.Peak, facts: Facts) -> Iterator[str]:
         f'A channel without a module takes {top.carries:.4g} GB/s, {part:.2g} % of the peak; '
         'a slower one its part of that.'
     )
-    if top.channels > 1 and not is_open({'facts': facts}, top):
+    if top.channels > 1 and not peak.may_be_faster({'facts': facts}, top):
         least, every = (top.channels - 1) * top.carries, plural(top.channels, 'channel')
         yield (
             f'More than {least:.4g} GB/s moved prove all {every}; '
             f'each {top.carries:.4g} less, one channel less.'
         )
-    if top.is_most:
+    if top.is_most and (facts.get('cpu_id') or {}).get('hypervisor'):
+        yield 'A virtual machine cannot read the modules of its host: so it is the most.'
+    elif top.is_most:
         yield 'Which modules there are, and how fast, only root can read: so it is the most.'
 
 

@@ -13,8 +13,12 @@ MARGIN = 0.03
 LOOK, MANY = 0.65, 16  # of the peak, by so many cores per socket: no sound machine reads less
 CORES, MEMORY = 1.7, 1.15  # what twice the threads gain where these are the limit
 SURE = {'': '', 'lower': 'At least ', 'upper': 'At most ', 'unknown': 'About '}
-BELOW, LESS, LOW = 'below them', 'less than it should have', 'Look'
+BELOW = 'below them'
 A_NODE = "a second node ('membw node --peers')"
+
+
+class Low(str):
+    """A sentence that says that the figure is low, or why."""
 
 
 def lines_of(record: Facts, gbs: float, bound: str = '') -> list[str]:
@@ -26,10 +30,11 @@ def lines_of(record: Facts, gbs: float, bound: str = '') -> list[str]:
     is_part = 0 < threads < (facts.get('cores') or 0)  # others used all of their cores
     is_alone = is_part or top.is_slice or top.only_if or bound in ('upper', 'unknown')
     here = [f'At most {top.here:.4g} of {top.gbs:.4g} GB/s'] if 0 < top.here < top.gbs else []
+    lacks = '. '.join(['; '.join(top.lacks), *here])
     proof_line = proven(record, top)
     lines = [
         # what the CPUs could have and have not
-        f'{". ".join(["; ".join(top.lacks), *here])}.' if top.lacks else '',
+        Low(f'{lacks}.') if top.lacks else '',
         proof_line,
         share(top, gbs, bound, stores, facts),
         *(f'{note}.' for note in top.notes),
@@ -43,13 +48,12 @@ def lines_of(record: Facts, gbs: float, bound: str = '') -> list[str]:
 
 
 def is_low(lines: Iterable[str]) -> bool:
-    """Whether one of these sentences says so."""
-    return any(text in line for line in lines for text in (BELOW, LESS, LOW, peak.POPULATED))
+    return any(isinstance(line, Low) for line in lines)
 
 
 def proven(record: Facts, top: peak.Peak) -> str:
     """How many channels work, by this run alone."""
-    found = None if is_open(record, top) else proof.proven(record, top)
+    found = None if peak.may_be_faster(record, top) else proof.proven(record, top)
     if not found:
         return ''
     if found.number > found.channels:
@@ -62,19 +66,13 @@ def proven(record: Facts, top: peak.Peak) -> str:
     if top.only_if:
         return ''  # of whose channels?
     missing = found.channels - found.number
-    said = found.text(bool((record['facts'].get('cpu_id') or {}).get('hypervisor')))
+    is_virtual = (record['facts'].get('cpu_id') or {}).get('hypervisor')
+    said = found.text(is_part=bool(is_virtual) or top.is_slice)
     if missing and not top.is_slice and (not top.here or top.notes):
         said += f' {missing} missing {"is" if missing == 1 else "are"} not excluded:'
         larger = 'larger arrays (-n), ' * (found.without_caches > found.number)
         said += f' {larger}root or {A_NODE} would tell.'
     return said
-
-
-def is_open(record: Facts, top: peak.Peak) -> bool:
-    """Whether its memory may be faster than is known here."""
-    name = peak.name_of(record.get('facts') or {})
-    is_faster = peak.UNLOCKED.search(name) or top.what.endswith(peak.MORE)
-    return bool(top.is_most and is_faster)
 
 
 def share(top: peak.Peak, gbs: float, bound: str, stores: str, facts: Facts) -> str:
@@ -135,44 +133,33 @@ def look(record: Facts, top: peak.Peak) -> str:
     if most >= LOOK or cores < MANY:
         return ''
     why = ', or its modules are slower than the fastest' * top.is_most
-    said = f'{LOW}: it moves {100 * most:.0f} % of the peak at most, and no sound machine of'
-    return f'{said} {MANY} cores per socket is known below {100 * LOOK:.0f} %{why}.'
+    said = f'Look: it moves {100 * most:.0f} % of the peak at most, and no sound machine of'
+    return Low(f'{said} {MANY} cores per socket is known below {100 * LOOK:.0f} %{why}.')
 
 
 def compared(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
-    """'As it should be' only where the loss of a channel would show."""
+    """'As it should be' only where the loss of a channel would show; of fewer than three machines
+    without a word."""
     like = published.like(top, stores)
-    how = named(stores)
-    if not top.gbs or published.machines(like) < FEWEST:
-        return f'Published, {how}: {few(top, like)}.'
     low, high = min(published.shares(like)), max(published.shares(like))
+    count = published.machines(like)
+    who = f'{span((low, high))} % of the peak ({plural(count, "machine")})'
+    said = f'Published, {named(stores)}, {published.kin_of(top.row)}: {who}'
+    if not top.gbs or count < FEWEST:
+        return f'{said}.'
     value, unseen = 100 * gbs / top.gbs, 1 - (1 - MARGIN) * low / high
     is_narrow = unseen < 1 / top.row.get('channels', math.inf)
     if value > (1 + MARGIN) * high:
         word = 'above them'
-    elif value < (1 - MARGIN) * low and (is_bound or top.is_most):
-        word = f'possibly {BELOW}'
     elif value < (1 - MARGIN) * low:
-        word = BELOW
+        return Low(f'{said}: {"possibly " * (is_bound or top.is_most)}{BELOW}.')
     elif top.lacks:
-        word = f'within them, and yet {LESS}'
+        return Low(f'{said}: within them, and yet less than it should have.')
     elif is_narrow and not top.is_most and top.here and not top.notes:
         word = f'as it should be: a loss of {100 * unseen:.0f} % would show'
     else:
         word = f'within them: a loss of up to {100 * unseen:.0f} % would not show'
-    who = f'{span((low, high))} % of the peak ({plural(published.machines(like), "machine")})'
-    return f'Published, {how}, {published.kin_of(top.row)}: {who}: {word}.'
-
-
-def few(top: peak.Peak, like: list[Facts]) -> str:
-    """What one or two machines reach, without a word on it; in GB/s only of as many sockets."""
-    own = [row for row in like if row['family'] == top.row['name']]
-    rows, whose = (own, 'this CPU') if own else (like, published.kin_of(top.row))
-    rates = [gbs for row in rows for gbs in published.ends(published.rate(row))]
-    is_same = own and {row['sockets'] for row in own} == {top.sockets}
-    known = f'{span(rates)} GB/s, ' if is_same else ''
-    who = f'{plural(published.machines(rows), "machine")} of {whose}'
-    return f'{who}: {known}{span(published.shares(rows))} % of the peak'
+    return f'{said}: {word}.'
 
 
 def span(values: Iterable[float]) -> str:
@@ -181,15 +168,11 @@ def span(values: Iterable[float]) -> str:
     return ' to '.join(dict.fromkeys((each[0], each[-1])))
 
 
-def asked(gbs: float, peak_gbs: float, stores: str = NOT_SAID, kernel: str = 'triad') -> list[str]:
-    """Of a contract: the share of the peak that it asks for, what such stores can reach, and what
-    others reach so."""
+def asked(gbs: float, peak_gbs: float, stores: str, kernel: str) -> list[str]:
+    """Of a contract: the share of the peak that it asks for; of Triad what others reach so."""
     part = 100 * gbs / peak_gbs
     never = ': no memory gives that' if part > 100 else ''
     lines = [f'{gbs:g} GB/s is {part:.0f} % of the peak of {peak_gbs:g} GB/s{never}.']
-    most = peak_gbs * ceiling(kernel, stores)
-    if most < gbs <= peak_gbs:
-        lines[0] += f' By ordinary stores {most:.4g} is the most, unless the CPU claims its lines.'
     rows = [row for row in published.usable() if row['stores'] == stores]
     if kernel == 'triad' and rows:
         low, high = min(published.shares(rows)), max(published.shares(rows))
@@ -198,15 +181,9 @@ def asked(gbs: float, peak_gbs: float, stores: str = NOT_SAID, kernel: str = 'tr
             word = 'above them: nobody published so much'
         elif part < low:
             word = f'{BELOW}: a machine that lost {100 * (1 - part / low):.0f} % passes'
-        count = plural(published.machines(rows), 'machine')
-        who = f'Published, {named(stores)}, all CPUs: {span((low, high))} % ({count})'
-        lines.append(f'{who}: {word}.')
+        who = f'{span((low, high))} % ({plural(published.machines(rows), "machine")})'
+        lines.append(f'Published, {named(stores)}, all CPUs: {who}: {word}.')
     return lines
-
-
-def ceiling(kernel: str, stores: str) -> float:
-    """The share of the peak that it counts at most; of ordinary stores on a CPU that reads."""
-    return 1 / proof.factor(kernel) if stores == 'ordinary' else 1.0
 
 
 def rates(looks: Facts, *names: str) -> list[float]:

@@ -13,8 +13,8 @@ from membw.rank.units import by_name, units
 from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement
 from membw.results.findings import Finding, Findings, codes, reported, text_of
-from membw.results.hostlist import match_expected
 from membw.results.newest import OLD_S, newest
+from membw.results.node_names import doubtful, match_expected
 from membw.results.record import Record, is_set
 from membw.results.rows import Row, best, of_measurement
 from membw.results.site_tests import Wanted
@@ -121,7 +121,8 @@ def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     of_cluster = partial(units, cluster=there.pop() if len(there) == 1 else '')
     found = judge(first, again, of_cluster)
     verdicts = by_own_word(by_reference(found.verdicts, [*first, *again]), [*first, *again])
-    verdicts = [_of_set(v.node, v) for v in verdicts]
+    doubts = doubtful({id(f.of): f.of for f in table.figures}.values())
+    verdicts = [_named(_of_set(v.node, v), doubts.get(v.node)) for v in verdicts]
     late = {node: (why,) for node, why in gone.items() if not is_set(node)}
     measured = {v.node for v in verdicts}
     names = match_expected(measured | set(late), expected)
@@ -245,6 +246,13 @@ def _of_set(name: str, one: Any) -> Any:
         return one
     alone = (*one.findings, Finding('set-of-nodes'))
     return one._replace(verdict=UNDECIDED, findings=alone)
+
+
+def _named(v: NodeVerdict, doubt: Finding | None) -> NodeVerdict:
+    """Of a name that is not one machine's nothing is decided."""
+    if doubt is None or v.verdict in (INVALID, *NO_FIGURE):
+        return v
+    return v._replace(verdict=UNDECIDED, findings=(doubt, *v.findings))
 
 
 def _test(one: Figure | Lost) -> Case:

@@ -104,6 +104,7 @@ class Facts(Struct, frozen=True):
 
     cpu_model: Text = None
     kernel: Text = None
+    boot_id: Text = None  # of this boot of the machine, whatever its name
     microcode: Text = None
     board_vendor: Text = None
     board_name: Text = None

@@ -98,8 +98,8 @@ def read_report(path: str) -> dict:
     place = ''
     try:
         report = parsed(read_text(path))
-        for case in cases_of(report):
-            place = f'{case.get("name")!a}: '
+        for number, case in enumerate(cases_of(report), 1):
+            place = f'test case {number} ({case.get("name")!a}): '
             msgspec.convert(case, TestCase)
             for name in INNER:
                 place = f'{name} of {case["name"]!a}: '
@@ -190,7 +190,8 @@ def newest() -> str:
             cases = [] if is_under_way else cases_of(load(name))
             if any(is_row(case) and not is_dry(case) for case in cases):
                 return name
-    raise MembwError("no report in 'results/reports'", "'membw run' makes one")
+    own = "'membw summary FILE' of the one that plain ReFrame names when it ends"
+    raise MembwError("no report in 'results/reports'", f"'membw run' makes one; {own}")
 
 
 def cases_of(report: dict) -> list[dict]:

@@ -49,15 +49,17 @@ Raw = tuple[str, object]  # (place, a case as JSON has it, or what is wrong ther
 
 class Wanted(NamedTuple):
     """Which results are read: of tests by a pattern of their names, from a time on (seconds since
-    1970); and metrics of which less, or more, is better."""
+    1970), of one system; and metrics of which less, or more, is better."""
 
     test: str = ''
     since: float = 0.0
     lower: tuple[str, ...] = ()
     higher: tuple[str, ...] = ()
+    system: str = ''
 
-    def takes(self, test: str, seconds: float) -> bool:
-        return seconds >= self.since and (not self.test or fnmatchcase(test, self.test))
+    def takes(self, test: str, seconds: float, system: str | None) -> bool:
+        is_system = not system or self.system in ('', system)
+        return is_system and seconds >= self.since and fnmatchcase(test, self.test or '*')
 
     def better(self, metric: str, unit: str, low: object, high: object) -> str:
         """'' of what is not known; `low`, `high`: the limits of its reference."""
@@ -181,7 +183,7 @@ def records(
             case = msgspec.convert(raw, TestCase, strict=False)
             seconds = case.job_completion_time_unix or 0.0
             is_result = not case.fixture and case.result != 'skip'
-            if not is_result or not wanted.takes(case.test, seconds):
+            if not is_result or not wanted.takes(case.test, seconds, case.system):
                 continue
             if OURS in raw:  # type: ignore[operator]
                 left_out.setdefault('give its records', {})[case.test] = None

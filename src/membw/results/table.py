@@ -146,7 +146,9 @@ def read_table(
             for name, stream, is_ours in _files(path, table):
                 for one in _readable(_read(name, stream, is_ours, table, wanted), name, table):
                     record = one.record
-                    if not wanted.takes(record.case.test or record.program, one.time):
+                    if not wanted.takes(
+                        record.case.test or record.program, one.time, record.case.system
+                    ):
                         continue
                     if (number := hash(_identity(record))) in known:
                         continue

@@ -389,9 +389,8 @@ def test_a_run_of_many_nodes_is_a_row_per_node_and_the_slow_one_is_named(made, s
     assert re.search(r'n011 .* UNDECIDED', text) and len(re.findall(r'n\d+ .* PASS', text)) == 19
     cases = junit.suite_of(read(made.write())).findall('testcase')
     assert len(cases) == 20 and len({case.get('name') for case in cases}) == 20
-    assert [
-        case.get('name').split()[-1] for case in cases if case.find('failure') is not None
-    ] == ['n011']
+    failed = [case.get('name') for case in cases if case.find('failure') is not None]
+    assert [name.split()[-1] for name in failed] == ['n011']
 
 
 def test_rounds_that_a_scheduler_put_on_two_nodes_are_two_rows(made, shown):

@@ -33,7 +33,7 @@ def sheet(acceptance: dict[str, Any], is_whole: bool) -> str:
         _nodes(acceptance, is_whole),
         Part('Runs that do not count', _at_most(not_counted(acceptance), is_whole)),
         Part('Risks', acceptance['risks']),
-        Part('Machine', [f'{conditions(content)}', *_machine(acceptance)]),
+        Part('Machine', [conditions(content['runs']), *_machine(acceptance)]),
         Part('Checksums (sha256)', [*checksums(acceptance)], is_sum=True),
     ]
     signers = [

@@ -8,7 +8,7 @@ from membw.expected import published
 from membw.expected.proof import ceiling
 from membw.expected.sentence import hidden
 from membw.presets.table import Facts
-from membw.printable import plural
+from membw.printable import amount, plural
 from membw.site import cpu_peak as peak
 from membw.tables import Block, Cell, Column, Table
 
@@ -18,20 +18,12 @@ COLUMNS = (
     Column('ordinary', 'each store reads its line', right=True),
     Column('other', 'claimed, non-temporal', right=True),
 )
-OTHERS = (
-    Column('id', 'id'),
-    Column('stores', 'stores'),
-    Column('share', '% peak', right=True),
-    Column('use', 'use'),
-    Column('source', 'source'),
-)
 STORES = {
     True: 'claim a line that is wholly overwritten: the right column.',
     False: 'read each line before: the left column.',
     None: 'may read each line before, or some: between the columns.',
 }
 MODULES = re.compile(r'(\d+)x(?:\d+(?:\.\d+)?[GT]i?B?-)?(\d{3,5})', re.I)
-SHORT = 26  # characters of a source
 
 
 def facts_of(cpu: str, sockets: int, dimms: str) -> tuple[Facts, Facts]:
@@ -66,10 +58,10 @@ def blocks(top: peak.Peak, facts: Facts) -> Iterator[Block]:
     yield (
         hidden(top, facts)
         if top.is_slice or top.only_if
-        else (f'{name}: the peak is {most}{top.gbs:.4g} GB/s ({top.what}).')
+        else (f'{name}: the peak is {most}{amount(top.gbs)} GB/s ({top.what}).')
     )
     if top.lacks:
-        yield f'{"; ".join(top.lacks)}: at most {top.here:.4g} GB/s.'
+        yield f'{"; ".join(top.lacks)}: at most {amount(top.here)} GB/s.'
     yield ''
     gbs = top.here if top.lacks else top.gbs
     yield Table('', COLUMNS, [_ceilings(gbs, kernels) for kernels in KERNELS])
@@ -78,12 +70,12 @@ def blocks(top: peak.Peak, facts: Facts) -> Iterator[Block]:
     like = [row for row in published.figures() if _is_like(row, top)]
     if like:
         yield ''
-        yield Table('Published of this CPU and its neighbours', OTHERS, map(_other, like))
+        yield published.table('Published of this CPU and its neighbours', like)
 
 
 def _ceilings(gbs: float, kernels: tuple[str, ...]) -> tuple:
     both = (gbs * ceiling(kernels[0], kind) for kind in ('ordinary', 'non-temporal'))
-    return (', '.join(kernels), *(Cell(value, f'{value:.4g}') for value in both))
+    return (', '.join(kernels), *(Cell(value, f'{amount(value)}') for value in both))
 
 
 def costs(top: peak.Peak, facts: Facts) -> Iterator[str]:
@@ -93,14 +85,14 @@ def costs(top: peak.Peak, facts: Facts) -> Iterator[str]:
         return
     part = 100 / top.channels
     yield (
-        f'A channel without a module takes {top.carries:.4g} GB/s, {part:.2g} % of the peak; '
+        f'A channel without a module takes {amount(top.carries)} GB/s, {part:.2g} % of the peak; '
         'a slower one its part of that.'
     )
     if top.channels > 1 and not peak.may_be_faster({'facts': facts}, top):
         least, every = (top.channels - 1) * top.carries, plural(top.channels, 'channel')
         yield (
-            f'More than {least:.4g} GB/s moved prove all {every}; '
-            f'each {top.carries:.4g} less, one channel less.'
+            f'More than {amount(least)} GB/s moved prove all {every}; '
+            f'each {amount(top.carries)} less, one channel less.'
         )
     if top.is_most and (facts.get('cpu_id') or {}).get('hypervisor'):
         yield 'A virtual machine cannot read the modules of its host: so it is the most.'
@@ -111,11 +103,3 @@ def costs(top: peak.Peak, facts: Facts) -> Iterator[str]:
 def _is_like(row: Facts, top: peak.Peak) -> bool:
     kin = published.families(top.row)
     return row.get('family') in kin and 'peak' in row and bool(published.rate(row))
-
-
-def _other(row: Facts) -> tuple:
-    shares = ' to '.join(f'{share:.0f}' for share in published.shares([row]))
-    source = published.source(row)
-    few = ', few cores' if published.cores(row) else ', cores not said'
-    use = row['use'] + few * published.is_few(row)
-    return row['id'], row['stores'], shares, use, Cell(source, source[:SHORT])

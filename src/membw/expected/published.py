@@ -2,15 +2,17 @@
 or none. Of a record systems/facts/published/ID.json the row is made anew each time."""
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from membw.checkout import root
 from membw.presets.table import Facts
+from membw.printable import amount
 from membw.results.record import evidence
 from membw.results.too_good import is_too_good
 from membw.site import cpu_peak as peak
+from membw.tables import Cell, Column, Table
 
 USED = ('reference', 'range')  # no floors, no figure with a warning
 FEWEST = 3  # machines of a range
@@ -30,6 +32,17 @@ KEPT = ('schema', 'program', 'version', 'time', 'ranks', 'threads', 'metrics', '
         'kernels_set', 'array_size', 'element_bytes', 'llc_mib', 'memory_side_cache_mib', 'build',
         'residency', 'codegen', 'kernels', 'validation', 'verdict', 'reasons', 'warnings',
         'facts')  # fmt: skip
+
+
+COLUMNS = (
+    Column('id', 'id'),
+    Column('stores', 'stores'),
+    Column('gbs', 'GB/s', right=True),
+    Column('share', '% peak', right=True),
+    Column('use', 'use'),
+    Column('source', 'source'),
+)
+SHORT = 16  # characters of a source
 
 
 def folder() -> Path:
@@ -66,7 +79,9 @@ def usable() -> list[Facts]:
 
 def is_few(row: Facts) -> bool:
     """Whether the cores that drew, as far as they are known, are too few for the channels."""
-    return bool(row.get('some_cores')) or cores(row) < ENOUGH * row['sockets'] * channels(row)
+    return bool(row.get('some_cores')) or cores(row) < ENOUGH * row.get('sockets', 1) * channels(
+        row
+    )
 
 
 def rate(row: Facts) -> Any:
@@ -117,6 +132,24 @@ def like(top: peak.Peak, stores: str) -> list[Facts]:
 
 def source(row: Facts) -> str:
     return peak.facts_of('published')['sources'].get(row['source'], row['source'])
+
+
+def table(title: str, rows: Iterable[Facts]) -> Table:
+    return Table(title, COLUMNS, map(_cells, rows))
+
+
+def _cells(row: Facts) -> tuple:
+    gbs, whence = rate(row), source(row)
+    of_peak = shares([row]) if gbs and 'peak' in row else []
+    few = ', few' if cores(row) else ', cores?'
+    return (
+        row['id'],
+        row['stores'],
+        Cell(gbs, ' to '.join(f'{amount(v)}' for v in ends(gbs)) if gbs else '-'),
+        Cell(of_peak or None, ' to '.join(f'{v:.0f}' for v in of_peak) or '-'),
+        row['use'] + few * (row['use'] in USED and is_few(row)),
+        Cell(whence, whence[:SHORT]),
+    )
 
 
 def size(row: Facts) -> float:
@@ -194,9 +227,9 @@ def _of_memory(top: peak.Peak, gbs: float, record: Facts) -> Iterator[str]:
     elif top.lacks:
         yield f'its memory is not what it should be: {"; ".join(top.lacks)}'
     elif gbs > top.gbs:
-        yield f'Triad is above the peak of {top.gbs:.4g} GB/s ({top.what})'
+        yield f'Triad is above the peak of {amount(top.gbs)} GB/s ({top.what})'
     elif kind_of(record, top.row) == 'ordinary' and gbs > (most := ORDINARY * top.gbs):
-        yield f'Triad is more than ordinary stores can reach: {most:.4g} GB/s'
+        yield f'Triad is more than ordinary stores can reach: {amount(most)} GB/s'
 
 
 def is_claiming(record: Facts, row: Facts) -> bool:

@@ -322,7 +322,8 @@ def _slower_group(group: Group) -> set[str]:
     cuts = [i for i in range(1, count) if A_FIFTH * count < min(i, count - i)]
     cut = max(cuts, key=lambda i: ordered[i] - ordered[i - 1])
     fast, slow = ordered[:cut], ordered[cut:]
-    within = [x - middle(part) for part in (fast, slow) for x in part]
+    centres = (fast, middle(fast)), (slow, middle(slow))
+    within = [x - centre for part, centre in centres for x in part]
     if slow[0] - fast[-1] <= max(MARGIN, sure_limit(count) * robust_deviation(within)):
         return set()
     return {node for node in group.nodes if group.estimates[node][-1] >= slow[0]}

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from membw.grouped import grouped
 from membw.printable import plural
+from membw.rank.cards import judge_cards
 from membw.rank.group import Group
-from membw.rank.judge import NodeVerdict, Units, judge
+from membw.rank.judge import NodeVerdict, Units
 from membw.rank.units import by_name, units
 from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement
@@ -119,7 +120,7 @@ def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     there = {name for name in clusters.values() if name}
     there -= {slurm.cluster_here()} if there else set()
     of_cluster = partial(units, cluster=there.pop() if len(there) == 1 else '')
-    found = judge(first, again, of_cluster)
+    found = judge_cards(first, again, of_cluster)
     verdicts = by_own_word(by_reference(found.verdicts, [*first, *again]), [*first, *again])
     doubts = doubtful({id(f.of): f.of for f in table.figures}.values())
     verdicts = [_named(_of_set(v.node, v), doubts.get(v.node)) for v in verdicts]

@@ -114,6 +114,7 @@ SENTENCES: dict[str, Sentence] = {
     'contradicted': "{by} (the record's verdict contradicts it)",
     'allowed': 'allowed: {reasons}',
     # compared with peers
+    'card': 'card {number}',
     'low-once': _low_once,
     'low-again': _again,
     'well-again': _again,

@@ -173,7 +173,8 @@ def read_table(
     elif table.passed and not table.seen:
         said = f'{len(table.passed)} files were looked at, none has a record'
         table.problems += [said, *at_most([*table.passed.values()], MOST_PASSED)]
-    alone, several = since(table.newest - newest_s, alone), since(table.newest - newest_s, several)
+    begin = table.newest - newest_s if newest_s else 0.0
+    alone, several = since(begin, alone), since(begin, several)
     for run, lacking in [*(([one], '') for one in alone), *runs_of(several)]:
         figures, lost = of_run(run, lacking)
         table.figures += figures

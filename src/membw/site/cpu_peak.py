@@ -17,7 +17,9 @@ from membw.site.peak import BYTES
 ROUNDING = 0.01  # 2666 and 2667 MT/s are one speed
 MORE = ' has more'
 POPULATED = 'channels are populated'
-UNLOCKED = re.compile(r'Core\(TM\)|Ryzen| w\d-', re.I)  # may run memory faster than specified
+UNLOCKED = re.compile(
+    r'Core\(TM\)|Ryzen| w\d-|W-3175X', re.I
+)  # may run memory faster than specified
 GIVEN = 'as given'  # by --peak
 # '9R14', '8488C', '72F3', '285K', 'MI300A'; not 'Xeon Processor', 'EPYC-Rome', 'E312xx', '2.20GHz'
 MODEL = re.compile(r'\d[\dA-Z]+\d(?!x)')
@@ -243,7 +245,8 @@ def of_cpus(row: Facts, sockets: int, modules: Modules, facts: Facts) -> Peak:
         return Peak(0, f'{name}: {per} per socket, of a speed that is not known here; {how}', row)
     carries = 0 if row.get('peak_gbs') else mts * BYTES / 1000
     each = row.get('peak_gbs') or row['channels'] * carries
-    what = row['kind'] if row.get('peak_gbs') else f'{per} x {kind}-{mts:g}'
+    shared = f'{row["kind"]}, shared with a GPU' if row.get('shared') else row['kind']
+    what = shared if row.get('peak_gbs') else f'{per} x {kind}-{mts:g}'
     if not modules.mts and UNLOCKED.search(name_of(facts)):
         what += ' as specified'
     if not modules.mts and (other := row.get('or')):

@@ -75,6 +75,15 @@ def contradicted(share):
     return rows
 
 
+def faster(share):
+    """With a time that it had not."""
+    rows = contradicted(share)
+    for row in (row for row in rows if row['host'] == 'n004'):
+        for kernel in row['kernels'].values():
+            kernel['min_s'] /= share
+    return rows
+
+
 def numbered(*numbers):
     rows = copies(HONEST)
     for own, number in zip((row for row in rows if row['host'] == 'n004'), numbers):
@@ -114,6 +123,7 @@ REFUSED = {
     'read under --allow': (other(reasons=ALLOWED), 'allowed: array-too-small'),
     'a tiny array, chosen by itself': (other(array_size=1000), 'copy is +'),
     'figures that are not its times': (contradicted(1.09), 'copy is +9% off its own bytes'),
+    'a time that no repetition had': (faster(1.09), 'no repetition of copy was so short'),
     'three runs in one second': (in_one_second(), 'it began before the run before it ended'),
     'the best three of sixty': (numbered(0, 20, 40), 'no record of 38 measurements of s1'),
     'the first is left out': (numbered(1, 2, 3), 'no record of 1 measurement of s1'),
@@ -152,6 +162,22 @@ def test_what_does_not_count_and_is_below_is_named(judged, records, said):
     (line,) = [one for one in not_counted(report(found)) if said in one]
     count = len([run for run in records if run['host'] == 'n004']) - 3
     assert line.startswith(f'{count} runs of n004: ') and 'below the contract: copy 15' in line
+
+
+GENOA = {'cpu_model': 'AMD EPYC 9354P', 'sockets': 1, 'cpu_id': {
+    'vendor': 'AuthenticAMD', 'family': '25', 'model': '17', 'hypervisor': False}}  # fmt: skip
+
+
+@pytest.mark.parametrize('cpu, triad, said', [
+    ('EPYC 9354', 440.0, ''),
+    ('EPYC 7763', 440.0, 'CPU EPYC 9004 (Genoa)'),  # than what was bought
+    ('EPYC 9354', 480.0, 'triad is above the peak of 460.8 GB/s in the protocol'),
+])  # fmt: skip
+def test_the_whole_machine_is_not_what_was_agreed(judged, cpu, triad, said):
+    made = fleet(NODES, triad, peak={'value': 9999.0, 'unit': 'GB/s'})
+    made = [{**row, 'facts': {**row['facts'], **GENOA}} for row in made]
+    found = judged(made, **NONE_FAILS, nodes__cpu=cpu, contract={'triad': 300.0})
+    assert (found.verdict == 'ACCEPTED') == (not said) and said in said_of(found)
 
 
 def test_a_flipped_bit_leaves_its_record_out_and_is_named(tmp_path, protocol):

@@ -250,7 +250,7 @@ PARTS = {
     'bad: {family: gcc, cc: CC, presets: [gcc-o3]}}',
 }
 BAD_CC = """#!/bin/sh
-case $* in *--version*|*-dumpversion*) exec gcc "$@" ;; esac
+case $* in *--version*|*-dumpversion*|'-E '*|*/probe.c*) exec gcc "$@" ;; esac
 echo 'In file included from stream.c:1:' >&2
 echo 'stream.c:7:2: error: planted' >&2
 exit 1

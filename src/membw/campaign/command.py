@@ -84,9 +84,8 @@ def run(args: argparse.Namespace) -> int:
     home.mkdir(parents=True, exist_ok=True)
     args.output, pause = args.output or home, 1
     if args.again:
-        nodes = Nodes(home)
-        nodes.again(args.again)
-        nodes.write()
+        with one_at_a_time(home):
+            Nodes(home).again(args.again)
     begun = args.idle or args.within
     words = ['run', '--system', args.system, '-n', args.test, *args.rest]
     words += ['-p', f'^{preset}$'] * bool(preset)

@@ -31,8 +31,8 @@ from membw.results.hostlist import expected_nodes, fold, write_node_check
 from membw.results.node_names import match_expected
 from membw.results.table import Table, read_table
 from membw.results.verdict import GOOD, KNOWN, MISSING, PASS
-from membw.run.quick import chosen
 from membw.run.session import environs_of, partitions_of
+from membw.site.programs import chosen
 from membw.site.slurm import SCHEDULERS, NoAnswer, cluster_of, query
 
 TESTS, USUAL = ('cluster_stream', 'cluster_node'), 'gcc-o3'  # preset of the former

@@ -8,6 +8,7 @@ from typing import Any
 
 from membw.checkout import root
 from membw.presets.table import Facts
+from membw.printable import amount
 from membw.results.record import evidence
 from membw.results.too_good import is_too_good
 from membw.site import cpu_peak as peak
@@ -144,7 +145,7 @@ def _cells(row: Facts) -> tuple:
     return (
         row['id'],
         row['stores'],
-        Cell(gbs, ' to '.join(f'{v:.4g}' for v in ends(gbs)) if gbs else '-'),
+        Cell(gbs, ' to '.join(f'{amount(v)}' for v in ends(gbs)) if gbs else '-'),
         Cell(of_peak or None, ' to '.join(f'{v:.0f}' for v in of_peak) or '-'),
         row['use'] + few * (row['use'] in USED and is_few(row)),
         Cell(whence, whence[:SHORT]),
@@ -226,9 +227,9 @@ def _of_memory(top: peak.Peak, gbs: float, record: Facts) -> Iterator[str]:
     elif top.lacks:
         yield f'its memory is not what it should be: {"; ".join(top.lacks)}'
     elif gbs > top.gbs:
-        yield f'Triad is above the peak of {top.gbs:.4g} GB/s ({top.what})'
+        yield f'Triad is above the peak of {amount(top.gbs)} GB/s ({top.what})'
     elif kind_of(record, top.row) == 'ordinary' and gbs > (most := ORDINARY * top.gbs):
-        yield f'Triad is more than ordinary stores can reach: {most:.4g} GB/s'
+        yield f'Triad is more than ordinary stores can reach: {amount(most)} GB/s'
 
 
 def is_claiming(record: Facts, row: Facts) -> bool:

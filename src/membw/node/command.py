@@ -1,23 +1,16 @@
 """`membw node`: measures this node in about a minute: one word, and the cause."""
 
 import argparse
-import contextlib
-import hashlib
 import json
 import math
 import os
-import subprocess
 import tempfile
 import time
-from collections.abc import Iterable
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 
 from membw import presets, tables
-from membw.checkout import root
-from membw.errors import MembwError, did_you_mean
-from membw.files import one_at_a_time
 from membw.node import assembled, battery, counters
 from membw.node.battery import Part, launch
 from membw.presets.table import Facts
@@ -25,8 +18,8 @@ from membw.progress import Passing
 from membw.results import run_lock
 from membw.results.record import sealed
 from membw.results.verdict import GOOD, INVALID
-from membw.run import quick
 from membw.site import machine, topology
+from membw.site.programs import built, program_in
 
 SYSTEM = 'whose reference counts (found by host name)'
 STEP_TASKS = 'SLURM_STEP_NUM_TASKS'  # as src/harness/job/ranks.c
@@ -143,42 +136,6 @@ def reference_of(node: Facts, system: str) -> Facts:
     preset = node['build'].get('preset') or ''
     rows, issues = systems.reference_of(system, 'stream', preset, battery.PINNING)
     return {'case': {'references': rows, 'known_issues': issues}} if rows else {}
-
-
-def program_in(folder: Path, name: str) -> Path:
-    """As it is installed, else as it is built."""
-    installed = folder / f'membw-{name}'
-    return installed if installed.exists() else folder / name
-
-
-def built(names: Iterable[str], preset: str | None, folder: str | None) -> Path:
-    """The folder of the programs, each built by make where it is not there yet; nodes of another
-    CPU or compiler may have the same checkout, and build in another."""
-    if folder:
-        for name in names:
-            if not os.access(program_in(Path(folder), name), os.X_OK):
-                raise MembwError(f"no program '{name}' in '{folder}'", "'make install' brings it")
-        return Path(folder)
-    known = machine.buildable(presets.load())
-    if not known or preset and preset not in known:
-        hint = did_you_mean(preset or '', known) if known else '--programs DIR: built ones'
-        raise MembwError(f"no compiler here for preset '{preset or 'gcc-o3'}'", hint)
-    preset = preset or quick.chosen([*known])[0]
-    plan = presets.plan(preset, 'stream', f'--cc={known[preset]}')
-    build = f'{preset}-{hashlib.sha256(plan.encode()).hexdigest()[:8]}'
-    with contextlib.closing(Passing()) as shown:
-        for name in names:
-            if not Path(root(), 'build', build, name).exists():
-                shown.now(f'building {name} by {preset}, the first time here')
-            line = f'make -s -C src PROGRAM={name} PRESET={preset} CC={known[preset]}'.split()
-            line.append(f'BUILD=../../build/{build}')
-            with one_at_a_time(root()):
-                done = subprocess.run(
-                    line, cwd=root(), capture_output=True, text=True, errors='replace'
-                )
-            if done.returncode:
-                raise MembwError(f"'{name}' cannot be built: {done.stderr[-200:]}", ' '.join(line))
-    return Path(root(), 'build', build)
 
 
 def _step(name: str, until: float) -> str:

@@ -160,10 +160,13 @@ def advance(folder: Path, args: argparse.Namespace, most: int) -> tuple[bool, in
 
 
 class Look:
-    """What is known at one moment. `host`: {node of Slurm: its name in the records}; `last`:
-    {name: when} within --within; `have`: {name: measurements that are judged}; `spent`: {node: why} of
-    those that get no further job; `others`: measured before --idle; `why`: {node: why} of those
-    that are absent, `gone` from Slurm or the partition among them."""
+    """What is known at one moment.
+
+    host: {node of Slurm: its name in the records}
+    last: {name: when it was measured within --within}; have: {name: measurements that are judged}
+    spent: {node: why it gets no further job}; others: measured before --idle
+    why: {absent node: why}; gone: those that left Slurm or the partition
+    """
 
     def __init__(self, queue: Queue, nodes: Nodes, table: Table, args: argparse.Namespace) -> None:
         self.queue, self.nodes, self.table, self.args = queue, nodes, table, args

@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
     own = [Path(root(), 'results', name) for name in ('nodes', 'records')]
     paths = args.records or [str(path) for path in own if path.is_dir()]
-    table = read_table(paths, OLD_S, whole=[args.node], wanted=wanted_of(args, args.since))
+    table = read_table(paths, OLD_S, wanted=wanted_of(args, args.since))
     table.say()
     names = {*table.seen} | {f.node for f in table.figures} | {one.node for one in table.lost}
     if args.node not in names:

@@ -7,23 +7,20 @@ measured within 12 hours, the newest run of each node counts.
 Nodes and series without a run in the last 14 days are old.
 """
 
-import sys
-from collections.abc import Container, Iterable, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from membw.grouped import grouped
 from membw.moments import night_of
-from membw.results.case import Case, setting_of
 from membw.results.figure import Figure
 from membw.results.findings import Finding
-from membw.results.record import Record, read_record
 
 TOGETHER_S = 12 * 3600
 OLD_S = 14 * 86_400
 
 
 def begins_of(
-    runs: 'Sequence[Figure | Place]', together_s: float
+    runs: Sequence[Figure], together_s: float
 ) -> tuple[dict[str, float], dict[str, float]]:
     """({node: from when its runs are of the newest measurement of their series}, {node not in it:
     its last run})."""
@@ -90,56 +87,3 @@ def in_order(runs: list[list[Figure]]) -> list[list[Figure]]:
         return of.verdict != 'VALID', start, of.number, of.time, of.file, of.line
 
     return sorted(runs, key=place)
-
-
-# --- while files are read: all records fit no memory ------------------------------------------
-
-
-class Line(NamedTuple):
-    """A record and where it was."""
-
-    record: Record
-    time: float
-    file: str
-    line: int
-    offset: int = -1  # bytes; -1: it cannot be read again
-
-
-class Place(NamedTuple):
-    """Of a record, what decides that."""
-
-    node: str
-    time: float
-    setting: Case
-    has_figures: bool
-    file: str
-    line: int
-    offset: int
-
-    def read(self, line: bytes) -> Line:
-        return Line(read_record(line), self.time, self.file, self.line, self.offset)
-
-
-def place_of(one: Line) -> Place:
-    record, node = one.record, sys.intern(one.record.host)
-    setting = setting_of(record, f'{one.file}:{one.line}')
-    return Place(node, one.time, setting, record.is_measured, one.file, one.line, one.offset)
-
-
-Stored = TypeVar('Stored', Line, Place)
-
-
-def since(begin: float, lines: list[Stored]) -> list[Stored]:
-    return [one for one in lines if one.time >= begin] if begin > 0 else lines
-
-
-def of_newest(places: Iterable[Place], together_s: float, whole: Container[str]) -> list[Place]:
-    """Those of the newest measurement of each series, each node's last, and what has no figure."""
-    known = [*places]
-    found = [one for one in known if not one.has_figures]
-    every = grouped((one.setting.row, one) for one in known if one.has_figures)
-    for of_series in every.values():
-        begins, missing = begins_of(of_series, together_s)
-        begins |= missing
-        found += [x for x in of_series if x.time >= begins[x.node] or x.node in whole]
-    return found

@@ -8,7 +8,7 @@ import os
 import re
 import statistics
 import sys
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -22,14 +22,14 @@ from membw.results import site_tests, stream_log
 from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement, measurement
 from membw.results.hostlist import chosen_nodes
-from membw.results.newest import TOGETHER_S, Line, Place, of_newest, place_of, since
-from membw.results.ranks import of_run, runs_of
+from membw.results.newest import TOGETHER_S
+from membw.results.ranks import Line, of_run, runs_of
 from membw.results.record import REFRAME, Metric, Record, evidence, read_record
 from membw.strict import Damaged
 
 MOST_PROBLEMS = 100  # lines named per file
 MOST_PASSED = 10  # files without a record, where none has one
-KEPT = 20_000  # records before old ones are left out, where only new ones are wanted
+KEPT = 4_000  # records before old ones are left out, where only new ones are wanted
 BUFFER = 2**18  # bytes: a record has some thousand
 RESCUED = re.compile(r'\.rank-\d+$|\.log\.h\d+$')  # what a rank saved by itself, old perflogs
 OURS = 'records', 'nodes'  # folders of results/ that hold nothing else
@@ -103,6 +103,10 @@ class Table:
             raise MembwError(f"cannot read '{file}' again: {err.strerror}") from err
 
 
+def since(begin: float, lines: list[Line]) -> list[Line]:
+    return [one for one in lines if one.time >= begin] if begin > 0 else lines
+
+
 Each = Callable[[Measurement, Mapping[str, Metric]], None]
 
 
@@ -123,7 +127,6 @@ def read_table(
     paths: Sequence[str],
     newest_s: float = math.inf,
     each: Each | None = None,
-    whole: Container[str] = (),
     wanted: site_tests.Wanted = site_tests.Wanted(),
 ) -> Table:
     """The table of record files, of results of other tests (results/site_tests.py), of folders of
@@ -132,13 +135,11 @@ def read_table(
     A folder is read through, its `records` alone where it has such a folder; JSON files that hold
     no record are passed over, but in OURS. A record that is met twice counts once. MembwError: a
     path that cannot be read. `each`: is given every measurement and its metrics. `newest_s`: the
-    table has no figure of what is older than so many seconds before the newest, and of the rest
-    those of the newest measurement of each series and of the nodes in `whole`.
+    table has no figure of what is older than so many seconds before the newest.
     """
     table, known = Table(), set[int]()
     alone: list[Line] = []
     several: list[Line] = []  # of several ranks: judged together
-    places: list[Place] = []
     enough = KEPT
     for path in paths:
         try:
@@ -149,8 +150,7 @@ def read_table(
                         record.case.test or record.program, one.time, record.case.system
                     ):
                         continue
-                    # 60 of its 64 bits: of a million records Python takes 16 MB less
-                    if (number := hash(_identity(record)) >> 4) in known:
+                    if (number := hash(_identity(record))) in known:
                         continue
                     known.add(number)
                     if record.host:
@@ -160,14 +160,11 @@ def read_table(
                         continue
                     if each:
                         each(measurement(*one), record.metrics)
-                    if newest_s == math.inf or newest_s and one.offset < 0:
+                    if newest_s and one.time >= table.newest - newest_s:
                         alone.append(one)
-                    elif newest_s and one.time >= table.newest - newest_s:
-                        places.append(place_of(one))
-                    if len(alone) + len(places) > enough:
+                    if len(alone) > enough:
                         alone = since(table.newest - newest_s, alone)
-                        places = since(table.newest - newest_s, places)
-                        enough = (len(alone) + len(places)) * 5 // 4 + KEPT
+                        enough = len(alone) * 5 // 4 + KEPT
         except OSError as err:
             fact = f"cannot read '{err.filename or path}': {err.strerror}"
             raise MembwError(fact, 'give files or folders that exist') from err
@@ -176,9 +173,8 @@ def read_table(
     elif table.passed and not table.seen:
         said = f'{len(table.passed)} files were looked at, none has a record'
         table.problems += [said, *at_most([*table.passed.values()], MOST_PASSED)]
-    alone, several = since(table.newest - newest_s, alone), since(table.newest - newest_s, several)
-    places = of_newest(since(table.newest - newest_s, places), table.together_s, whole)
-    alone += [one.read(table.line_at(one.file, one.offset)) for one in places]
+    begin = table.newest - newest_s if newest_s else 0.0
+    alone, several = since(begin, alone), since(begin, several)
     for run, lacking in [*(([one], '') for one in alone), *runs_of(several)]:
         figures, lost = of_run(run, lacking)
         table.figures += figures
@@ -276,7 +272,8 @@ def _read(
     stream.seek(0)
     if form:
         if form == 'stream':
-            table.note_log(name)
+            if name not in dict(wanted.nodes):
+                table.note_log(name)
         found = site_tests.records(name, stream, wanted, table.problems, table.left_out)
         for number, record in enumerate(found, 1):
             table.site_tests[record.case.test] = None

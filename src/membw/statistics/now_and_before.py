@@ -98,9 +98,7 @@ class Row:
         undone = [
             place
             for place, old in enumerate(self.steps)
-            if old.back is None
-            and old.size * step.size < 0
-            and abs(step.after / old.before - 1) <= old.limit
+            if old.back is None and abs(step.after / old.before - 1) <= old.limit
         ]
         for place in undone:
             self.steps[place] = self.steps[place]._replace(back=step.first)

@@ -80,4 +80,4 @@ def after(found: Word) -> str:
     if not setting or not setting.system:
         return "Measure it again: 'membw node' on it"
     nodes = shlex.quote(f'nodelist={found.node}')
-    return f'Measure it again: {command_of(setting)} -J {nodes}'
+    return tables.Command(f'Measure it again: {command_of(setting)} -J {nodes}')

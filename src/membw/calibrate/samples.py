@@ -14,13 +14,15 @@ from statistics import median
 
 from membw.grouped import grouped
 from membw.printable import printable
-from membw.rank.judge import FEW, judge
+from membw.rank.group import LEAST_NODES
+from membw.rank.judge import judge
 from membw.results import provenance
 from membw.results.figure import Figure, Measurement
 from membw.results.findings import Findings
 from membw.results.hostlist import fold
 from membw.results.record import REFRAME
 from membw.results.table import Table
+from membw.results.verdict import lacks_of
 from membw.site.cpu_peak import cpu_of
 
 Wanted = tuple[str | None, str | None, str | None]  # partition, preset, pinning; None: any
@@ -124,7 +126,7 @@ def _leave_out_slow(found: Samples) -> None:
     for runs in found.runs.values():
         of_node = grouped((run.node, run) for run in runs)
         medians += [of[-1].replace(value=median(f.value for f in of)) for of in of_node.values()]
-    if len({f.node for f in medians}) < FEW:
+    if len({f.node for f in medians}) < LEAST_NODES:
         return
     judged = judge(medians)
     found.split = judged.split
@@ -140,6 +142,8 @@ def _unfit(figure: Figure, newest: Figure | None) -> str:
     """Why a figure is left out; '' where it counts."""
     if figure.verdict != 'VALID':
         return f'{figure.verdict}: {printable(figure.reasons)}'
+    if lacks := lacks_of(figure):
+        return lacks.text
     if figure.is_bound or newest is None:
         return 'disturbed: a lower bound only'
     if figure.setting == newest.setting:

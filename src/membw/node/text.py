@@ -68,7 +68,7 @@ def figures(one: Compared) -> Table:
         base = group.medians[one.verdict.node][column]
         cells = [none, none, none, Cell('')]
         if base == base:
-            limit, share = 1 - group.fail_limit(column), f.share(base)
+            limit, share = 1 - group.fail_limits[column], f.share(base)
             numbers = (base, amount(base)), (share, f'{share:.3f}'), (limit, f'{limit:.2f}')
             cells = [Cell(value, text) for value, text in numbers]
             cells.append(Cell('low' * (share < limit)))

@@ -65,7 +65,7 @@ def since(table: Table, one: Compared) -> str:
     """Since which of its records the figure is low, without a good one after it."""
     metric, node = low_of(one)[0], one.verdict.node
     base = one.group.medians[node][one.group.metrics.index(metric)]
-    limit = 1 - one.group.fail_limit(one.group.metrics.index(metric))
+    limit = 1 - one.group.fail_limits[one.group.metrics.index(metric)]
     begin, first = '', ', the first record of it'
     own = [f for f in table.figures if f.node == node and f.metric == metric and not f.is_bound]
     for figure in reversed([f for f in own if f.setting == one.verdict.setting]):

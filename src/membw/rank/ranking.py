@@ -9,6 +9,7 @@ from membw.grouped import grouped
 from membw.printable import plural
 from membw.rank.group import Group
 from membw.rank.judge import NodeVerdict, Units, judge
+from membw.rank.own_past import Past, by_past
 from membw.rank.units import by_name, units
 from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement
@@ -73,6 +74,7 @@ class Ranking:
     newest: set[int] = field(default_factory=set)  # ids of the measurements that were judged
     clusters: dict[str, str | None] = field(default_factory=dict)  # as hostlist.drain_commands
     units: Units = by_name  # of its cluster
+    past: Past = field(default_factory=dict)
 
     def choose(self, names: set[str]) -> None:
         """Keeps what is said of these nodes; all were compared."""
@@ -112,14 +114,18 @@ def rank_files(
 
 def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     """The verdict on every node of the table, and on every expected one without a record."""
-    first, again, gone = newest(table.figures, table.seen, table.together_s)
+    first, again, gone, nights = newest(table.figures, table.seen, table.together_s)
     every: list[Figure | Lost] = [*table.lost, *first, *again]
     clusters = {x.node: cluster_of(x.of.record) for x in every}
     there = {name for name in clusters.values() if name}
     there -= {slurm.cluster_here()} if there else set()
     of_cluster = partial(units, cluster=there.pop() if len(there) == 1 else '')
-    found = judge(first, again, of_cluster)
-    verdicts = by_own_word(by_reference(found.verdicts, [*first, *again]), [*first, *again])
+    found = judge(first, again, of_cluster, nights=nights)
+    past = by_past(found.verdicts, table.figures)
+    verdicts = [
+        past[key][0] if (key := (v.node, v.setting)) in past else v for v in found.verdicts
+    ]
+    verdicts = by_own_word(by_reference(verdicts, [*first, *again]), [*first, *again])
     verdicts = [_of_set(v.node, v) for v in verdicts]
     late = {node: (why,) for node, why in gone.items() if not is_set(node)}
     measured = {v.node for v in verdicts}
@@ -136,7 +142,7 @@ def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     ids = {id(f.of) for f in (*first, *again)}
     groups, notes = found.groups, found.notes
     return Ranking(verdicts, nodes, low, controls, groups, notes, problems, one, ids, clusters,
-                   of_cluster)  # fmt: skip
+                   of_cluster, past)  # fmt: skip
 
 
 def cluster_of(record: Record | None) -> str | None:

@@ -7,23 +7,22 @@ measured within 12 hours, the newest run of each node counts.
 Nodes and series without a run in the last 14 days are old.
 """
 
-import sys
-from collections.abc import Container, Iterable, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from membw.grouped import grouped
 from membw.moments import night_of
-from membw.results.case import Case, setting_of
+from membw.results.case import Case
 from membw.results.figure import Figure
 from membw.results.findings import Finding
-from membw.results.record import Record, read_record
+from membw.results.record import Record
 
 TOGETHER_S = 12 * 3600
 OLD_S = 14 * 86_400
 
 
 def begins_of(
-    runs: 'Sequence[Figure | Place]', together_s: float
+    runs: Sequence[Figure], together_s: float
 ) -> tuple[dict[str, float], dict[str, float]]:
     """({node: from when its runs are of the newest measurement of their series}, {node not in it:
     its last run})."""
@@ -40,11 +39,13 @@ def begins_of(
 
 
 class Newest(NamedTuple):
-    """`missing`: {node: why not}: it has older records, and none in a newest measurement."""
+    """`missing`: {node: why}: it has older records, and none in a newest measurement; `nights`: of
+    each setting the figures of the nights before, the newest night first."""
 
     first: list[Figure]
     again: list[Figure]
     missing: dict[str, Finding]
+    nights: dict[Case, list[list[Figure]]]
 
 
 def newest(
@@ -58,14 +59,19 @@ def newest(
     for f in figures:
         seen[f.node] = max(seen.get(f.node, 0.0), f.time)
     every = grouped((f.setting.row, f) for f in figures if end - f.time <= OLD_S)
-    found = Newest([], [], {})
+    found = Newest([], [], {}, {})
     for _, of_series in sorted(every.items()):
         begins, missing = begins_of(of_series, together_s)
         for node, when in missing.items():
             name = ' '.join(filter(None, (of_series[0].benchmark, of_series[0].preset)))
             numbers = {'of': f' of {name}', 'night': night_of(when)}
             found.missing[node] = Finding('no-record-since', numbers)
-        kept = (f for f in of_series if f.time >= begins.get(f.node, f.time + 1))
+        kept = [f for f in of_series if f.time >= begins.get(f.node, f.time + 1)]
+        now = {id(f.of) for f in kept}
+        before = ((f.setting, f) for f in of_series if id(f.of) not in now)
+        for setting, of in grouped(before).items():
+            by_night = grouped((f.night, f) for f in of)
+            found.nights[setting] = [by_night[night] for night in sorted(by_night, reverse=True)]
         for of_node in grouped(((f.setting, f.node), f) for f in kept).values():
             first, *later = in_order([*grouped((id(f.of), f) for f in of_node).values()])
             found.first.extend(first)
@@ -92,9 +98,6 @@ def in_order(runs: list[list[Figure]]) -> list[list[Figure]]:
     return sorted(runs, key=place)
 
 
-# --- while files are read: all records fit no memory ------------------------------------------
-
-
 class Line(NamedTuple):
     """A record and where it was."""
 
@@ -103,43 +106,3 @@ class Line(NamedTuple):
     file: str
     line: int
     offset: int = -1  # bytes; -1: it cannot be read again
-
-
-class Place(NamedTuple):
-    """Of a record, what decides that."""
-
-    node: str
-    time: float
-    setting: Case
-    has_figures: bool
-    file: str
-    line: int
-    offset: int
-
-    def read(self, line: bytes) -> Line:
-        return Line(read_record(line), self.time, self.file, self.line, self.offset)
-
-
-def place_of(one: Line) -> Place:
-    record, node = one.record, sys.intern(one.record.host)
-    setting = setting_of(record, f'{one.file}:{one.line}')
-    return Place(node, one.time, setting, record.is_measured, one.file, one.line, one.offset)
-
-
-Stored = TypeVar('Stored', Line, Place)
-
-
-def since(begin: float, lines: list[Stored]) -> list[Stored]:
-    return [one for one in lines if one.time >= begin] if begin > 0 else lines
-
-
-def of_newest(places: Iterable[Place], together_s: float, whole: Container[str]) -> list[Place]:
-    """Those of the newest measurement of each series, each node's last, and what has no figure."""
-    known = [*places]
-    found = [one for one in known if not one.has_figures]
-    every = grouped((one.setting.row, one) for one in known if one.has_figures)
-    for of_series in every.values():
-        begins, missing = begins_of(of_series, together_s)
-        begins |= missing
-        found += [x for x in of_series if x.time >= begins[x.node] or x.node in whole]
-    return found

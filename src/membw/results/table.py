@@ -22,13 +22,13 @@ from membw.results import site_tests
 from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement, measurement
 from membw.results.hostlist import chosen_nodes
-from membw.results.newest import TOGETHER_S, Line, Place, of_newest, place_of, since
+from membw.results.newest import TOGETHER_S, Line
 from membw.results.ranks import of_run, runs_of
 from membw.results.record import REFRAME, Metric, Record, evidence, read_record
 from membw.strict import Damaged
 
 MOST_PROBLEMS = 100  # lines named per file
-KEPT = 20_000  # records before old ones are left out, where only new ones are wanted
+KEPT = 5_000  # records before old ones are left out, where only new ones are wanted
 BUFFER = 2**18  # bytes: a record has some thousand
 RESCUED = re.compile(r'\.rank-\d+$|\.log\.h\d+$')  # what a rank saved by itself, old perflogs
 OURS = 'records', 'nodes'  # folders of results/ that hold nothing else
@@ -121,14 +121,18 @@ def read_table(
     A folder is read through, its `records` alone where it has such a folder; JSON files that hold
     no record are passed over, but in OURS. A record that is met twice counts once. MembwError: a
     path that cannot be read. `each`: is given every measurement and its metrics. `newest_s`: the
-    table has no figure of what is older than so many seconds before the newest, and of the rest
-    those of the newest measurement of each series and of the nodes in `whole`.
+    table has no figure of what is older than so many seconds before the newest, but of the nodes
+    in `whole`.
     """
     table, known = Table(), set[int]()
     alone: list[Line] = []
     several: list[Line] = []  # of several ranks: judged together
-    places: list[Place] = []
     enough = KEPT
+
+    def recent(lines: list[Line]) -> list[Line]:
+        begin = table.newest - newest_s
+        return [one for one in lines if one.time >= begin or one.record.host in whole]
+
     for path in paths:
         try:
             for name, stream, is_ours in _files(path, table):
@@ -146,23 +150,17 @@ def read_table(
                         continue
                     if each:
                         each(measurement(*one), record.metrics)
-                    if newest_s == math.inf or newest_s and one.offset < 0:
-                        alone.append(one)
-                    elif newest_s and one.time >= table.newest - newest_s:
-                        places.append(place_of(one))
-                    if len(alone) + len(places) > enough:
-                        alone = since(table.newest - newest_s, alone)
-                        places = since(table.newest - newest_s, places)
-                        enough = (len(alone) + len(places)) * 5 // 4 + KEPT
+                    if newest_s:
+                        alone += recent([one])
+                    if len(alone) > enough:
+                        alone = recent(alone)
+                        enough = len(alone) * 5 // 4 + KEPT
         except OSError as err:
             fact = f"cannot read '{err.filename or path}': {err.strerror}"
             raise MembwError(fact, 'give files or folders that exist') from err
     if site_tests.STREAM_C in table.site_tests:  # NODE.log: it ended before it printed anything
         table.problems += table.other_logs
-    alone, several = since(table.newest - newest_s, alone), since(table.newest - newest_s, several)
-    places = of_newest(since(table.newest - newest_s, places), table.together_s, whole)
-    alone += [one.read(table.line_at(one.file, one.offset)) for one in places]
-    for run, lacking in [*(([one], '') for one in alone), *runs_of(several)]:
+    for run, lacking in [*(([one], '') for one in recent(alone)), *runs_of(recent(several))]:
         figures, lost = of_run(run, lacking)
         table.figures += figures
         table.lost += lost

@@ -46,7 +46,7 @@ tools=(
 	qemu-aarch64=qemu-user
 	'qemu-system-x86_64=qemu-system-x86 ipxe-qemu'
 	cpio=cpio
-	sshd=openssh-server
+	ssh-keygen=openssh-client sshd=openssh-server
 	'hpcc=hpcc libopenblas-openmp-dev libopenblas-pthread-dev libopenblas-serial-dev libblis-openmp-dev'
 	shellcheck=shellcheck mandoc=mandoc
 	/usr/share/lmod/lmod/libexec/lmod=lmod

@@ -20,6 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'tests' / 'lib')
 import made_up_records as made  # noqa: E402
 import made_up_reports as reports  # noqa: E402
 
+from membw.results.record import sealed  # noqa: E402
+
 TRIADS = {'n001': 185, 'n002': 185, 'n003': 184.5, 'n004': 185, 'n005': 176, 'n006': 184,
           'n007': 185}  # fmt: skip
 CHANNEL = 7 / 8  # of a node that lost one of eight
@@ -69,4 +71,4 @@ for name in sys.argv[1:] or FLEETS:
     if name == 'site':
         reports.database('results.db', site())
     else:
-        made.write(f'{name}.jsonl', FLEETS[name]())
+        Path(f'{name}.jsonl').write_text(''.join(map(sealed, FLEETS[name]())))

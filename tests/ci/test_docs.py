@@ -142,9 +142,10 @@ since when?  slow-node since-when
 may it be drained, or come back?  slow-node before-you-drain-it
 what do I do about INVALID?  troubleshooting every-reason-of-invalid
 who disturbs my run?  troubleshooting only-lower-bounds-
-how is a machine accepted?  accept 1-write-the-protocol
+how is a machine accepted?  accept 3-measure-and-judge
+what do both parties sign?  accept 4-sign-the-sheet
 who bears which risk?  accept the-risks
-what can I ask for, of a machine that is not there?  accept what-to-ask-for
+what can I ask for, of a machine that is not there?  accept 1-write-the-protocol
 how often is a verdict wrong?  judging how-often-they-err
 when does a node FAIL?  judging a-node-beside-its-peers
 how do our checks run in my ReFrame?  bring-up with-a-reframe-configuration-of-your-own

@@ -23,14 +23,14 @@ NODES, FIRST, RETEST, RUN_SD = 8, 3, 5, 0.003
 NINE_OF_TEN = 1.28  # standard deviations: the normal distribution has a tenth beyond
 CONTENT = {
     'nodes': {'count': NODES}, 'rule': {'allowed_failures': 0}, 'retest': {'repetitions': RETEST},
-    'runs': {'repetitions': FIRST, 'statistic': 'median'}, 'signatures': [], 'parties': {},
+    'runs': {'repetitions': FIRST, 'statistic': 'median'}, 'parties': {}, 'period': {'to': ''},
 }  # fmt: skip
 CONTRACT = {'triad': Line('triad', 'GB/s', 'higher', 100.0, None)}
 COLUMNS = (
     'day_sd_pct run_sd_pct runs_per_day accepted_pct printed_accepted_pct refused_pct '
     'printed_refused_pct'
 )
-PROTOCOL = Protocol(CONTENT, '', CONTRACT, NODES, 0, [f'n{i}' for i in range(NODES)], {})
+PROTOCOL = Protocol(CONTENT, '', CONTRACT, NODES, 0, [f'n{i}' for i in range(NODES)], {}, {})
 
 
 def verdict(rng: np.random.Generator, day_sd: float, runs_per_day: int, bad: int) -> str:

@@ -146,7 +146,8 @@ def runs(nodes, count, day='2026-10-01', minutes=20, unit='GB/s', better='higher
         for place, (node, triad) in enumerate(nodes.items()):
             own = 1e-5 * (number * 7 % 10) + 1e-6 * (place % 10) + 1e-7 * begin.day
             own += 1e-11 * (crc32(node.encode()) % 9973)
-            values = {'copy': 0.9 * triad * (1 + own), 'triad': triad * (1 + own)}
+            apart = 9e-4 * crc32(f'{node}{day}{number}'.encode()) / 2**32
+            values = {'copy': 0.9 * triad * (1 + apart), 'triad': triad * (1 + own)}
             rows = metrics(values, unit, better, half=None)
             for row in rows.values():
                 row |= {'bound': bound} if bound else {}

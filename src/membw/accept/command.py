@@ -2,30 +2,39 @@
 
 import argparse
 import json
+import sys
 from pathlib import Path
 
 from membw import tables
 from membw.accept import protocol as protocols
-from membw.accept.plan import is_possible, plan_lines
+from membw.accept import signatures
+from membw.accept.plan import plan
 from membw.accept.report import blocks, report
 from membw.accept.rule import decide
 from membw.accept.runs import runs_of
+from membw.accept.sheet import sheet
 from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.files import write_whole
 from membw.results.hostlist import chosen_nodes
 from membw.results.table import read_table
 
 EPILOG = """\
-docs/accept.md has the rule of a node. The machine is
+--plan prints the rule in sentences. The machine is
   ACCEPTED    when all parties signed, every node was measured and no more failed than allowed
   REFUSED     when more failed than allowed, whatever is still missing
-  INCOMPLETE  otherwise: what is missing or undecided is named
+  INCOMPLETE  otherwise: what is due, missing or undecided is named
 
-example: membw accept protocol.yaml --results results --results retest/records.jsonl
+A party signs by ssh-keygen, with the key that the protocol names: --plan prints the command. The
+signature PROTOCOL.PARTY.sig lies beside the protocol, SHEET.PARTY.sig beside the sheet.
 
-exit status: 0 ACCEPTED (or --plan, --template); 1 REFUSED or INCOMPLETE, or a plan asks for more
-than the peak; 2 usage error, or the protocol is not what was signed
+examples:
+  membw accept protocol.yaml --results results --results retest/records.jsonl
+  membw accept protocol.yaml --sheet sheet.html
+
+exit status: 0 ACCEPTED (or --plan, --template); 1 REFUSED or INCOMPLETE, or no memory can meet the
+contract; 2 usage error, or the protocol or the sheet is not what was signed
 """
 
 
@@ -37,6 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('--template', action='store_true', help='print an example protocol')
     add('--plan', action='store_true', help='check the protocol; print what it asks for')
     add = parser.add_argument_group('the machine').add_argument
+    add('--sheet', metavar='FILE', help='write the sheet to sign: HTML, printed on A4')
+    add('--page', metavar='FILE', help='write it with every node and run')
     about = f'{FORMS} (results); may be repeated'
     add('--results', action='append', metavar='PATH', default=[], help=about)
     add_node(add, 'lines')
@@ -53,15 +64,32 @@ def run(args: argparse.Namespace) -> int:
         return 0
     protocol = protocols.load(args.protocol)
     if args.plan:
-        print('\n'.join(plan_lines(protocol)))
-        return 0 if is_possible(protocol) else 1
+        lines, is_possible = plan(protocol, args.protocol)
+        print('\n'.join(lines))
+        return 0 if is_possible else 1
     table = read_table(
         args.results or [str(Path(root(), 'results'))], wanted=wanted_of(args, args.since)
     )
     table.say()
     acceptance = report(decide(protocol, runs_of(protocol, table)), table.problems)
+    if args.node and (args.sheet or args.page):
+        raise MembwError("'--node' with a sheet or page: these are of all nodes")
     if args.node:
         names = chosen_nodes(args.node, {node['node'] for node in acceptance['nodes']})
         acceptance['nodes'] = [n for n in acceptance['nodes'] if n['node'] in names]
     print(json.dumps(acceptance, indent=1) if args.json else tables.as_text(blocks(acceptance)))
+    for path, is_whole in (args.sheet, False), (args.page, True):
+        if path:
+            _write(path, sheet(acceptance, is_whole), protocol.content['parties'])
     return 0 if acceptance['verdict'] == 'ACCEPTED' else 1
+
+
+def _write(path: str, text: str, parties: dict[str, dict[str, str]]) -> None:
+    """Unless another one was signed."""
+    unsigned = signatures.missing(path, text.encode(), parties)
+    write_whole(path, text, 'give it another name')
+    by = [party for party in parties if party not in unsigned]
+    said = f'signed by {" and ".join(by)}' if by else 'signed by nobody yet'
+    print(f'{path}: {said}', file=sys.stderr)
+    for party in unsigned:
+        print(f'{party} signs it by: {signatures.command(path, party)}', file=sys.stderr)

@@ -1,4 +1,4 @@
-"""What a party reads before it signs: the terms, what they ask for, and the risks.
+"""What a party reads before it signs: the terms, whether a memory can meet them, and the risks.
 
 The risks are exact from the protocol alone, for runs that are independent of each other;
 tests/evidence/acceptance.csv has them where days have a memory. A bad node is one that misses the
@@ -10,68 +10,70 @@ nodes are in it.
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import yaml
 
 from membw import presets
+from membw.accept import terms
 from membw.accept.protocol import Protocol
 from membw.accept.rule import place
+from membw.accept.signatures import command
 from membw.checkout import root, systems
 from membw.errors import MembwError, did_you_mean
 from membw.expected.published import NOT_SAID
 from membw.expected.sentence import asked
+from membw.presets.table import Facts
 from membw.printable import plural
 from membw.results.record import HIGHER
+from membw.site import cpu_peak
 from membw.site.peak import completed, placed
 
+# arrays that a kernel counts, and of these those that it writes
+ARRAYS = {'copy': (2, 1), 'scale': (2, 1), 'add': (3, 1), 'triad': (3, 1)}
 ORDINARY = ('gcc', 'clang')  # families with ordinary stores where no others are asked for
 SELDOM = 0.1
 
 
-def plan_lines(protocol: Protocol) -> Iterator[str]:
-    contract = [line.text for line in protocol.contract.values()]
-    lines = [*terms(protocol.content, contract, protocol.checksum, protocol.unsigned)]
-    lines += [('asks for', line) for line in _asks_for(protocol)]
-    lines += [('risk', line) for line in sentences(protocol)]
-    yield f'protocol: {protocol.content["title"]}'
-    yield from (f'  {name:10} {text}' for name, text in lines)
-    yield from ('', 'to sign, each party adds to signatures:')
-    yield '  - {party: PARTY, name: NAME, date: DATE,'
-    yield f'     protocol_sha256: {protocol.checksum}}}'
+class Memory(NamedTuple):
+    """Of a node, as the parties expect it; `gbs` 0: its peak is not known."""
+
+    gbs: float
+    cpu: Facts  # its row of systems/facts/cpus.yaml
+    stores: str  # the kind that the preset has
+
+    def most(self, kernel: str) -> float:
+        """What the kernel can read at most: an ordinary store moves its line twice, but on a CPU
+        that claims lines."""
+        is_twice = self.stores == 'ordinary' and not self.cpu.get('claims')
+        counted, written = ARRAYS[kernel] if is_twice and kernel in ARRAYS else (1, 0)
+        return self.gbs * counted / (counted + written)
 
 
-def terms(
-    content: dict[str, Any], contract: list[str], checksum: str, unsigned: list[str]
-) -> Iterator[tuple[str, str]]:
-    """What the parties agreed."""
-    runs, nodes, retest = content['runs'], content['nodes'], content['retest']['repetitions']
-    yield 'protocol', f'sha256 {checksum}'
-    for s in content['signatures']:
-        yield 'signed', f'by {s["name"]} ({s["party"]}) on {s["date"]}'
-    if unsigned:
-        yield 'signed', f'NOT by {", ".join(unsigned)}'
-    yield 'period', f'{content["period"]["from"]} to {content["period"]["to"]}'
-    yield 'contract', f'{", ".join(contract)}, of each node'
-    words = [runs['test'], runs['system'], runs['preset'], f'pinning {runs.get("pinning", "any")}']
-    stated = [f'{key} {value}' for key, value in runs.get('record', {}).items()]
-    yield 'runs', ', '.join([*words, *stated])
-    of = f' of {nodes["of"]}' if 'of' in nodes else ''
-    valid = plural(runs['repetitions'], 'valid run')
-    may = f'{content["rule"]["allowed_failures"]} may fail'
-    yield 'rule', f'{nodes["count"]}{of} nodes, the {runs["statistic"]} of {valid}; {may}'
-    if 'lost' in runs:
-        yield 'lost', f'at most {runs["lost"]} INVALID or disturbed runs of a node'
-    yield 'died', f'at most {runs.get("deaths", 0)} launches of a node'
-    for node, day in content.get('replaced', {}).items():
-        yield 'replaced', f'{node} on {day}: runs before do not count'
-    yield 'retest', f'{plural(retest, "run")} of a node that failed' if retest else 'none'
+def plan(protocol: Protocol, path: str) -> tuple[list[str], bool]:
+    """(lines, whether a memory can meet the contract, as far as it is known)."""
+    memory = _memory(protocol)
+    asks = [(line, False) for line in _unknown(protocol, memory)]
+    for name, gbs in _rates(protocol).items() if memory.gbs else ():
+        asks += _asks_for(name, gbs, memory)
+    is_possible = not any(is_wrong for _, is_wrong in asks)
+    lines = [('checksum', f'sha256 {protocol.checksum}')]
+    lines += [('contract', f'{line.text}, of each node') for line in protocol.contract.values()]
+    lines += [('rule', line) for line in terms.sentences(protocol)]
+    lines += [('asks for', line) for line, _ in asks]
+    lines += [('risk', line) for line in sentences(protocol, is_possible=is_possible)]
+    lines += signed(protocol)
+    head = [f'protocol: {protocol.content["title"]}', *(f'  {n:10} {text}' for n, text in lines)]
+    if protocol.unsigned:
+        head += ['', 'to sign it, each with its own key:']
+        head += [f'  {command(path, party)}' for party in protocol.unsigned]
+    return head, is_possible
 
 
-def is_possible(protocol: Protocol) -> bool:
-    """Whether no line asks for more than the peak, as far as it is known."""
-    peak, _ = _peak_and_stores(protocol)
-    return not peak or all(gbs <= peak for gbs in _rates(protocol).values())
+def signed(protocol: Protocol) -> Iterator[tuple[str, str]]:
+    for party, about in protocol.content['parties'].items():
+        why = protocol.unsigned.get(party)
+        yield 'signed', f'NOT by {party}: {why}' if why else f'by {party}, {about["name"]}'
 
 
 def _rates(protocol: Protocol) -> dict[str, float]:
@@ -80,23 +82,39 @@ def _rates(protocol: Protocol) -> dict[str, float]:
     return {n: x.value for n, x in lines if x.value and (x.unit, x.better) == ('GB/s', HIGHER)}
 
 
-def _asks_for(protocol: Protocol) -> Iterator[str]:
-    peak, stores = _peak_and_stores(protocol)
+def _unknown(protocol: Protocol, memory: Memory) -> Iterator[str]:
     if not Path(root(), 'reframe-checks', f'{protocol.runs["test"]}.py').is_file():
         yield f"'{protocol.runs['test']}', which is no test of membw: one of the site?"
     if protocol.runs['system'] not in systems():
         yield f"no file of '{protocol.runs['system']}' in systems/ yet: the runs need one"
-    if not peak:
-        yield 'a share of the peak that is not known: nodes.peak_gbs, channels x MT/s x 8 B / 1000'
-    for name, gbs in _rates(protocol).items() if peak else ():
-        share, published = asked(gbs, peak, stores)
-        yield from (f'{name} {share}', published)[: 2 if name == 'triad' else 1]
+    if not memory.gbs:
+        yield "a share of the peak that is not known: set nodes.cpu, as 'EPYC 9354', and sockets"
 
 
-def _peak_and_stores(protocol: Protocol) -> tuple[float, str]:
-    """(GB/s of a node, as agreed, else as its system's file says, 0: not known; the kind of
-    stores). Raises MembwError for a preset that does not exist, or not there."""
-    system, environ = protocol.runs['system'], protocol.runs['preset']
+def _asks_for(name: str, gbs: float, memory: Memory) -> Iterator[tuple[str, bool]]:
+    """(a sentence, whether it says that no memory does this)."""
+    most, (share, published) = memory.most(name), asked(gbs, memory.gbs, memory.stores)
+    yield f'{name} {share}', False
+    if gbs > most:
+        why = ''
+        if most < memory.gbs:
+            counted, written = ARRAYS[name]
+            words = 8 * (counted + written), 8 * counted
+            why = f': ordinary stores move {words[0]} bytes where {name} counts {words[1]}'
+            why += '' if memory.cpu else ', unless nodes.cpu is one that claims its lines'
+        yield f'NOT POSSIBLE: {name} reaches {most:.4g} GB/s at most{why}', True
+    elif name == 'triad':
+        yield published, False
+
+
+def _memory(protocol: Protocol) -> Memory:
+    """The peak as agreed, else of the CPU, else as its system's file says. Raises MembwError for a
+    CPU or a preset that does not exist, or not there."""
+    system, environ, nodes = (
+        protocol.runs['system'],
+        protocol.runs['preset'],
+        protocol.content['nodes'],
+    )
     table, file = presets.load(), Path(root(), 'systems', f'{system}.yaml')
     known, where, peaks = {preset: preset for preset in table['presets']}, '', [0.0]
     if system in systems():
@@ -112,7 +130,19 @@ def _peak_and_stores(protocol: Protocol) -> tuple[float, str]:
     row = table['presets'][known[environ]]
     stores = 'ordinary' if row['family'] in ORDINARY else NOT_SAID  # others choose by themselves
     stores = 'non-temporal' if 'nontemporal' in row.get('features', ()) else stores
-    return protocol.content['nodes'].get('peak_gbs') or max(peaks), stores
+    cpu = _cpu_of(nodes.get('cpu', ''))
+    if 'cpu' in nodes and not cpu:
+        raise MembwError(
+            f"nodes.cpu: '{nodes['cpu']}' is not in systems/facts/cpus.yaml",
+            'leave it out, and give nodes.peak_gbs: channels x MT/s x 8 B / 1000',
+        )
+    of_cpu = cpu_peak.of_cpus(cpu, nodes.get('sockets', 1), cpu_peak.NONE, {}).gbs if cpu else 0.0
+    return Memory(nodes.get('peak_gbs') or of_cpu or max(peaks), cpu, stores)
+
+
+def _cpu_of(name: str) -> Facts:
+    rows = cpu_peak.facts_of('cpus')['cpus']
+    return next((row for row in rows if row['name'] == name), {})
 
 
 # --- the risks ----------------------------------------------------------------------------------
@@ -155,17 +185,21 @@ def at_most(most: int, of: int, chance: float) -> float:
     )  # fmt: skip
 
 
-def sentences(protocol: Protocol, is_together: bool = False) -> list[str]:
+def sentences(
+    protocol: Protocol, is_together: bool = False, is_possible: bool = True
+) -> list[str]:
     """The risks for people; `is_together`: a node's runs share a night."""
     risk, bad = assess(protocol), protocol.allowed + 1
     many = f'a machine with {plural(bad, "bad node")} is accepted'
     slips = 'one bad node slips through' if bad == 1 else many
+    if not is_possible:
+        return ['every machine is refused: no node can meet the contract']
     return [
         f'at most {percent(risk.accepted)} chance that {slips} '
         '(bad: 9 of 10 runs miss the contract)',
         f'at most {percent(risk.refused)} chance that a machine of good nodes is refused '
         '(good: 9 of 10 runs reach the contract)',
-        'both are of independent runs, a day for each'
+        'both assume that such nodes exist, and that runs are independent, a day for each'
         + ': runs of one night are not, and the risks are larger' * is_together,
     ]
 

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import yaml
 
 from membw import presets, schema
+from membw.accept import signatures
+from membw.accept.signatures import is_key
 from membw.errors import MembwError
 from membw.printable import printable
 from membw.results.hostlist import expected_nodes
@@ -52,27 +54,27 @@ class Protocol:
     """A protocol that is right, with the signatures that it has."""
 
     content: dict[str, Any]
-    checksum: str
+    checksum: str  # sha256 of the file, as `sha256sum` prints it
     contract: dict[str, Line]
     count: int  # of nodes that are measured
-    allowed: int  # nodes that may fail the first round and the retest
+    allowed: int  # nodes that may stay below the contract
     names: list[str] | None  # of the nodes; None: whichever report
     replaced: dict[str, str]  # node: the day from which its runs count
+    unsigned: dict[str, str]  # party: why
 
     @property
     def runs(self) -> dict[str, Any]:
         return self.content['runs']
 
     @property
+    def until(self) -> str:
+        return self.content['period']['to']
+
+    @property
     def rounds(self) -> list[tuple[str, int]]:
         """(name, valid runs of each node) of the first round and of the retest."""
         retest = self.content['retest']['repetitions']
         return [('first', self.runs['repetitions'])] + [('retest', retest)] * (retest > 0)
-
-    @property
-    def unsigned(self) -> list[str]:
-        signed = {s['party'] for s in self.content['signatures']}
-        return [party for party in self.content['parties'] if party not in signed]
 
 
 def template() -> str:
@@ -85,33 +87,21 @@ def _file(name: str) -> str:
 
 def load(path: str) -> Protocol:
     """The protocol of a file. Raises MembwError with all problems of the file, and for a signature
-    of another content."""
-    content = _read(path)
+    of another text."""
+    content, text = _read(path)
     problems = list(_of_schema(content)) or list(_of_sense(content))
     if problems:
-        lines = dict.fromkeys(f'{path}: {text}' for text in problems)
+        lines = dict.fromkeys(f'{path}: {problem}' for problem in problems)
         raise MembwError('\nmembw: '.join(lines), HINT)
-    found = checksum(content)
-    forged = [s for s in content['signatures'] if s['protocol_sha256'] != found]
-    if forged:
-        who = ', '.join(f'{s["name"]} ({s["party"]})' for s in forged)
-        raise MembwError(
-            f'{path}: is not what {who} signed: its checksum is {found}',
-            'restore the protocol that was signed, or sign this one again',
-        )
     contract = {name: _line(name, row) for name, row in content['contract'].items()}
     nodes, allowed = content['nodes'], content['rule']['allowed_failures']
     names = expected_nodes(nodes['names']) if 'names' in nodes else None
     days = content.get('replaced', {}).items()
     replaced = {node: day for nodes, day in days for node in expected_nodes(nodes)}
-    return Protocol(content, found, contract, nodes['count'], allowed, names, replaced)
-
-
-def checksum(content: dict[str, Any]) -> str:
-    """sha256 of the content without the signatures: layout and comments do not count."""
-    signed = {key: value for key, value in content.items() if key != 'signatures'}
-    text = json.dumps(signed, sort_keys=True, separators=(',', ':'), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return Protocol(
+        content, hashlib.sha256(text).hexdigest(), contract, nodes['count'], allowed, names,
+        replaced, signatures.missing(path, text, content['parties']),
+    )  # fmt: skip
 
 
 def _line(metric: str, row: Any) -> Line:
@@ -121,13 +111,16 @@ def _line(metric: str, row: Any) -> Line:
     return Line(metric, row['unit'], row['better'], row.get('value'), row.get('within'))
 
 
-def _read(path: str) -> Any:
+def _read(path: str) -> tuple[Any, bytes]:
     try:
-        text = Path(path).read_text(encoding='utf-8')
+        raw = Path(path).read_bytes()
+        text = raw.decode()
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text)):
+            raise ValueError('an alias (*name) is not allowed: each multiplies the text')
         twice = [f'line {line}: {key!r} is given twice' for line, key in presets.given_twice(text)]
         if twice:
             raise MembwError(f"'{path}': {'; '.join(twice)}", 'keep one of them')
-        return _plain(yaml.safe_load(text))
+        return _plain(yaml.safe_load(text)), raw
     except OSError as err:
         raise MembwError(f"cannot read '{path}': {err.strerror}", HINT) from err
     except (yaml.YAMLError, ValueError, RecursionError) as err:
@@ -162,9 +155,10 @@ def _of_sense(content: dict[str, Any]) -> Iterator[str]:
         yield 'rule.allowed_failures: the number of all nodes: nothing could be refused'
     if content['period']['to'] < content['period']['from']:
         yield 'period: ends before it begins'
-    for party in (s['party'] for s in content['signatures']):
-        if party not in content['parties']:
-            yield f'signatures: no party {party!r}, there are {", ".join(content["parties"])}'
+    keys = {party: about['key'] for party, about in content['parties'].items() if 'key' in about}
+    if len({key.split()[1] for key in keys.values()}) < len(keys):
+        yield 'parties: one key of two parties: each signs with its own'
+    yield from (f'parties.{p}.key: no public key' for p, key in keys.items() if not is_key(key))
     listed = {'nodes.names': nodes.get('names')}
     listed |= {f'replaced.{text}': text for text in content.get('replaced', {})}
     found = {}

@@ -1,17 +1,17 @@
 """All facts of an acceptance as plain data, and as text: the verdict, then its reasons."""
 
+import hashlib
 import shlex
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from membw.accept.plan import assess, sentences, terms
-from membw.accept.rule import STATUSES, Decision, Node
+from membw.accept.plan import assess, sentences
+from membw.accept.rule import ALIKE, BELOW, STATUSES, Decision, Node
 from membw.accept.runs import BUILD
+from membw.accept.terms import sentences as rule
 from membw.grouped import grouped
 from membw.moments import utc
-from membw.presets import version
 from membw.printable import plural, printable
 from membw.results.hostlist import fold
 from membw.results.provenance import OF_SAMPLE
@@ -24,12 +24,15 @@ Block = Table | str
 
 
 def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
-    """A dict, JSON as it stands; the sections in the order in which they are read."""
+    """A dict, JSON as it stands. Equal for equal records, whoever judges them, and when."""
     protocol, counted = decision.protocol, decision.counted
     nights = {(run.node, run.night) for run in counted}
     builds = Counter(tuple((n, r.known[n]) for n in BUILD if n in r.known) for r in counted)
+    runs = [run for node in decision.nodes for run in node.runs if not run.is_other]
+    lines = sorted({run.sha256 for run in runs})
+    compared = dict.fromkeys((*OF_SAMPLE, *ALIKE))
     return {
-        'schema': 'membw-acceptance-3',
+        'schema': 'membw-acceptance-4',
         'title': protocol.content['title'],
         'verdict': decision.verdict,
         'why': decision.why,
@@ -42,14 +45,18 @@ def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
             {**line._asdict(), 'limit': decision.limits.get(name), 'text': line.text}
             for name, line in protocol.contract.items()
         ],
-        'made': utc(time.time()),
-        'membw': version(),
+        'rule': list(rule(protocol)),
+        'until': protocol.until,
+        'newest': utc(max((run.time for run in runs), default=0.0)) if runs else '',
         'protocol_sha256': protocol.checksum,
+        'results_sha256': hashlib.sha256('\n'.join(lines).encode()).hexdigest(),
+        'records': len(lines),
+        'records_without_checksum': len({run.sha256 for run in runs if not run.is_sealed}),
         'unsigned': protocol.unsigned,
         'protocol': protocol.content,
-        # of each node from run to run, where the records have it
-        'compared': [name for name in OF_SAMPLE if any(name in run.known for run in counted)],
-        'not_recorded': [n for n in OF_SAMPLE if not all(n in run.known for run in counted)],
+        # of each node, from run to run and with the other nodes, where the records have it
+        'compared': [name for name in compared if any(name in run.known for run in counted)],
+        'not_recorded': [n for n in compared if not all(n in run.known for run in counted)],
         'builds': [{'runs': count, **dict(build)} for build, count in builds.most_common()],
         'nodes': [_node(node) for node in decision.nodes],
         'other_nodes': decision.elsewhere,
@@ -60,7 +67,7 @@ def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
 def _node(node: Node) -> dict[str, Any]:
     runs = [{'time': utc(r.time), 'record': r.source, 'figures': r.figures, 'counted': r.counted}
             for r in node.runs]  # fmt: skip
-    own = {name: getattr(node, name) for name in ('status', 'needs', 'needs_for', 'lost', 'why')}
+    own = {name: getattr(node, name) for name in ('status', 'needs', 'needs_for', 'deaths', 'why')}
     return {'node': node.name, **own, 'rounds': [vars(r) for r in node.rounds], 'runs': runs}
 
 
@@ -97,27 +104,32 @@ def blocks(acceptance: dict[str, Any]) -> Iterator[Block]:
     """Lines and a table."""
     yield f'Verdict: {acceptance["verdict"]}: {"; ".join(acceptance["why"])}'
     yield from (f'  lowest: {line}' for line in acceptance['lowest'])
-    yield from (f'  risk: {line}' for line in acceptance['risks'])
     if acceptance['to_do']:
         yield from ('', 'still to be measured', *(f'  {line}' for line in acceptance['to_do']))
-    yield from ('', f'acceptance: {acceptance["title"]}')
-    contract = [line['text'] for line in acceptance['contract']]
-    keys = ('protocol', 'protocol_sha256', 'unsigned')
-    content, checksum, unsigned = (acceptance[key] for key in keys)
-    lines = [*terms(content, contract, checksum, unsigned)]
-    if acceptance['compared']:
-        lacking = ', '.join(acceptance['not_recorded']) or 'none'
-        facts = f'{", ".join(acceptance["compared"])}; not in all records: {lacking}'
-        lines.append(('machine', f'of each node compared: {facts}; serial numbers are not read'))
-    yield from (f'  {name:10} {text}' for name, text in lines)
     yield ''
     yield from _nodes(acceptance)
     if lines_of := not_counted(acceptance):
         yield from ('', 'runs that do not count', *(f'  {line}' for line in lines_of))
+    yield from ('', f'acceptance: {acceptance["title"]}')
+    yield from (f'  {line["text"]}, of each node' for line in acceptance['contract'])
+    yield from (f'  {line}' for line in acceptance['rule'])
+    yield from ('', 'risks', *(f'  {line}' for line in acceptance['risks']))
+    yield from ('', 'checksums', *(f'  {line}' for line in checksums(acceptance)))
     yield from ('', 'binaries of the counted runs')
     for build in acceptance['builds']:
         yield f'  {plural(build["runs"], "run")}'
         yield from (f'    {k:14} {printable(v)}' for k, v in build.items() if k != 'runs')
+
+
+def checksums(acceptance: dict[str, Any]) -> Iterator[str]:
+    yield f'protocol {acceptance["protocol_sha256"]}'
+    yield f'results  {acceptance["results_sha256"]}, of {plural(acceptance["records"], "record")}'
+    if open_ := acceptance['records_without_checksum']:
+        yield f'{plural(open_, "record")} without a checksum of its own: damage is not seen'
+    if acceptance['compared']:
+        lacking = ', '.join(acceptance['not_recorded']) or 'none'
+        yield f'compared: {", ".join(acceptance["compared"])}; not in all records: {lacking}'
+    yield 'Serial numbers are not read, and a record is no proof against who wants to forge it.'
 
 
 def _nodes(acceptance: dict[str, Any]) -> Iterator[Block]:
@@ -126,7 +138,7 @@ def _nodes(acceptance: dict[str, Any]) -> Iterator[Block]:
     hidden = {node['node'] for node in [n for n in nodes if n['status'] == PASS][PASSED_SHOWN:]}
     missing = {n['node'] for n in nodes if n['status'] == MISSING and not n['runs']}
     rows = [
-        [n['node'], n['status'], Cell(n['rounds'], rounds_of(n))]
+        [n['node'], n['status'], Cell(n['rounds'], rounds_of(acceptance, n))]
         for n in nodes
         if n['node'] not in hidden | missing
     ]
@@ -139,16 +151,24 @@ def _nodes(acceptance: dict[str, Any]) -> Iterator[Block]:
         yield f'  not in the protocol: {fold(acceptance["other_nodes"])}'
 
 
-def rounds_of(node: dict[str, Any]) -> str:
+def rounds_of(acceptance: dict[str, Any], node: dict[str, Any]) -> str:
+    """'triad 176.0 of 180 GB/s, copy 158.4 of 160 GB/s; 5 runs of the retest due by ...'."""
     parts = []
     for r in node['rounds']:
-        figures = ', '.join(f'{name} {value:.1f}' for name, value in r['figures'].items())
-        missed = f', {" and ".join(r["missed"])} missing the contract' if r['missed'] else ''
-        parts.append(f'{r["name"]}: {figures}{missed}')
-    if node['lost']:
-        parts.append(f'{plural(node["lost"], "run")} without a figure that counts')
+        every = []
+        for line in acceptance['contract']:
+            name, limit = line['metric'], f'{line["limit"]:.6g} {line["unit"]}'
+            figure = f'{name} {r["figures"][name]:.1f}'
+            every.append(f'{figure} of {limit}' if name in r['missed'] else figure)
+        parts.append('retest: ' * (r['name'] == 'retest') + ', '.join(every))
+    if node['deaths']:
+        parts.append(f'{node["deaths"]} of its launches died')
     if node['needs']:
-        parts.append(f'{plural(node["needs"], "valid run")} needed ({node["needs_for"]})')
+        which = f'of the {node["needs_for"]}{" round" * (node["needs_for"] == "first")}'
+        verb = 'is' if node['needs'] == 1 else 'are'
+        parts.append(f'{plural(node["needs"], "run")} {which} {verb} due by {acceptance["until"]}')
+    elif node['status'] == BELOW:
+        parts.append('that is final')
     return '; '.join([*parts, *filter(None, [node['why']])])
 
 

@@ -2,10 +2,11 @@
 
 A node passes when in the first round the agreed statistic of its runs reaches the contract in
 every metric, or when it does in the retest; of its valid runs the earliest count. It is UNDECIDED
-when it passes so, and is too good, later runs contradict it, or it changed meanwhile. The machine
-is accepted when at most so many nodes fail both rounds as the protocol allows.
+when it passes so, and what its records say of themselves, its peers or its later runs contradict
+it. The machine is accepted when at most so many nodes fail as the protocol allows.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
@@ -20,10 +21,16 @@ from membw.results.findings import TOO_GOOD
 from membw.results.hostlist import fold
 from membw.results.record import HIGHER
 from membw.results.too_good import TENTH, is_too_good
-from membw.words import FAIL, MISSING, PASS, UNDECIDED
+from membw.words import DIED, MISSING, PASS, UNDECIDED
 
-STATUSES = (PASS, FAIL, UNDECIDED, MISSING)
+BELOW = 'BELOW'  # the contract: its retest is due, or decided
+STATUSES = (PASS, BELOW, DIED, UNDECIDED, MISSING)
 MORE = 'more than the protocol requires'
+# what is set, or may get lost: equal on all nodes, and from run to run
+ALIKE = (
+    'governor', 'thp', 'numa_balancing', 'smt', 'hugepages_total', 'pages', 'array_size',
+    'microcode', 'kernel_release', 'dimms', 'memory_channels', 'version',
+)  # fmt: skip
 
 
 @dataclass
@@ -37,7 +44,7 @@ class Round:
 
 @dataclass
 class Node:
-    """PASS (perhaps by the retest), FAIL, UNDECIDED (`why`), or MISSING: runs are."""
+    """PASS (perhaps by the retest), BELOW, DIED, UNDECIDED (`why`), or MISSING: runs are."""
 
     name: str
     runs: list[Run]
@@ -45,8 +52,17 @@ class Node:
     rounds: list[Round] = field(default_factory=list)
     needs: int = 0  # further valid runs
     needs_for: str = ''  # first or retest
-    lost: int = 0  # runs that gave no figure, where they are too many
+    deaths: int = 0
     why: str = ''  # of UNDECIDED
+
+    @property
+    def has_failed(self) -> bool:
+        """Whatever is still measured."""
+        return self.status == DIED or self.status == BELOW and not self.needs
+
+    @property
+    def counted(self) -> list[Run]:
+        return [run for run in self.runs if run.counted in ('first', 'retest')]
 
 
 @dataclass
@@ -65,7 +81,7 @@ class Decision:
 
     @property
     def counted(self) -> list[Run]:
-        return [r for n in self.nodes for r in n.runs if r.counted in ('first', 'retest')]
+        return [run for node in self.nodes for run in node.counted]
 
 
 def place(statistic: str, runs: int) -> int:
@@ -82,9 +98,23 @@ def decide(protocol: Protocol, runs: Sequence[Run]) -> Decision:
     every = [Node(name, by_node.pop(name, [])) for name in names]
     judge = _Judge(protocol, [[r for r in node.runs if not r.why_not] for node in every])
     nodes = [judge.node(node) for node in every]
+    usual = _usual(nodes)
+    for node in nodes:
+        if node.status == PASS and (why := next(judge.doubts(node, usual), '')):
+            node.status, node.why = UNDECIDED, why
     decision = Decision(protocol, '', [], nodes, judge.limits, sorted(by_node))
     decision.verdict, decision.why = _verdict(decision)
     return decision
+
+
+def _usual(nodes: Sequence[Node]) -> dict[str, tuple[str, int]]:
+    """{fact of ALIKE: (what most nodes have, how many)}."""
+    found: dict[str, tuple[str, int]] = {}
+    for name in ALIKE:
+        firsts = (next((r.known[name] for r in n.counted if name in r.known), '') for n in nodes)
+        if counts := Counter(filter(None, firsts)).most_common(1):
+            found[name] = counts[0]
+    return found
 
 
 class _Judge:
@@ -109,50 +139,56 @@ class _Judge:
 
     def missed(self, figures: Mapping[str, float]) -> list[str]:
         lines = self.contract.items()
-        return [n for n, line in lines if not line.reaches(figures[n], self.limits[n])]
+        return [
+            n for n, line in lines if n in figures and not line.reaches(figures[n], self.limits[n])
+        ]
 
     def node(self, node: Node) -> Node:
-        gone = [run for run in node.runs if run.why_not and not run.is_aside]
-        usable = [run for run in node.runs if not run.why_not]
+        later = [run for run in node.runs if not run.why_not]
         for run in node.runs:
             run.counted = run.why_not or MORE
-        agreed = self.protocol.runs
-        if sum(run.died for run in gone) > agreed.get('deaths', 0):  # whatever the others reach
-            node.status, node.lost = FAIL, len(gone)
+            if run.why_not and not run.is_other and run.figures and self.limits:
+                missed = ' and '.join(self.missed(run.figures))
+                run.counted += f'; {missed} below the contract' if missed else ''
+        node.deaths = sum(run.died and not run.is_aside for run in node.runs)
+        if node.deaths > self.protocol.runs.get('deaths', 0):  # whatever the others reach
+            node.status = DIED
             return node
-        later = usable
         for title, count in self.protocol.rounds:
             taken, later = later[:count], later[count:]
             for run in taken:
                 run.counted = title
             if len(taken) < count:
-                if len(gone) > agreed.get('lost', len(gone)):
-                    node.status, node.lost = FAIL, len(gone)
-                else:
-                    node.needs, node.needs_for, node.status = count - len(taken), title, MISSING
+                node.needs, node.needs_for = count - len(taken), title
                 return node
             figures = self.figures(taken)
             node.rounds.append(Round(title, figures, self.missed(figures)))
-            node.status = FAIL if node.rounds[-1].missed else PASS
+            node.status = BELOW if node.rounds[-1].missed else PASS
             if node.status == PASS:
                 break
-        node.why = next(self._doubts(node, usable, later), '') if node.status == PASS else ''
-        node.status = UNDECIDED if node.why else node.status
         return node
 
-    def _doubts(self, node: Node, usable: Sequence[Run], later: Sequence[Run]) -> Iterator[str]:
-        """Why a node that passed is not what the runs say."""
+    def doubts(self, node: Node, usual: Mapping[str, tuple[str, int]]) -> Iterator[str]:
+        """Why a node that passed is not what the runs say; with the way out."""
+        usable = [run for run in node.runs if not run.why_not]
         for name, line in self.contract.items():
-            value = node.rounds[-1].figures[name]
-            for whose, base in ('nodes', self.fleet[name]), ('contract', line.value or value):
-                if is_too_good(value / base if line.better == HIGHER else base / value):
-                    what = f'{name} is more than {TENTH:.0%} better than the {whose}'
-                    yield f'{what}, {amount(base)} {line.unit}: {TOO_GOOD}'
-        yield from (f'{run.too_good}: {TOO_GOOD}' for run in usable if run.too_good)
+            value, base = node.rounds[-1].figures[name], self.fleet[name]
+            if is_too_good(value / base if line.better == HIGHER else base / value):
+                what = f'{name} is more than {TENTH:.0%} better than the nodes'
+                yield f'{what}, {amount(base)} {line.unit}: {TOO_GOOD}'
         for at, facts in provenance.changes(run.known for run in usable).items():
             text = printable(provenance.first_change(facts))
             day = utc(usable[at].time)[:10]
             yield f'changed by {day}: {text}: sign that in replaced, or measure as before'
+        for name, (most, count) in usual.items():
+            own = {run.known[name]: None for run in usable if name in run.known}
+            if len(own) > 1:
+                yield f'{name} was {_or(own)} from run to run: measure all with one'
+            elif own and most not in own:
+                usual_one = f"'{printable(most)[:60]}' on {plural(count, 'node')}"
+                yield f'{name} {_or(own)}, {usual_one}: measure it so, or sign it in runs.record'
+        yield from _gaps(node)
+        later = [run for run in usable if run.counted == MORE]
         figures = self.figures(later) if later else node.rounds[-1].figures
         if missed := self.missed(figures):
             said = ', '.join(f'{name} {amount(figures[name])}' for name in missed)
@@ -160,9 +196,25 @@ class _Judge:
             yield f'{runs} the contract ({said}): measure again, or sign a repair in replaced'
 
 
+def _or(values: Mapping[str, None]) -> str:
+    return ' or '.join(f"'{printable(value)[:60]}'" for value in values)
+
+
+def _gaps(node: Node) -> Iterator[str]:
+    """Measurements of a session that were counted, and of which there is no record."""
+    for session, numbers in grouped(run.session for run in node.runs if not run.is_other).items():
+        lacking = sorted({*range(max(numbers) + 1)} - {*numbers})
+        if lacking:
+            of = f' of {session}' if session else ''
+            yield (
+                f'no record of {plural(len(lacking), "measurement")}{of} between those that are '
+                'there: add them to --results'
+            )
+
+
 def _verdict(decision: Decision) -> tuple[str, list[str]]:
     """REFUSED as soon as no missing run could change it."""
-    protocol, failed = decision.protocol, decision.with_status(FAIL)
+    protocol, failed = decision.protocol, [n for n in decision.nodes if n.has_failed]
     text = f'{len(failed)} of {protocol.count} nodes failed, {protocol.allowed} allowed'
     if len(failed) > protocol.allowed:
         return 'REFUSED', [text]
@@ -172,8 +224,7 @@ def _verdict(decision: Decision) -> tuple[str, list[str]]:
 
 def _missing(decision: Decision) -> Iterator[str]:
     protocol, count = decision.protocol, decision.protocol.count
-    every = decision.with_status(MISSING)
-    absent = [n for n in every if all(run.is_aside for run in n.runs)]
+    absent = [n for n in decision.nodes if all(run.is_aside for run in n.runs)]
     reported = len(decision.nodes) - len(absent)
     doubts = grouped((node.why, node.name) for node in decision.with_status(UNDECIDED))
     yield from (f'{fold(names)}: {why}' for why, names in doubts.items())
@@ -183,14 +234,14 @@ def _missing(decision: Decision) -> Iterator[str]:
     if reported > count:
         yield f'{reported} nodes reported, the protocol is of {count}: name them in nodes.names'
     for title, _ in protocol.rounds:
-        nodes = [n for n in every if n not in absent and n.needs_for == title]
+        nodes = [n for n in decision.nodes if n not in absent and n.needs_for == title]
         if nodes:
-            runs = plural(sum(n.needs for n in nodes), 'valid run')
-            yield f'{runs} of the {title} round missing on {fold(n.name for n in nodes)}'
+            runs, names = plural(sum(n.needs for n in nodes), 'run'), fold(n.name for n in nodes)
+            yield f'{runs} of the {title} round due by {protocol.until} on {names}'
     first, *others = [{*setting} for setting in {r.setting for r in decision.counted}] or [set()]
     if others:
         differing = sorted(first.union(*others) - first.intersection(*others))
         which = ', '.join(f'{name}={value}' for name, value in differing if value)
-        yield f'counted runs are of {1 + len(others)} settings: {which}'
-    if protocol.unsigned:
-        yield f'not signed by {", ".join(protocol.unsigned)}'
+        yield f'counted runs are of {1 + len(others)} settings: {which}: measure all with one'
+    for party, why in protocol.unsigned.items():
+        yield f'not signed by {party}: {why}'

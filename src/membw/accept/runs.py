@@ -1,21 +1,28 @@
 """Selects the runs of an acceptance from the table of results, each with a reason if left out."""
 
+import hashlib
+import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from membw.accept.protocol import Protocol
+from membw.grouped import grouped
 from membw.moments import utc
 from membw.printable import amount, printable
 from membw.results.figure import Figure, Lost, Measurement
 from membw.results.hostlist import match_expected
-from membw.results.record import HIGHER, REFRAME
+from membw.results.record import REFRAME, seconds_of
 from membw.results.table import Table
-from membw.site.cpu_peak import known_peak
 
 # what a record must state where the protocol does not name it; not every program states it
 USUAL = {'kernels_set': 'standard', 'language': 'c', 'element_bytes': '8'}
 BUILD = ('compiler', 'flags', 'compile_line', 'source_sha256', 'spack_hash', 'binary_sha256')
+# facts that a node's provenance has not
+MORE_FACTS = 'smt', 'hugepages_total'
 DIGITS = 12  # two measurements do not agree in so many
+OWN_TIMES = 0.01  # a figure is its bytes by the shortest of its times
 Figures = Mapping[str, Figure]  # of one run, by metric
 
 
@@ -28,13 +35,16 @@ class Run:
     night: str  # '2026-12-01'
     figures: dict[str, float]  # in the contract's units
     why_not: str = ''  # why it is not one that could count
-    is_aside: bool = False  # not under the protocol, before a replacement, or a copy
+    is_aside: bool = False  # not under the protocol, before a replacement, or no run of its own
+    is_other: bool = False  # of another test or setting: its figures are others
     died: bool = False
     counted: str = ''  # 'first' or 'retest'; else why it does not count
     setting: tuple[tuple[str, str], ...] = ()  # of one source, options, compiler and CPU
     known: dict[str, str] = field(default_factory=dict)  # of its node and build
+    session: tuple[str, int] = ('', 0)  # and its place among the measurements of it
     source: str = ''  # file and line of its record
-    too_good: str = ''  # more than the peak of its node
+    sha256: str = ''  # of that line
+    is_sealed: bool = False  # by who wrote it
 
 
 def runs_of(protocol: Protocol, table: Table) -> list[Run]:
@@ -47,33 +57,43 @@ def runs_of(protocol: Protocol, table: Table) -> list[Run]:
         every.setdefault(id(one.of), (one.of, {}))
     hosts, names = {of.node for of, _ in every.values()}, protocol.names or []
     renamed = dict(zip(match_expected(hosts, names), names, strict=True))
-    made = [
-        (_run(protocol, renamed.get(of.node, of.node), of, figures, lost.get(key)), figures)
-        for key, (of, figures) in every.items()
-    ]
-    made.sort(key=lambda pair: pair[0].time)
-    _mark_copies(made)
-    _mark_beyond_peak(protocol, table, made)
-    return [run for run, _ in made]
+    made = []
+    for key, (of, figures) in every.items():
+        any_of: Figure | Lost = next(iter(figures.values()), None) or lost[key]
+        record, node = table.evidence(any_of), renamed.get(of.node, of.node)
+        made.append((_run(protocol, node, of, figures, lost.get(key), record), figures, record))
+    made.sort(key=lambda one: one[0].time)
+    for of_node in grouped((run.node, (run, record)) for run, _, record in made).values():
+        _mark_overlapping(of_node)
+    _mark_copies([(run, figures) for run, figures, _ in made])
+    return [run for run, *_ in made]
 
 
 def _run(
-    protocol: Protocol, node: str, of: Measurement, figures: Figures, lost: Lost | None
+    protocol: Protocol,
+    node: str,
+    of: Measurement,
+    figures: Figures,
+    lost: Lost | None,
+    record: dict[str, Any],
 ) -> Run:
     values = {name: figures[name].value for name in protocol.contract if name in figures}
     code = ('source_sha256', of.provenance.get('source_sha256', ''))
     run = Run(node, of.time, of.night, values, setting=(*of.setting._asdict().items(), code))
-    run.known, run.source, run.died = (
-        of.provenance,
-        f'{of.file}:{of.line}',
-        bool(lost and lost.died),
-    )
+    facts = record.get('facts') or {}
+    more = {name: str(facts[name]) for name in MORE_FACTS if facts.get(name) is not None}
+    run.known, run.died = of.provenance | more, bool(lost and lost.died)
+    run.source, run.session = f'{of.file}:{of.line}', (of.session, of.number)
+    text = json.dumps(record, sort_keys=True) + repr(sorted(values.items()))
+    run.sha256 = hashlib.sha256(text.encode()).hexdigest()
+    run.is_sealed = bool(record.get('sha256'))
     other = [*_other_case(protocol, of)]
     is_whole = of.verdict == 'VALID' and not lost
     if figures:
-        other += _other_record(protocol, figures if is_whole else {}, of.provenance)
+        other += _other_record(protocol, figures if is_whole else {}, run.known)
+    run.is_other = bool(other)
     measured, replaced = utc(of.time)[:10], protocol.replaced.get(node, '')
-    if not protocol.content['period']['from'] <= measured <= protocol.content['period']['to']:
+    if not protocol.content['period']['from'] <= measured <= protocol.until:
         other.append(f'measured on {measured}')
     if other:
         run.why_not, run.is_aside = f'not under the protocol: {"; ".join(other)}', True
@@ -84,7 +104,8 @@ def _run(
     elif of.verdict != 'VALID':
         run.why_not = f'{of.verdict}: {of.reasons}'
     else:
-        run.why_not = '; '.join(_undecided(protocol, figures))
+        wrong = _contradicted(record, values)
+        run.why_not = f'INVALID: {wrong}' if wrong else '; '.join(_undecided(protocol, figures))
     run.why_not = printable(run.why_not)
     return run
 
@@ -119,8 +140,39 @@ def _undecided(protocol: Protocol, figures: Figures) -> Iterator[str]:
             yield f'disturbed: {name} at least {figure.value:.1f} {line.unit}'
 
 
+# --- what a record says of itself --------------------------------------------------------------
+
+
+def _contradicted(record: dict[str, Any], contract: Mapping[str, float]) -> str:
+    """Where a figure is not what the record's own bytes and times say."""
+    for name in contract:
+        row, kernel = record['metrics'][name], (record.get('kernels') or {}).get(name)
+        if row['unit'] != 'GB/s':
+            continue
+        times = (kernel or {}).get('times_s')
+        if not kernel or not times:
+            continue
+        own = kernel['bytes_per_element'] * record['array_size'] / min(times) / 1e9
+        if abs(own / row['value'] - 1) > OWN_TIMES:
+            return f'{name} {amount(row["value"])} GB/s, by its own times {amount(own)}'
+    return ''
+
+
+def _mark_overlapping(runs: list[tuple[Run, dict[str, Any]]]) -> None:
+    """A run of a node that began before the one before it had ended, by the node's own clock."""
+    ended = 0.0
+    for run, record in runs:
+        if run.is_other or 'time' not in record:
+            continue
+        end, lasted = seconds_of(record['time']), (record.get('busy') or {}).get('wall_s') or 0
+        if not run.why_not and abs(end - ended) < max(1, lasted - 1):
+            run.why_not, run.is_aside = 'it began before the run before it ended', True
+        ended = end
+
+
 def _mark_copies(made: list[tuple[Run, dict[str, Figure]]]) -> None:
-    """A figure that is equal in all its digits was measured once, on whatever nodes."""
+    """A figure that is equal in all its digits was measured once, on whatever nodes; so were
+    several that are all equal to a millionth."""
     seen: dict[tuple, Run] = {}
     for run, figures in made:
         if run.is_aside or not figures:
@@ -129,22 +181,9 @@ def _mark_copies(made: list[tuple[Run, dict[str, Figure]]]) -> None:
         keys: list[tuple] = [pair for pair in values if len(repr(pair[1])) > DIGITS]
         if not keys and dict(run.setting)['program'] != REFRAME:  # whose figures may be short
             keys = [tuple(values)]
+        if keys and values[1:]:
+            keys.append(tuple((name, round(math.log(value), 6)) for name, value in values))
         firsts = [seen.setdefault(key, run) for key in keys]
         if first := next((one for one in firsts if one is not run), None):
             of = f'the run of {first.node} of {utc(first.time)}'
-            run.why_not, run.is_aside = f'a copy of {of}: a figure is equal in all digits', True
-
-
-def _mark_beyond_peak(
-    protocol: Protocol, table: Table, made: list[tuple[Run, dict[str, Figure]]]
-) -> None:
-    """The best runs, down to the first that lies within the peak of its node."""
-    for name, line in protocol.contract.items():
-        usable = [(figures[name], run) for run, figures in made if not run.why_not]
-        is_rate = line.unit == 'GB/s' and line.better == HIGHER
-        for figure, run in sorted(usable, key=lambda pair: -pair[0].value) if is_rate else ():
-            is_memory = figure.setting.program == 'stream'
-            peak = known_peak(table.evidence(figure)) if is_memory else None
-            if not peak or figure.value <= peak[0]:
-                break
-            run.too_good = f'{name} lies beyond the peak of {amount(peak[0])} GB/s ({peak[1]})'
+            run.why_not, run.is_aside = f'a copy of {of}: its figures are equal', True

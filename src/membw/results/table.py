@@ -75,7 +75,7 @@ class Table:
         for line in [*self.problems, *(f'note: {note}' for note in self.notes)]:
             print(f'membw: {printable(line)}', file=sys.stderr)
 
-    def evidence(self, figure: Figure) -> dict:
+    def evidence(self, figure: Figure | Lost) -> dict:
         """The JSON object of the (first) record that the figure comes from."""
         if figure.setting.program == REFRAME:
             return msgspec.to_builtins(figure.of.record)

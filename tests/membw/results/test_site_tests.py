@@ -346,7 +346,7 @@ def test_equal_figures_of_others_are_no_copies_in_an_acceptance(tmp_path, membw)
     runs = {'test': 'hpl', 'system': 'daint', 'preset': 'gnu', 'repetitions': 1}
     protocol |= {
         'contract': {'perf': {'value': 1100, 'unit': 'Gflop/s', 'better': 'higher'}},
-        'nodes': {'count': 3}, 'runs': {**runs, 'statistic': 'median'}, 'signatures': [],
+        'nodes': {'count': 3}, 'runs': {**runs, 'statistic': 'median'},
         'rule': {**protocol['rule'], 'allowed_failures': 0},
         'period': {'from': '2026-05-01', 'to': '2026-06-30'},
     }  # fmt: skip

@@ -443,7 +443,7 @@ def _difference(some: list[Figure], rest: list[Figure], facts: Sequence[str]) ->
     ours, theirs = ([*{id(f.of): f.of.provenance for f in part}.values()] for part in (some, rest))
     for name in facts:
         one, other = ({p.get(name) for p in part} for part in (ours, theirs))
-        if None not in one | other and not one & other:
+        if one and other and None not in one | other and not one & other:
             values = {'value': _most(ours, name), 'usual': _most(theirs, name)}
             return (Finding('fact', {'name': name, **values}),)
     return ()

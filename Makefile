@@ -36,18 +36,19 @@ setup: .always ## the set-up alone; looks again for tools and Spack that were mi
 	@sh ci/setup.sh --retry
 
 binaries: .always ## every preset that this machine's compilers can build, without Spack
-	@sh ci/setup.sh
-	@$(ENV) && python -m membw.site.machine | { lacking=; while read -r preset cc; do \
-		$(MAKE) --no-print-directory -C src PRESET="$$preset" CC="$$cc" || \
-			lacking="$$lacking $$preset"; \
-	done; [ -z "$$lacking" ] || { echo "membw: not built:$$lacking" >&2; exit 1; }; }
+	@sh ci/setup.sh --no-spack
+	@$(ENV) && rows=$$(python -m membw.site.machine) && echo "$$rows" | { lacking=; \
+		while read -r preset cc; do \
+			$(MAKE) --no-print-directory -C src PRESET="$$preset" CC="$$cc" || \
+				lacking="$$lacking $$preset"; \
+		done; [ -z "$$lacking" ] || { echo "membw: not built:$$lacking" >&2; exit 1; }; }
 
 install: .always ## the programs, without Python and Spack: PREFIX=/opt/membw, PRESET=gcc-o2
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' PRESET='$(PRESET)' PROGRAMS='$(PROGRAMS)' BLAS='$(BLAS)' \
 		MAKE='$(MAKE)' sh ci/install.sh
 
 man: .always ## man pages of membw and of its programs, into build/man
-	@sh ci/setup.sh
+	@sh ci/setup.sh --no-spack
 	@PREFIX=build/man/programs PRESET='$(PRESET)' MAKE='$(MAKE)' sh ci/install.sh
 	@$(ENV) && python ci/man.py build/man build/man/programs/bin/*
 

@@ -20,7 +20,7 @@ wanted=$(missing_packages slurmctld=slurmctld slurmd=slurmd sinfo=slurm-client m
 	'aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu libc6-dev-arm64-cross' \
 	'powerpc64le-linux-gnu-gcc=gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross')
 if [ -n "$wanted" ] && can_apt; then
-	echo "machines: installing by apt-get: $wanted (NO_APT=1: nothing is installed)"
+	echo "machines: installing by apt-get: $(echo "$wanted" | tr , ' ') (NO_APT=1: nothing is installed)"
 	# shellcheck disable=SC2086 # a list of words
 	apt_install $wanted
 fi

@@ -24,20 +24,24 @@ can_apt() { # NO_APT=1: install nothing, not even as root
 	[ -z "${NO_APT:-}" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1
 }
 
-apt_install() { # PACKAGE...: those of them that this release has; removes nothing
+apt_install() { # PACKAGE[,PACKAGE]...: those joined by commas together or not at all; removes nothing
 	apt-get update -qq >/dev/null 2>&1 || true
 	known=
-	for package in "$@"; do
-		if [ -n "$(apt-cache madison "$package" 2>/dev/null)" ]; then
-			known="$known $package"
+	for group in "$@"; do
+		lacks=
+		for package in $(echo "$group" | tr , ' '); do
+			[ -n "$(apt-cache madison "$package" 2>/dev/null)" ] || lacks="$lacks $package"
+		done
+		if [ "$lacks" ]; then
+			echo "apt-get: this release has not:$lacks"
 		else
-			echo "apt-get: this release has no package '$package'"
+			known="$known $group"
 		fi
 	done
-	# one by one if need be: libomp packages exclude each other, and nothing may be removed
-	# shellcheck disable=SC2086 # a list of words
-	[ -z "$known" ] || apt_quietly $known || for package in $known; do
-		apt_quietly "$package" || echo "apt-get: could not install '$package'"
+	# group by group if need be: libomp packages exclude each other, and nothing may be removed
+	# shellcheck disable=SC2046,SC2086 # lists of words
+	[ -z "$known" ] || apt_quietly $(echo $known | tr , ' ') || for group in $known; do
+		apt_quietly $(echo "$group" | tr , ' ') || echo "apt-get: could not install '$group'"
 	done
 }
 
@@ -45,8 +49,9 @@ apt_quietly() {
 	apt-get install -y -qq --no-remove --no-install-recommends "$@" >/dev/null 2>&1 </dev/null
 }
 
-missing_packages() { # COMMAND=PACKAGE...: the packages whose command is not on the PATH
+missing_packages() { # COMMAND=PACKAGE...: the groups of packages whose command is not on the PATH
 	for pair in "$@"; do
-		command -v "${pair%%=*}" >/dev/null 2>&1 || printf '%s ' "${pair#*=}"
+		command -v "${pair%%=*}" >/dev/null 2>&1 ||
+			printf '%s ' "$(echo "${pair#*=}" | tr ' ' ,)"
 	done | sed 's/ $//'
 }

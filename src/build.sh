@@ -7,8 +7,9 @@
 #     --cc=CC --extra=WORDS --libs=WORDS --mpicc=MPICC --blas=ROW --libhugetlbfs=FOLDER
 #     --define=NAME=VALUE --no-openmp
 #   build.sh flags PRESET [OPTION]...          the options of the preset alone
-#   build.sh default [CC]                      the preset that make takes where none is named
-#   build.sh compilers                         FAMILY CC VERSION of all compilers on the PATH
+#   build.sh default [CC] [OPTION]...          the preset that make takes where none is named
+#   build.sh compilers                         FAMILY CC VERSION of all compilers on the PATH, and why
+#                                              one builds no OpenMP
 #   build.sh compiler PRESET CC                the version of CC, which must be of the preset's family
 #   build.sh cpu                               what the kernel says of this machine's CPU
 #   build.sh blas ROW                          words before the sources, and those behind them
@@ -23,7 +24,9 @@ die() { # FACT HINT
 	exit 2
 }
 
-exists() { command -v "${1%% *}" >/dev/null 2>&1; }
+exists_whole() { command -v "$1" >/dev/null 2>&1; }
+
+exists() { exists_whole "$1" || exists_whole "${1%% *}"; }
 
 quoted() { # WORD...: as a shell reads them again, only those in quotes that need it
 	for word in "$@"; do
@@ -33,6 +36,12 @@ quoted() { # WORD...: as a shell reads them again, only those in quotes that nee
 		*) printf '%s ' "$word" ;;
 		esac
 	done | sed 's/ $//'
+}
+
+make_scratch() {
+	scratch=$(mktemp -d) || die 'cannot make a temporary folder' 'TMPDIR=PATH of one that can be written'
+	trap 'rm -rf "$scratch"' EXIT
+	trap 'exit 2' HUP INT TERM
 }
 
 read_tables() { # src/presets.sh, made anew where somebody edited a table
@@ -51,21 +60,67 @@ read_tables() { # src/presets.sh, made anew where somebody edited a table
 
 # --- compilers -----------------------------------------------------------------------------------
 
-banner() { # COMPILER, of one word or more: its line that a family knows, else the first of any text
+# $cc is one command, whose path may have blanks, or words: a launcher, options
+with_cc() { # WORD...
+	if exists_whole "$cc"; then
+		"$cc" "$@"
+	else
+		# shellcheck disable=SC2086
+		$cc "$@"
+	fi
+}
+
+identify() { # CC: $of, the last family that it is of by its macros, $version, the bytes of $pointer
+	cc=$1 of='' version='' pointer=''
+	[ -s "$scratch/macros.c" ] || {
+		echo 'membw pointer __SIZEOF_POINTER__'
+		for name in $families; do
+			family_row "$name" && echo "membw $name $macros"
+		done
+	} >"$scratch/macros.c"
+	with_cc -E "$scratch/macros.c" >"$scratch/said" 2>/dev/null </dev/null || return 0
+	while read -r word name values; do
+		[ "$word" = membw ] || continue
+		case $values in _*) continue ;; esac # a macro that it has not stays a name
+		if [ "$name" = pointer ]; then
+			pointer=$values
+			continue
+		fi
+		family_row "$name"
+		values=$(printf %s "$values" | sed 's/" *"//g; /^"/!s/  */./g')
+		printf '%s\n' "$values" | grep -Eq -e "$value" || continue
+		case $language/${cc##*/} in
+		fortran/*"$compiler"* | c/*) ;;
+		*) continue ;;
+		esac
+		of=$name version=$values
+	done <"$scratch/said"
+	# 20240201 is 2024.2.1, 1310.3 is 13.1.3; AOCC and Arm say it in a text
+	version=$(printf %s "$version" | sed -E 's/.*AOCC_([0-9.]+).*/\1/; s/^"[^0-9]*([0-9.]+).*/\1/
+		s/^([0-9]{4})([0-9]{2})([0-9]{2})$/\1.\2.\3/; s/\.0([0-9])/.\1/g; s/^(1[0-9])([0-9])0\./\1.\2./')
+}
+
+banner() { # its line, of what $cc says of itself, that has $version, else the first of any text
 	# before it may stand an empty line (nvc), icc's "deprecated", a complaint of the loader
-	# shellcheck disable=SC2086
-	said=$($1 --version 2>&1 </dev/null) || true
-	printf '%s\n' "$said" | grep -E -e "$known" | sed -n 1p | grep . ||
+	said=$(with_cc --version 2>&1 </dev/null) || true
+	printf '%s\n' "$said" | grep -F -e "${version:-no version}" | sed -n 1p | grep . ||
 		printf '%s\n' "$said" | grep . | sed -n 1p
 }
 
-family_of() { # BANNER: the last family that it is of
-	of=
-	for name in $families; do
-		family_row "$name"
-		! printf '%s\n' "$1" | grep -Eq -e "$version" || of=$name
-	done
-	echo "$of"
+why_no_openmp() { # of $cc by $openmp_option: nothing where it builds with it
+	# that is remembered, for each node of a checkout; what is missing may be installed at any time
+	key="$openmp_option $(uname -n) $cc $(ls -lLn "$(command -v "$cc" || command -v "${cc%% *}")" 2>&1)"
+	known=$here/../build/openmp-compilers
+	! grep -Fqxs -e "$key" "$known" || return 0
+	echo '#include <omp.h>
+int main(void) { return omp_get_max_threads() < 1; }' >"$scratch/probe.c"
+	if why=$(with_cc "$openmp_option" "$scratch/probe.c" -o "$scratch/probe" 2>&1 </dev/null); then
+		{ mkdir -p "${known%/*}" && printf '%s\n' "$key" >>"$known"; } 2>/dev/null || true
+		return
+	fi
+	{
+		printf '%s\n' "$why" | grep error || printf '%s\n' "$why" | grep . || echo 'it says nothing'
+	} | sed -n "1s|$scratch/||p"
 }
 
 on_path() { # NAME...: those that are on the PATH, each with its NAME-VERSION, newest first
@@ -79,22 +134,23 @@ on_path() { # NAME...: those that are on the PATH, each with its NAME-VERSION, n
 	done
 }
 
-compiler_of() { # FAMILY: its compiler by its plain name, else its newest NAME-VERSION, else cc
+compiler_of() { # FAMILY: its first that builds OpenMP, if that is wanted, into $cc, else its first
 	family_row "$1"
-	plain=$compiler
-	for found in $(on_path "$plain" cc); do
-		[ "$(family_of "$(banner "$found")")" != "$1" ] || {
-			echo "$found"
-			return
-		}
+	first=
+	for found in $(on_path "$compiler" cc); do
+		identify "$found"
+		[ "$of" = "$1" ] || continue
+		first=${first:-$cc}
+		family_row "$1"
+		[ "$with_openmp" ] && [ "$(why_no_openmp)" ] || return 0
 	done
-	echo "$plain"
+	family_row "$1"
+	cc=${first:-$compiler}
 	return 1
 }
 
-machine_of() { # COMPILER: what it makes code for, if it says so
-	# shellcheck disable=SC2086
-	$1 -dumpmachine 2>/dev/null | sed 's/-.*//; s/^powerpc64le$/ppc64le/'
+machine_of() { # what $cc makes code for, if it says so
+	with_cc -dumpmachine 2>/dev/null | sed 's/-.*//; s/^powerpc64le$/ppc64le/'
 }
 
 is_machine() { case " $machines " in *" ${1:-?} "*) ;; *) return 1 ;; esac; }
@@ -102,53 +158,85 @@ is_machine() { case " $machines " in *" ${1:-?} "*) ;; *) return 1 ;; esac; }
 check_compiler() { # $cc is of the family of $preset, for a machine that the row is for
 	exists "$cc" || die "compiler '$cc' of preset '$preset' not found" \
 		"load its module, or CC=PATH; 'membw presets list' shows other presets"
-	said=$(banner "$cc")
-	[ "$(family_of "$said")" = "$family" ] ||
-		die "'$cc' is not of family '$family' (preset '$preset'): '$said'" \
-			'CC=PATH of another compiler, or a preset of its family'
-	machine=$(machine_of "$cc")
+	identify "$cc"
+	[ "$of" = "$family" ] || {
+		known=$(banner)
+		other=$(default_of "$of")
+		die "'$cc' is not of family '$family' (preset '$preset'): '$known'" \
+			"${other:+PRESET=$other, or }CC=PATH of another compiler"
+	}
+	[ "$pointer" != 4 ] || die "'$cc' makes code of 32 bits" 'membw needs 64: CC=PATH of another'
+	family_row "$family"
+	machine=$(machine_of)
 	is_machine "$machine" || return 0
 	for need in $requires; do
 		[ "$need" = "$machine" ] || ! is_machine "$need" ||
 			die "preset '$preset' is for $need, '$cc' compiles for $machine" \
-				"PRESET=$(default "$cc")"
+				"PRESET=$(default_of "$of")"
 	done
 }
 
-version() { # COMPILER
-	printf '%s\n' "$(banner "$1")" | grep -Eo -e "$known" | sed -n '1s/.*[^0-9.]//p'
+check_openmp() { # that $cc builds with it, if that is wanted
+	[ "$with_openmp" ] || return 0
+	why=$(why_no_openmp)
+	[ -z "$why" ] || case $of in
+	clang) die "'$cc' does not build with $openmp_option: $why" \
+		"install libomp-dev (of clang-19: libomp-19-dev; Fedora, SUSE: libomp-devel), or OPENMP=0" ;;
+	*) die "'$cc' does not build with $openmp_option: $why" 'OPENMP=0 builds for one thread' ;;
+	esac
 }
 
 compilers() {
 	# shellcheck disable=SC2046
-	for cc in $(on_path $(for of in $families; do
-		family_row "$of" && echo "$compiler"
+	for found in $(on_path $(for name in $families; do
+		family_row "$name" && echo "$compiler"
 	done | sort -u)); do
-		of=$(family_of "$(banner "$cc")")
-		[ -z "$of" ] || printf '%s\t%s\t%s\n' "$of" "$cc" "$(version "$cc")"
+		identify "$found"
+		[ "$of" ] || continue
+		family_row "$of"
+		printf '%s\t%s\t%s\t%s\n' "$of" "$cc" "$version" "$(why_no_openmp)"
 	done
 }
 
-default() { # [CC]: the first row of its family that is for its machine, and for any CPU of it
-	wanted=gcc cc=${1:-}
-	if [ "$cc" ]; then
-		exists "$cc" || die "compiler '$cc' not found" 'load its module, or CC=PATH'
-		wanted=$(family_of "$(banner "$cc")")
-	else
-		for of in $families; do
-			family_row "$of"
-			[ "$language" = c ] && cc=$(compiler_of "$of") && wanted=$of && break
-		done
-	fi
-	machine=$(machine_of "${cc:-gcc}")
+default_of() { # FAMILY: its first row that is for the machine of $cc, and for any CPU of it
+	[ "$1" ] || return 0
+	machine=$(machine_of)
 	for name in $presets; do
 		preset_row "$name"
-		case "$family $requires" in "$wanted " | "$wanted ${machine:-$(uname -m)}")
+		case "$family $requires" in "$1 " | "$1 ${machine:-$(uname -m)}")
 			echo "$name"
 			return ;;
 		esac
 	done
-	echo gcc-o3
+}
+
+default() { # [CC] [OPTION]...: of that compiler, else of the first family that is there
+	wanted=
+	case ${1:-} in --*) set -- '' "$@" ;; '') [ $# -gt 0 ] || set -- '' ;; esac
+	chosen=$1
+	shift
+	read_options "$@"
+	if [ "$chosen" ]; then
+		exists "$chosen" || die "compiler '$chosen' not found" 'load its module, or CC=PATH'
+		identify "$chosen"
+		[ "$of" ] || die "'$chosen' is of no family of configs/presets.yaml: '$(banner)'" \
+			'CC=PATH of another compiler, or PRESET=gcc-o3 for one that takes its options'
+		wanted=$of
+	else
+		for family in $families; do
+			family_row "$family"
+			[ "$language" = c ] || continue
+			if compiler_of "$family"; then
+				wanted=$family
+				break
+			elif [ "$first" ]; then # of one without OpenMP, if there is no other
+				wanted=${wanted:-$family}
+			fi
+		done
+		[ -z "$wanted" ] || compiler_of "$wanted" || true
+	fi
+	name=$(default_of "${wanted:-gcc}")
+	echo "${name:-gcc-o3}"
 }
 
 cpu() { # what the kernel says of this one
@@ -157,19 +245,17 @@ cpu() { # what the kernel says of this one
 		true
 }
 
-target_cpu() { # LINE...: the CPU that it makes code for, and a checksum of all that is known of it
+target_cpu() { # LINE...: the CPU that $cc makes code for, and a checksum of all that is known of it
 	# -march=native is another CPU on each node: the compiler says which, else the kernel does
-	cc=$1 last=
-	shift
+	last=
 	for word in "$@"; do # all but sources and output
 		shift
 		case $last$word in -o* | *.c | *.f90) ;; *) set -- "$@" "$word" ;; esac
 		[ "$word" = -o ] && last=-o || last=
 	done
-	# shellcheck disable=SC2086
 	said=$({
-		$cc "$@" -### -S -o /dev/null -x c /dev/null </dev/null || true
-		banner "$cc"
+		with_cc "$@" -### -S -o /dev/null -x c /dev/null </dev/null || true
+		banner
 	} 2>&1 | tr -d '"' | tr -s ' ' '\n' | sed -nE \
 		'/^-(target-(cpu|feature)|tune-cpu|tp)$/{N;s/\n/=/p;d;}; /^(-m|-tp=|l[12]-cache)/p')
 	cpu=$(printf '%s\n' "$said" | sed -nE 's/^-(march|mcpu|target-cpu|tp)=//p' | sed -n 1p)
@@ -177,7 +263,7 @@ target_cpu() { # LINE...: the CPU that it makes code for, and a checksum of all 
 		said=$(cpu)
 		cpu=$(printf '%s\n' "$said" | sed -nE 's/^(model name|cpu|uarch|CPU part)[[:blank:]]*: *//p' | sed -n 1p)
 	fi
-	[ -z "$said" ] || echo "${cpu:-$(machine_of "$cc")} $(printf %s "$said" | cksum | cut -d' ' -f1)"
+	[ -z "$said" ] || echo "${cpu:-$(machine_of)} $(printf %s "$said" | cksum | cut -d' ' -f1)"
 }
 
 # --- a line --------------------------------------------------------------------------------------
@@ -243,9 +329,13 @@ add_blas() { # ROW: to $compile, the words before the sources, and $link, those 
 
 add_mpi() { # MPICC: what the wrapper adds to a line
 	exists "$1" || die "no '$1' on the PATH" 'load an MPI module, or MPICC=PATH'
+	said=
 	for option in -show --showme -compile-info ''; do # Open MPI, MPICH and its kin know one
-		[ "$option" ] || die "'$1 -show' does not say what it adds" 'MPICC=PATH of another MPI compiler'
-		shown=$("$1" $option 2>/dev/null) && [ "${shown#* }" != "$shown" ] && break
+		# shellcheck disable=SC2016 # quotes around what it says
+		[ "$option" ] || die "'$1 -show' does not say what it adds${said:+: '$said'}" \
+			'MPICC=PATH of another MPI compiler'
+		shown=$("$1" $option 2>"$scratch/said") && [ "${shown#* }" != "$shown" ] && break
+		said=${said:-$(grep . "$scratch/said" | sed -n 1p)}
 	done
 	eval "set -- $shown"
 	compile="$compile -DMEMBW_MPI"
@@ -279,15 +369,16 @@ compiler() { # PRESET CC
 	find_preset "$1"
 	cc=$2
 	check_compiler
-	version "$cc"
+	echo "$version"
 }
 
 plan() { # PRESET PROGRAM [OPTION]...
 	preset=$1 program=$2 compile='' link=''
 	shift 2
 	read_preset "$preset" "$@"
-	[ "$cc" ] || cc=$(compiler_of "$family") || true
+	[ "$cc" ] || compiler_of "$family" || true
 	check_compiler
+	check_openmp
 	[ -z "$blas" ] || add_blas "$blas"
 	[ -z "$mpicc" ] || add_mpi "$mpicc"
 	sources=$program.c
@@ -295,9 +386,9 @@ plan() { # PRESET PROGRAM [OPTION]...
 	eval "set -- $link $libs"
 	libs=$(quoted "$@")
 	eval "set -- $line $extra $compile"
-	text="# $(banner "$cc")
-# code for $(target_cpu "$cc" "$@")
-PLAN_CC := $cc
+	text="# $(banner)
+# code for $(target_cpu "$@")
+PLAN_CC := $(if exists_whole "$cc"; then quoted "$cc"; else echo "$cc"; fi)
 PLAN_FLAGS := $(quoted "$@" | sed 's/\$/$$/g; s/#/\\#/g')
 PLAN_SOURCES := $sources
 PLAN_LIBS := $(printf %s "$libs" | sed 's/\$/$$/g; s/#/\\#/g')"
@@ -326,7 +417,7 @@ of_sources() { # PROGRAM
 }
 
 of_code() { # BINARY: as membw.presets.provenance has it; null where no objcopy reads it
-	objcopy=$($cc -print-prog-name=objcopy 2>/dev/null) || objcopy=objcopy
+	objcopy=$(with_cc -print-prog-name=objcopy 2>/dev/null) || objcopy=objcopy
 	part=$1.$$ # two builds may write into one folder
 	for section in .text .rodata; do
 		"$objcopy" -O binary -j $section "$1" "$part$section" 2>/dev/null || true
@@ -357,7 +448,8 @@ record() { # PRESET BINARY FOLDER [OPTION]... -- LINE...
 	{
 		printf '{\n "program": %s,\n "built_with": "make",\n' "$(as_json "$program")"
 		printf ' "preset": %s,\n "compile_line": [' "$(as_json "$preset")"
-		cpu=$(target_cpu "$cc" "$@")
+		identify "$cc"
+		cpu=$(target_cpu "$@")
 		eval "set -- $line"
 		comma=
 		for word in "$@"; do
@@ -366,7 +458,7 @@ record() { # PRESET BINARY FOLDER [OPTION]... -- LINE...
 			comma=,
 		done
 		printf '\n ],\n "compiler": %s,\n "target_cpu": %s,\n' \
-			"$(as_json "$(banner "$cc")")" "$(as_json "$cpu")"
+			"$(as_json "$(banner)")" "$(as_json "$cpu")"
 		printf ' "mpi": %s,\n "blas": %s,\n' "$(as_json "$mpicc")" "$(as_json "$blas")"
 		printf ' "source_sha256": %s,\n' "$(of_sources "$program")"
 		printf ' "code_sha256": %s,\n' "$(of_code "$binary")"
@@ -379,6 +471,7 @@ record() { # PRESET BINARY FOLDER [OPTION]... -- LINE...
 case ${1:-} in
 plan | flags | default | compilers | compiler | cpu | blas | record)
 	read_tables
+	make_scratch
 	"$@"
 	;;
 *) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" ;;

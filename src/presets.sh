@@ -1,24 +1,24 @@
 # shellcheck shell=sh disable=SC2016,SC2034
 # For src/build.sh. Edit configs/presets.yaml and blas.yaml, of which it is made by
 # `python -m membw.presets.generate`.
-made_of='3399295890 16463'
+made_of='1871595612 17223'
 machines='x86_64 aarch64 ppc64le riscv64'
-families='gcc gfortran clang icc icx aocc nvc armclang cce fcc icc13'
-known='^[^ ]*cc[^ ]* \(.*\) [0-9][0-9.]*|^GNU Fortran \(.*\) [0-9][0-9.]*|^([A-Za-z ]*[a-z][A-Za-z]* )?clang version [0-9][0-9.]*|^icc \(ICC\) [0-9][0-9.]*|oneAPI DPC\+\+/C\+\+ Compiler [0-9][0-9.]*|AOCC_[0-9][0-9.]*|^nvc [0-9][0-9.]*|^Arm C/C\+\+/Fortran Compiler version [0-9][0-9.]*|^Cray (clang|C :) [Vv]ersion [0-9][0-9.]*|^fcc \(FCC\) [0-9][0-9.]*|^icc \(ICC\) 1[0-4]\.[0-9.]*'
-presets='gcc-o2 gfortran-o2 icc-avx2 icc13-knc icc13-knc-huge gcc-o3 gcc-native gcc-arm-native gcc-power-native gcc-freestanding gcc-avx2 clang-o2 clang-o3 clang-native clang-arm-native clang-power-native clang-avx2 icc-o2 icc-nt icx-o2 icx-avx2 icx-nt aocc-o2 aocc-o3 aocc-nt gcc-ofast gcc-arm-ofast nvc-o3 armclang-mcpu cce-o3 fcc-zfill gcc-offload clang-offload icx-offload'
+families='gcc gfortran clang icc icx aocc nvc atfl armclang cce fcc icc13'
+presets='gcc-o2 gfortran-o2 icc-avx2 icc13-knc icc13-knc-huge gcc-o3 gcc-native gcc-arm-native gcc-power-native gcc-freestanding gcc-avx2 clang-o2 clang-o3 clang-native clang-arm-native clang-power-native clang-avx2 icc-o2 icc-nt icx-o2 icx-avx2 icx-nt aocc-o2 aocc-o3 aocc-nt gcc-ofast gcc-arm-ofast nvc-o3 armclang-mcpu atfl-mcpu cce-o3 fcc-zfill gcc-offload clang-offload icx-offload'
 blas_rows='mkl-intel mkl-sequential mkl-gnu mkl-icx openblas-openmp openblas-pthreads blis-openmp aocl armpl nvpl'
 family_row() { case $1 in
-gcc) compiler=gcc openmp_option=-fopenmp version='^[^ ]*cc[^ ]* \(.*\) [0-9][0-9.]*' language=c ;;
-gfortran) compiler=gfortran openmp_option=-fopenmp version='^GNU Fortran \(.*\) [0-9][0-9.]*' language=fortran ;;
-clang) compiler=clang openmp_option=-fopenmp version='^([A-Za-z ]*[a-z][A-Za-z]* )?clang version [0-9][0-9.]*' language=c ;;
-icc) compiler=icc openmp_option=-qopenmp version='^icc \(ICC\) [0-9][0-9.]*' language=c ;;
-icx) compiler=icx openmp_option=-qopenmp version='oneAPI DPC\+\+/C\+\+ Compiler [0-9][0-9.]*' language=c ;;
-aocc) compiler=clang openmp_option=-fopenmp version='AOCC_[0-9][0-9.]*' language=c ;;
-nvc) compiler=nvc openmp_option=-mp version='^nvc [0-9][0-9.]*' language=c ;;
-armclang) compiler=armclang openmp_option=-fopenmp version='^Arm C/C\+\+/Fortran Compiler version [0-9][0-9.]*' language=c ;;
-cce) compiler=craycc openmp_option=-fopenmp version='^Cray (clang|C :) [Vv]ersion [0-9][0-9.]*' language=c ;;
-fcc) compiler=fcc openmp_option=-Kopenmp version='^fcc \(FCC\) [0-9][0-9.]*' language=c ;;
-icc13) compiler=icc openmp_option=-openmp version='^icc \(ICC\) 1[0-4]\.[0-9.]*' language=c ;;
+gcc) compiler=gcc openmp_option=-fopenmp macros='__GNUC__ __GNUC_MINOR__ __GNUC_PATCHLEVEL__' value='' language=c ;;
+gfortran) compiler=gfortran openmp_option=-fopenmp macros='__GNUC__ __GNUC_MINOR__ __GNUC_PATCHLEVEL__' value='' language=fortran ;;
+clang) compiler=clang openmp_option=-fopenmp macros='__clang_major__ __clang_minor__ __clang_patchlevel__' value='' language=c ;;
+icc) compiler=icc openmp_option=-qopenmp macros='__INTEL_COMPILER __INTEL_COMPILER_UPDATE' value='' language=c ;;
+icx) compiler=icx openmp_option=-qopenmp macros=__INTEL_LLVM_COMPILER value='' language=c ;;
+aocc) compiler=clang openmp_option=-fopenmp macros=__VERSION__ value='AOCC_[0-9.]+' language=c ;;
+nvc) compiler=nvc openmp_option=-mp macros='__NVCOMPILER_MAJOR__ __NVCOMPILER_MINOR__' value='' language=c ;;
+atfl) compiler=armclang openmp_option=-fopenmp macros=__VERSION__ value='^"Arm Toolchain for Linux' language=c ;;
+armclang) compiler=armclang openmp_option=-fopenmp macros='__armclang_major__ __armclang_minor__' value='' language=c ;;
+cce) compiler=craycc openmp_option=-fopenmp macros='__cray_major__ __cray_minor__ __cray_patchlevel__' value='' language=c ;;
+fcc) compiler=fcc openmp_option=-Kopenmp macros='__FCC_major__ __FCC_minor__ __FCC_patchlevel__' value='' language=c ;;
+icc13) compiler=icc openmp_option=-openmp macros='__INTEL_COMPILER __INTEL_COMPILER_UPDATE' value='^1[0-4][0-9][0-9]' language=c ;;
 *) return 1 ;;
 esac; }
 preset_row() { case $1 in
@@ -51,6 +51,7 @@ gcc-ofast) family=gcc requires=x86_64 line='-Ofast -march=native $openmp $defs' 
 gcc-arm-ofast) family=gcc requires=aarch64 line='-Ofast -march=native $openmp $defs' ;;
 nvc-o3) family=nvc requires='' line='-O3 $openmp $defs' ;;
 armclang-mcpu) family=armclang requires=aarch64 line='-O3 -mcpu=native $openmp $defs' ;;
+atfl-mcpu) family=atfl requires=aarch64 line='-O3 -mcpu=native $openmp $defs' ;;
 cce-o3) family=cce requires='' line='-O3 $openmp $defs' ;;
 fcc-zfill) family=fcc requires='aarch64 sve' line='-Kfast,zfill $openmp $defs' ;;
 gcc-offload) family=gcc requires='' line='-O3 $openmp $defs -foffload=nvptx-none' ;;

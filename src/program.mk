@@ -24,7 +24,7 @@ CC :=
 endif
 COMMAND := PYTHON='$(PYTHON)' sh ../build.sh
 ifndef PRESET
-PRESET := $(or $(shell $(COMMAND) default '$(CC)'),$(error nothing built: see above))
+PRESET := $(or $(shell $(COMMAND) default '$(CC)' $(if $(filter 0,$(OPENMP)),--no-openmp)),$(error nothing built: see above))
 endif
 BUILD ?= $(ROOT)/build/$(PRESET)$(if $(filter 1,$(MPI)),-mpi)$(BLAS:%=-%)
 OPENMP ?= 1

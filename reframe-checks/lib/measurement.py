@@ -24,9 +24,10 @@ from membw.files import write_whole
 from membw.moments import utc
 from membw.presets import code_sha256, sha256
 from membw.presets.sources import commit
-from membw.printable import at_most
+from membw.printable import amount, at_most
 from membw.results import archive, ledger
 from membw.results.case import mapping, of_display_name
+from membw.results.figure import Figure
 from membw.results.findings import text_of
 from membw.results.ledger import Missing
 from membw.results.record import sealed
@@ -386,8 +387,11 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
             self.note_figure(name, metric['value'], metric['unit'])
         kinds = {n: {k: m[k] for k in OF_METRIC if k in m} for n, m in measured.items()}
         self.metrics = json.dumps(kinds)
-        if self.bounds:
-            self.say(f'a bound, not a figure: {", ".join(at_most(self.bounds, 4))}')
+        if self.bounds:  # ReFrame's line of each has None: its logs keep estimates alone
+            rows = ((name, measured[name]) for name in self.bounds)
+            figures = (Figure(n, m['value'], m['unit'], bound=m['bound']) for n, m in rows)
+            texts = [f'{f.metric} {f.sign}{amount(f.value)} {f.unit}' for f in figures]
+            self.say(f'bounds, no estimates (None below): {", ".join(at_most(texts, 8))}')
 
     def note_figure(self, name: str, value: float, unit: str) -> None:
         """Adds a measured metric as a performance variable of ReFrame."""

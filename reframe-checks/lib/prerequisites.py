@@ -92,8 +92,8 @@ def refuse_what_is_elsewhere() -> None:
         facts = ', '.join(f'{name} {why}' for why, name in each.items())
         end(
             f'nothing was measured: {facts}',
-            f"run it on {system.name}; '--system local' measures this machine, '-l' in place of "
-            "'-r' lists the checks",
+            f"run it on {system.name}; 'membw run -l' lists its tests, '--system local' measures "
+            'this machine',
         )
 
 

@@ -21,7 +21,8 @@ from membw.errors import MembwError
 from membw.grouped import grouped
 from membw.printable import at_most, plural
 from membw.results import archive, ledger
-from membw.results.hostlist import fold, match_expected, write_node_check
+from membw.results.hostlist import fold, write_node_check
+from membw.results.node_names import match_expected
 from membw.results.record import HIGHER
 from membw.site import slurm, topology
 

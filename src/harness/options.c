@@ -346,6 +346,13 @@ static void option_set_one(const struct option_row *row)
 		row->set(option, optarg);
 }
 
+static char **option_words;
+
+const char *const *options_words(void)
+{
+	return (const char *const *)option_words;
+}
+
 void options_read(const struct program *of, int argc, char **argv)
 {
 	struct option all[OPTIONS_MAX + 1];
@@ -355,6 +362,7 @@ void options_read(const struct program *of, int argc, char **argv)
 	streams_fill_closed();
 	sysfile_raise_limit();
 	option_program = of;
+	option_words = argv;
 	verdict_own_reasons(option_program->reasons);
 	option_add_tables();
 	memset(all, 0, sizeof(all));

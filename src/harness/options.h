@@ -54,6 +54,7 @@ struct program {
 /* Reads the command line by the tables of the program and these of its own: --json, --allow,
  * --peak (where the program has a peak), --help, --version.  Dies of what is wrong. */
 LOCAL void options_read(const struct program *program, int argc, char **argv);
+LOCAL const char *const *options_words(void); /* of the command line; NULL behind the last */
 
 LOCAL const char *options_json(void); /* file of the record, NULL: none */
 LOCAL double options_peak(void);      /* 0: not given */

@@ -23,6 +23,19 @@ static const char *record_scheduling(void)
 	return policy >= 0 && policy < 4 ? names[policy] : NULL;
 }
 
+/* Without the folder of the program: another machine has another one. */
+static void record_command(void)
+{
+	const char *const *words = options_words();
+	const char *folder = strrchr(*words, '/');
+
+	json_open("command", '[');
+	json_text(NULL, folder ? folder + 1 : *words);
+	while (*++words)
+		json_text(NULL, *words);
+	json_close(']');
+}
+
 static void record_identity(const struct program *program)
 {
 	const time_t now = time(NULL);
@@ -42,6 +55,7 @@ static void record_identity(const struct program *program)
 		json_count("ranks_on_node", (unsigned)ranks_on_node());
 	json_count("threads", (unsigned)threads_count());
 	json_text("scheduling", record_scheduling());
+	record_command();
 	if (watchdog_ended_by())
 		json_text("ended_by", watchdog_ended_by());
 }

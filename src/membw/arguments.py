@@ -25,6 +25,8 @@ def add_site_tests(parser: argparse.ArgumentParser, *own: str) -> None:
     if '--since' not in own:
         about = 'from then on: 2026-11-21, 14d'
         add('--since', type=begin, default=0.0, metavar='DAY', help=about)
+    if '--system' not in own:
+        add('--system', default='', metavar='SYSTEM', help='this system only')
     for name, about in (('--lower', 'less is better'), ('--higher', 'more is better')):
         add(name, action='append', default=[], metavar='METRIC', help=f'of a metric, {about}')
 
@@ -34,7 +36,7 @@ def wanted_of(args: argparse.Namespace, since: float) -> Any:
 
     if both := {*args.lower} & {*args.higher}:
         raise MembwError(f"'{min(both)}': --lower and --higher", 'give one of them')
-    return Wanted(args.test, since, tuple(args.lower), tuple(args.higher))
+    return Wanted(args.test, since, tuple(args.lower), tuple(args.higher), args.system or '')
 
 
 def fraction(text: str) -> float:

@@ -40,6 +40,7 @@ COMMANDS = {
     'nightly': ('nightly.command', 'one night: run, campaign, history, report'),
     'accept': ('accept.command', 'accept or refuse a machine by a signed protocol'),
     'export': ('export.command', 'figures for Prometheus, a spreadsheet, a script'),
+    'expect': ('expected.command', 'what the memory of a CPU, or of this machine, should reach'),
     'published': (
         'expected.published_command',
         'what others measured, with conditions and source',

@@ -48,6 +48,7 @@ def test_a_bound_has_no_value_in_log_and_database(reframe, tmp_path):
     for case in done.ran:
         record = json.loads(open(case['record']).readline())
         assert record['metrics']['triad']['bound'] == 'lower'
+    assert 'bounds, no estimates (None below): triad ≥ 34.9 GB/s' in done.text
     (log,) = done.folder.glob('perflogs/*/*/bounded.log')
     for row in csv.DictReader(log.open(), delimiter='|'):
         found = row['copy_value'], row['triad_value'], row['triad_unit']

@@ -8,7 +8,7 @@ from checkout_copy import copy_checkout, variables
 from places import ROOT
 
 from membw import presets
-from membw.site import binder, machine, peak, systems
+from membw.site import binder, peak, systems
 
 FILES = sorted((ROOT / 'systems').glob('*.yaml'))
 SYSTEMS = {path.stem: yaml.safe_load(path.read_text()) for path in FILES}
@@ -67,7 +67,7 @@ def test_a_system_file_validates(path):
 def test_a_new_compiler_family_is_a_row_and_so_is_its_preset(copy, listing, call):
     """Of a compiler that the table does not know, in one file."""
     table = copy / 'configs/presets.yaml'
-    family = "{cc: cc1c, openmp: -omp, spack: '%c=cc1', version: 'cc1 (.*)'}"
+    family = "{cc: cc1c, openmp: -omp, spack: '%c=cc1', macros: [__cc1__]}"
     line = "family: cc1, line: '-O9 {openmp} {defs}', requires: [], features: []"
     plant(table, 'families:\n', f'families:\n  cc1: {family}\n')
     plant(table, '\npresets:\n', f'\npresets:\n  cc1-o9: {{{line}, source: its manual}}\n')
@@ -263,17 +263,6 @@ def test_a_preset_is_bound_only_where_the_cpu_has_what_it_needs():
     bound = {system['name']: system['partitions'] for system in binder.configuration()['systems']}
     assert 'gcc-avx2' in bound['thin'][0]['environs']
     assert 'gcc-avx2' not in bound['ulysses'][0]['environs']
-
-
-def test_a_compiler_known_to_build_openmp_is_not_tried_again(monkeypatch, tmp_path):
-    monkeypatch.setattr(machine, 'probed', lambda: tmp_path / 'build' / 'seen')
-    answers = iter(['no room', ''])
-    monkeypatch.setattr(machine, 'tried', lambda *_: next(answers))
-    # what is missing may be installed: a failure is not remembered
-    said = [machine.why_no_openmp('sh', '-fopenmp') for _ in range(4)]
-    assert said == ['no room', '', '', '']
-    with pytest.raises(StopIteration):  # other options are another question
-        machine.why_no_openmp('sh', '-qopenmp')
 
 
 @pytest.mark.parametrize('words, level', [('-l', 'info'), ('-r -n stream', 'info'), ('-vr', None)])

@@ -3,9 +3,14 @@
 import json
 import os
 import re
+import shutil
+import tempfile
+from pathlib import Path
 
+import made_up_records as made
 import posed
 import pytest
+import standin_gcc
 from checkout_copy import copy_checkout
 from places import ROOT
 
@@ -63,3 +68,29 @@ def test_every_host_is_measured_and_ranked_and_a_dead_one_is_named(lab, call, re
     ranked = call('membw', 'rank', done.folder / 'records', '--nodes', 'ws[1-3]', cwd=lab)
     for line in ('ws[1-2] UNDECIDED (allowed: ', 'ws3 MISSING'):
         assert line in ranked.stdout, ranked.stdout + ranked.stderr
+
+
+@pytest.fixture
+def doubles():
+    """(folder of a gcc, put) as standin_gcc.of_doubles, in a folder that the hosts see, too."""
+    folder = Path(tempfile.mkdtemp(dir='/var/tmp', prefix='membw-test-'))
+    yield folder, standin_gcc.of_doubles(folder)
+    shutil.rmtree(folder)
+
+
+@pytest.mark.slow
+def test_each_host_has_a_row_and_the_slow_one_is_never_hidden_by_the_best(
+    lab, call, environment, doubles
+):
+    folder, put = doubles
+    for host, share in (('ws1', 1.0), ('ws2', 0.6)):
+        record = made.record(host, rows=made.stream(share=share), time='@', case=False)
+        record |= {'threads': 1, 'threads_on': record['threads_on'][:1]}
+        put(f'{host}-one', record)  # of one thread
+    words = '--system', 'posed', '-n', '^stream%.*pinning=omp', '-p', 'gcc-o3', '--distribute=all'
+    path = f'{folder}:{environment["PATH"]}'
+    done = call('membw', 'run', *words, cwd=lab, PATH=path, MEMBW_ROOT=lab)
+    rows = re.findall(r'^ *(ws\d) .* ([A-Z]{4,})(?: |$)', done.stdout, re.M)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert {node for node, _ in rows} >= {'ws1', 'ws2'}, done.stdout
+    assert dict(rows)['ws2'] in ('UNDECIDED', 'FAIL'), done.stdout

@@ -1,5 +1,5 @@
 /*
- * battery_program: TEST DOUBLE of a program on virtual nodes.  Its record lies ready as
+ * battery_program: TEST DOUBLE of a program on virtual nodes, or hosts.  Its record lies ready as
  * MADE_UP/<node>-<program>.json, of further measurements <node>-<program>-again-<n>.json, with @
  * for the time; where there is none it dies of SIGBUS.
  */
@@ -12,8 +12,9 @@
 
 int main(int argc, char **argv)
 {
-	const char *const node = getenv("SLURMD_NODENAME"), *const threads =
-								    getenv("OMP_NUM_THREADS");
+	const char *const threads = getenv("OMP_NUM_THREADS");
+	const char *node = getenv("SLURMD_NODENAME");
+	char host[256] = "";
 	const char *const program = strrchr(argv[0], '/') + 1;
 	const int is_one = threads && strcmp(threads, "1") == 0 && strcmp(program, "stream") == 0;
 	char folder[4096], path[9000], to[4096];
@@ -24,6 +25,8 @@ int main(int argc, char **argv)
 	FILE *in = NULL, *out;
 	int c;
 
+	if (!node && gethostname(host, sizeof(host) - 1) == 0)
+		node = host;
 	again = getcwd(folder, sizeof(folder)) ? strstr(folder, "/again-") : NULL;
 	if (again) {
 		snprintf(path, sizeof(path), "%s/%s-%s-%s.json", MADE_UP, node, program,

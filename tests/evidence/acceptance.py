@@ -30,7 +30,7 @@ COLUMNS = (
     'day_sd_pct run_sd_pct runs_per_day accepted_pct printed_accepted_pct refused_pct '
     'printed_refused_pct'
 )
-PROTOCOL = Protocol(CONTENT, '', CONTRACT, NODES, 0, [f'n{i}' for i in range(NODES)], {}, {})
+PROTOCOL = Protocol(CONTENT, '', CONTRACT, NODES, 0, [f'n{i}' for i in range(NODES)], {}, {}, {})
 
 
 def verdict(rng: np.random.Generator, day_sd: float, runs_per_day: int, bad: int) -> str:

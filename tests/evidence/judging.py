@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / 'src'))
 from membw.calibrate.rule import reference  # noqa: E402
 from membw.rank.judge import judge  # noqa: E402
 from membw.results.table import Figure, Measurement  # noqa: E402
-from membw.statistics import now_and_before as history  # noqa: E402
+from membw.statistics.now_and_before import Row, find_steps  # noqa: E402
 
 KERNELS = ('copy', 'scale', 'add', 'triad')
 Draw = Callable[[np.random.Generator, tuple], np.ndarray]
@@ -107,6 +107,13 @@ def rank_cells(draw: Draw, scale: float, fleets: int) -> list[str]:
     return clean + found
 
 
+def judged(nights: np.ndarray) -> list[Row]:
+    """nodes x nights, with their steps."""
+    rows = [Row(row, np.arange(len(row))) for row in nights]
+    find_steps(rows, 0.02)
+    return rows
+
+
 def history_cells(draw: Draw, scale: float, nodes: int, memory: float = 0.0) -> list[str]:
     """Events per 1,000 clean node-years; % of nodes found that fall by 5 %, by nights after."""
     rng = np.random.default_rng(1)
@@ -119,13 +126,13 @@ def history_cells(draw: Draw, scale: float, nodes: int, memory: float = 0.0) -> 
 
     clean, fallen = nights(), nights()
     fallen[: nodes // 5, 200:] *= 0.95
-    apart = history.medians_apart(list(clean))
-    events = sum(map(len, history.steps(list(clean), 0.02, apart, [()] * nodes)))
+    events = sum(len(row.steps) for row in judged(clean))
     found = []
     for night in (3, 7, 14):
-        rows = [row[: 200 + night] for row in fallen[: nodes // 5]]
-        seen = history.steps(rows, 0.02, apart, [()] * len(rows))
-        hits = np.mean([any(c.size < 0 and abs(c.first - 200) < 8 for c in each) for each in seen])
+        rows = judged(fallen[:, : 200 + night])[: nodes // 5]
+        hits = np.mean(
+            [any(c.size < 0 and abs(c.first - 200) < 8 for c in row.steps) for row in rows]
+        )
         found.append(f'{100 * hits:.0f}')
     return [f'{1000 * events / nodes:.0f}', *found]
 

@@ -1,4 +1,4 @@
-"""What the words of rank promise, and their price: promise.csv, of which docs/judging.md has a table.
+"""What the words of rank promise, and their price: promise.csv, and a table of docs/judging.md.
 
 python tests/evidence/promise.py FLEETS [NODES ...] >tests/evidence/promise.csv     (24; minutes)
 
@@ -91,8 +91,8 @@ def row(shape, nodes, fleets):
         sound = {f'n{i:04d}' for i in np.flatnonzero(is_sound)}
         wrong += any(two[n].verdict == 'FAIL' for n in sound)
         healthy.append(np.mean([two[n].verdict == 'PASS' for n in sound]))
-        nights = fleet.after_nights() if 'nights' in judge.__code__.co_varnames else {}
-        wrong_nights += any(nights.get(n) == 'FAIL' for n in sound)
+        nights = fleet.after_nights()
+        wrong_nights += any(nights[n] == 'FAIL' for n in sound)
         x = min((v.noticed for v in one.values()), default=1.0)
         if x < 1:
             printed.append(x)
@@ -101,7 +101,7 @@ def row(shape, nodes, fleets):
     found = [np.mean([[*lost(rng, shape, nodes, loss).judged()][1]['n0000'].verdict == 'FAIL'
                       for _ in range(fleets)]) for loss in LOSSES]  # fmt: skip
     nights = [lost(rng, shape, nodes, 0.05).after_nights()['n0000'] == 'FAIL'
-              for _ in range(fleets)] if 'nights' in judge.__code__.co_varnames else [0]  # fmt: skip
+              for _ in range(fleets)]  # fmt: skip
     shares = [wrong / fleets, *found, wrong_nights / fleets, np.mean(nights),
               np.median(printed) if printed else np.nan, np.mean(passes) if passes else np.nan,
               np.mean(healthy)]  # fmt: skip

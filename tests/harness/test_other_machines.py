@@ -2,15 +2,14 @@
 
 import json
 import re
-import shutil
 import subprocess
 
 import pytest
+from clang_here import CLANG, skip_without
 from places import ROOT
 
 MACHINES = ('aarch64', 'powerpc64le', 'riscv64')
 PROGRAMS = sorted(p.name for p in (ROOT / 'src').iterdir() if (p / f'{p.name}.c').is_file())
-CLANG = 'clang-19' if shutil.which('clang-19') else 'clang'
 WARNINGS = ['-std=c11', '-Wall', '-Wextra', '-Werror', '-fopenmp']
 ASSEMBLY = {path.relative_to(ROOT / 'src').parts[0] for path in (ROOT / 'src').rglob('*.[ch]')
             if 'asm' in path.read_text()}  # fmt: skip
@@ -25,6 +24,7 @@ COMPILERS = {
 def test_each_program_compiles_without_a_warning(compiler, machine, need):
     need(f'{machine}-linux-gnu-gcc', CLANG)  # the headers of C come with the first
     words = [*COMPILERS[compiler](machine), *WARNINGS]
+    skip_without(words[0])
     for program in PROGRAMS:
         # code, too, where it has assembly, which clang reads
         has_code = compiler == 'clang' and program in ASSEMBLY

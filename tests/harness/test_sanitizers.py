@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 import pytest
+from clang_here import CLANG
 from places import ROOT
 
 SANITIZERS = (
@@ -44,8 +45,7 @@ def test_no_program_does_what_is_undefined(build_program, tmp_path, program):
 
 
 def test_threads_write_nothing_without_an_order(build_program):
-    names = ['clang', *(f'clang-{version}' for version in range(25, 13, -1))]
-    clang = next(filter(None, map(shutil.which, names)), None)
+    clang = shutil.which(CLANG)
     folders = clang and pathlib.Path(os.path.realpath(clang)).parent.parent.glob('lib')
     archer = next(
         (f / 'libarcher.so' for f in folders or () if (f / 'libarcher.so').exists()), None

@@ -1,12 +1,11 @@
 """Arm's wide registers, by gcc and clang, run by qemu: right to the bit, and how wide they are."""
 
 import re
-import shutil
 import subprocess
 
 import pytest
+from clang_here import CLANG
 
-CLANG = 'clang-19' if shutil.which('clang-19') else 'clang'
 NEON, PLAIN = 'neon:2:176', 'portable:1:128'
 # what qemu is told of the CPU: bits, the loops of dgemm's ceiling
 CPUS = {

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import time
 
+import clang_here
 from changed_source import SHORT_LOOKS, copy_source
 from places import ROOT
 
@@ -45,6 +46,7 @@ def build(program, *flags, cc='gcc', usual=None, changes=()):
     if usual is None:
         usual = (*PLANTED, '-w') if is_probe else PLANTED if changes else USUAL
     line = [cc, *usual, *map(str, flags)]
+    clang_here.skip_without(cc, line)
     compiler = shutil.which(cc)
     assert compiler, f"'{cc}' is not on the PATH"
     made_of = [sources(), os.path.realpath(compiler), os.stat(compiler).st_mtime_ns, *line]

@@ -1,12 +1,13 @@
 """What is mistyped is named, with what was meant; nothing is left behind."""
 
+import re
 import subprocess
 import sys
 
 import pytest
 from places import ROOT
 
-from membw.cli import main
+from membw.cli import COMMANDS, main
 from membw.errors import OF_SYSTEM, did_you_mean
 
 LISTED = "'membw run --help' lists the options"
@@ -27,8 +28,8 @@ ERRORS = {
                                    "did you mean 'max_seconds'?"),
     'run --system ulysses': (
         "nothing was measured: ulysses:regular needs Slurm: no controller answers 'sinfo'",
-        "run it on ulysses; '--system local' measures this machine, '-l' in place of '-r' lists "
-        'the checks'),
+        "run it on ulysses; 'membw run -l' lists its tests, '--system local' measures this "
+        'machine'),
     'run --system local:defalt': ("no partition 'defalt' of 'local'", "did you mean 'default'?"),
     'run --syst thin': ("unknown option '--syst'", "did you mean '--system'?"),
     'run --dry-ru': ("unknown option '--dry-ru'", "did you mean '--dry-run'?"),
@@ -73,6 +74,13 @@ def test_a_typing_error_is_answered(words, own_place, capfd, monkeypatch):
     assert not [*own_place.glob('results/reports/*')]
 
 
+@pytest.mark.parametrize('words', [['-l'], ['-L', '-n', 'stream'], ['--system', 'thin', '-l']])
+def test_run_lists_as_reframe_does_and_measures_nothing(words, own_place, capfd):
+    assert main(['run', *words]) == 0
+    assert re.search(r'- stream .*\n(.*\n)*Found \d+ check', capfd.readouterr().out)
+    assert not [*own_place.glob('results/reports/*')]
+
+
 def test_a_hint_does_not_name_a_whole_fleet():
     assert did_you_mean('x', ['a', 'b']) == 'known here: a b'
     assert did_you_mean('x', [f'n{i:04}' for i in range(2000)]).endswith('n0048 n0049 ...')
@@ -103,3 +111,32 @@ def test_the_beginnings_that_are_refused_are_of_the_options_that_reframe_has():
     said = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True).stdout
     listed = (ROOT / 'configs/reframe-options').read_text().split()
     assert {*said.splitlines()[-1].split()} == {*listed}
+
+
+MEASURES = 'run', 'node', 'nightly'  # without an argument
+CALLS = [
+    [], ['help'], ['--version'],
+    *([name] for name in COMMANDS if name not in MEASURES),
+    *([name, '--help'] for name in COMMANDS),
+    *(['help', name] for name in COMMANDS),
+    *([name, '--nosuch'] for name in COMMANDS),
+    *([name, 'nosuch', '--nosuch=1'] for name in COMMANDS),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize('words', CALLS, ids=' '.join)
+def test_each_call_ends_well_and_in_lines_that_a_terminal_holds(
+    words, own_place, capfd, monkeypatch
+):
+    monkeypatch.chdir(own_place)
+    monkeypatch.setenv('COLUMNS', '80')
+    try:
+        status = main(words)
+    except SystemExit as end:  # of --help
+        status = end.code or 0
+    out, err = capfd.readouterr()
+    assert 'a bug of membw' not in err and 'Traceback' not in err and (out or err)
+    wants_help = not words or {*words} & {'help', '--help'}
+    assert status == 0 if wants_help else status in (0, 1, 2)
+    assert '--nosuch' not in words or status == 2 and err.startswith('membw: ')
+    assert all(len(line) <= 100 for line in f'{out}\n{err}'.splitlines() if '/' not in line)

@@ -1,17 +1,16 @@
 """What OpenMP costs: figures, evidence, faults, runtimes, bad input."""
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from clang_here import CLANG
 from places import ROOT
 
 CPUS = sorted(os.sched_getaffinity(0))
 pytestmark = pytest.mark.skipif(len(CPUS) < 2, reason='this machine has one CPU, a team takes two')
 SHORT = ('--threads', '2', '--pairs', '15')
-CLANG = shutil.which('clang-19') or shutil.which('clang')
 SIZES = [8, 72, 648, 5832, 52488, 472392]
 SCALAR = (
     'parallel for parallel_for for_dynamic for_dynamic_8 for_guided barrier barrier_late single '
@@ -138,7 +137,7 @@ def intel_runtime():
 def test_the_runtime_and_how_its_threads_wait_are_in_the_record(run, runtime, policy):
     variables, cc = {'OMP_WAIT_POLICY': policy}, 'gcc'
     if runtime != 'libgomp':
-        cc = CLANG or pytest.skip('no clang')
+        cc = CLANG
     if runtime == 'libiomp5':
         variables['LD_PRELOAD'] = str(intel_runtime() or pytest.skip('no intel-openmp of PyPI'))
     options = ('--threads', '2', '--pairs', '6', '--constructs', 'barrier')

@@ -5,13 +5,12 @@ tests/probes/flip_arithmetic.c runs the program's own kernels.
 
 import functools
 import math
-import shutil
 import struct
 
 import pytest
 from arithmetic_flips import flips
+from clang_here import CLANG, skip_without
 
-CLANG = shutil.which('clang-19') or shutil.which('clang')
 FLAGS = {
     'each operation rounded': ['-O2', '-ffp-contract=off'],
     'contracted': ['-O3', '-march=native', '-ffp-contract=fast'],
@@ -38,8 +37,7 @@ def every_flip(tmp_path_factory):
 @pytest.mark.parametrize('compiler', ['gcc', 'clang'])
 def test_no_flip_that_a_kernel_reads_is_lost(compiler, flags, element, every_flip):
     path = CLANG if compiler == 'clang' else compiler
-    if not path:
-        pytest.skip("'clang' is not on the PATH")
+    skip_without(path, FLAGS[flags])
     every = every_flip(path, flags, element)
     assert {(f.read, f.bit) for f in every} == {(r, b) for r in READ for b in range(BITS[element])}
     assert [f for f in every if not f.found] == []

@@ -5,23 +5,20 @@ import os
 import subprocess
 
 import pytest
+from clang_here import CLANG, skip_without
 from lib import pinnings
 from places import ROOT
-
-from membw.presets import compilers
 
 RUNTIME = ROOT / '.venv/.setup/intel-openmp/lib'  # ci/test.sh
 
 
 @pytest.fixture
 def program(build_program):
-    clang, _ = compilers().get('clang', [('', '')])[0]
-    if not clang:
-        pytest.skip('no clang')
+    skip_without(CLANG)
     line, runtime = ['-fopenmp=libomp'], 'libomp'
     if (RUNTIME / 'libiomp5.so').exists():
         line, runtime = ['-fopenmp=libiomp5', f'-L{RUNTIME}', f'-Wl,-rpath,{RUNTIME}'], RUNTIME
-    path = build_program('stream', *line, cc=clang, usual=('-O1',))
+    path = build_program('stream', *line, cc=CLANG, usual=('-O1',))
     needed = subprocess.run(['ldd', path], capture_output=True, text=True).stdout
     assert str(runtime) in needed
     return path

@@ -2,11 +2,11 @@
 
 import platform
 import re
-import shutil
 import subprocess
 
 import pytest
 from changed_source import OTHER_MACHINE, write_files
+from clang_here import CLANG
 
 # the rates that are looked at are planted
 ALLOWED = ('--allow', 'array-too-small,too-short,oversubscribed,wrong-pinning')
@@ -93,7 +93,7 @@ def test_what_a_store_costs_is_told_on_a_saturated_memory_alone(build_program, m
 @pytest.mark.parametrize('element', ['double', 'float'])
 @pytest.mark.parametrize('compiler, flags, cpu', [
     ('gcc', '-O3 -march=native', []), ('gcc', '-O0', []),
-    (shutil.which('clang-19') or 'clang', '-O2', []),
+    (CLANG, '-O2', []),
     ('aarch64-linux-gnu-gcc', '-O2 -static', ['qemu-aarch64', '-cpu', 'cortex-a57']),
 ])  # fmt: skip
 def test_both_kinds_of_stores_are_right_at_awkward_sizes_and_addresses(

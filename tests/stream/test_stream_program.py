@@ -6,9 +6,9 @@ import shutil
 import subprocess
 
 import pytest
+from clang_here import CLANG, skip_without
 from places import ROOT
 
-CLANG = shutil.which('clang-19') or shutil.which('clang')
 WARNINGS = '-Wall -Wextra -Werror -Wno-unknown-warning-option -Wno-deprecated-ofast'
 THIN_GCC = (
     'gcc -O2 -fopenmp -DSTREAM_ARRAY_SIZE=800000000 -DNTIMES=20 -mcmodel=medium stream.c '
@@ -48,8 +48,7 @@ def build(build_program):
 
     def of(name):
         cc, *flags = LINES[name]
-        if cc == 'None':
-            pytest.skip("'clang' is not on the PATH")
+        skip_without(cc, flags)
         return build_program('stream', *without_its_own(cc, flags), cc=cc, usual=())
 
     return of

@@ -236,6 +236,8 @@ void facts_write(void)
 	fact_line("bios_version", "/sys/class/dmi/id/bios_version");
 	fact_line("bios_date", "/sys/class/dmi/id/bios_date");
 	fact_system();
+	/* one machine under two names has one, two machines under one name have two */
+	fact_line("boot_id", "/proc/sys/kernel/random/boot_id");
 	fact_choice("thp", "/sys/kernel/mm/transparent_hugepage/enabled");
 	fact_line("clock_source", "/sys/devices/system/clocksource/clocksource0/"
 				  "current_clocksource");

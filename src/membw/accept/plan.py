@@ -21,16 +21,15 @@ from membw.accept.rule import place
 from membw.accept.signatures import command
 from membw.checkout import root, systems
 from membw.errors import MembwError, did_you_mean
+from membw.expected.proof import ARRAYS
 from membw.expected.published import NOT_SAID
-from membw.expected.sentence import asked
+from membw.expected.sentence import asked, ceiling
 from membw.presets.table import Facts
 from membw.printable import plural
 from membw.results.record import HIGHER
 from membw.site import cpu_peak
 from membw.site.peak import completed, placed
 
-# arrays that a kernel counts, and of these those that it writes
-ARRAYS = {'copy': (2, 1), 'scale': (2, 1), 'add': (3, 1), 'triad': (3, 1)}
 ORDINARY = ('gcc', 'clang')  # families with ordinary stores where no others are asked for
 SELDOM = 0.1
 
@@ -40,14 +39,7 @@ class Memory(NamedTuple):
 
     gbs: float
     cpu: Facts  # its row of systems/facts/cpus.yaml
-    stores: str  # the kind that the preset has
-
-    def most(self, kernel: str) -> float:
-        """What the kernel can read at most: an ordinary store moves its line twice, but on a CPU
-        that claims lines."""
-        is_twice = self.stores == 'ordinary' and not self.cpu.get('claims')
-        counted, written = ARRAYS[kernel] if is_twice and kernel in ARRAYS else (1, 0)
-        return self.gbs * counted / (counted + written)
+    stores: str  # the kind that the preset has on it
 
 
 def plan(protocol: Protocol, path: str) -> tuple[list[str], bool]:
@@ -93,8 +85,9 @@ def _unknown(protocol: Protocol, memory: Memory) -> Iterator[str]:
 
 def _asks_for(name: str, gbs: float, memory: Memory) -> Iterator[tuple[str, bool]]:
     """(a sentence, whether it says that no memory does this)."""
-    most, (share, published) = memory.most(name), asked(gbs, memory.gbs, memory.stores)
+    share, *published = asked(gbs, memory.gbs, memory.stores, name)
     yield f'{name} {share}', False
+    most = memory.gbs * (ceiling(name, memory.stores) if name in ARRAYS else 1)
     if gbs > most:
         why = ''
         if most < memory.gbs:
@@ -103,18 +96,15 @@ def _asks_for(name: str, gbs: float, memory: Memory) -> Iterator[tuple[str, bool
             why = f': ordinary stores move {words[0]} bytes where {name} counts {words[1]}'
             why += '' if memory.cpu else ', unless nodes.cpu is one that claims its lines'
         yield f'NOT POSSIBLE: {name} reaches {most:.4g} GB/s at most{why}', True
-    elif name == 'triad':
-        yield published, False
+    else:
+        yield from ((line, False) for line in published)
 
 
 def _memory(protocol: Protocol) -> Memory:
     """The peak as agreed, else of the CPU, else as its system's file says. Raises MembwError for a
-    CPU or a preset that does not exist, or not there."""
-    system, environ, nodes = (
-        protocol.runs['system'],
-        protocol.runs['preset'],
-        protocol.content['nodes'],
-    )
+    preset that does not exist, or not there."""
+    system, environ = protocol.runs['system'], protocol.runs['preset']
+    nodes = protocol.content['nodes']
     table, file = presets.load(), Path(root(), 'systems', f'{system}.yaml')
     known, where, peaks = {preset: preset for preset in table['presets']}, '', [0.0]
     if system in systems():
@@ -130,19 +120,11 @@ def _memory(protocol: Protocol) -> Memory:
     row = table['presets'][known[environ]]
     stores = 'ordinary' if row['family'] in ORDINARY else NOT_SAID  # others choose by themselves
     stores = 'non-temporal' if 'nontemporal' in row.get('features', ()) else stores
-    cpu = _cpu_of(nodes.get('cpu', ''))
-    if 'cpu' in nodes and not cpu:
-        raise MembwError(
-            f"nodes.cpu: '{nodes['cpu']}' is not in systems/facts/cpus.yaml",
-            'leave it out, and give nodes.peak_gbs: channels x MT/s x 8 B / 1000',
-        )
-    of_cpu = cpu_peak.of_cpus(cpu, nodes.get('sockets', 1), cpu_peak.NONE, {}).gbs if cpu else 0.0
+    cpu, of_cpu = protocol.cpu, 0.0
+    if cpu:
+        of_cpu = cpu_peak.of_cpus(cpu, nodes.get('sockets', 1), cpu_peak.NONE, {}).gbs
+        stores = 'claimed' if stores == 'ordinary' and cpu.get('claims') else stores
     return Memory(nodes.get('peak_gbs') or of_cpu or max(peaks), cpu, stores)
-
-
-def _cpu_of(name: str) -> Facts:
-    rows = cpu_peak.facts_of('cpus')['cpus']
-    return next((row for row in rows if row['name'] == name), {})
 
 
 # --- the risks ----------------------------------------------------------------------------------

@@ -15,9 +15,11 @@ from membw import presets, schema
 from membw.accept import signatures
 from membw.accept.signatures import is_key
 from membw.errors import MembwError
+from membw.presets.table import Facts
 from membw.printable import printable
 from membw.results.hostlist import expected_nodes
 from membw.results.record import HIGHER
+from membw.site.cpu_peak import of_name
 
 HINT = "'membw accept --template' prints a valid protocol, with comments"
 
@@ -61,6 +63,7 @@ class Protocol:
     names: list[str] | None  # of the nodes; None: whichever report
     replaced: dict[str, str]  # node: the day from which its runs count
     unsigned: dict[str, str]  # party: why
+    cpu: Facts  # its row of systems/facts/cpus.yaml; {}: any
 
     @property
     def runs(self) -> dict[str, Any]:
@@ -101,6 +104,7 @@ def load(path: str) -> Protocol:
     return Protocol(
         content, hashlib.sha256(text).hexdigest(), contract, nodes['count'], allowed, names,
         replaced, signatures.missing(path, text, content['parties']),
+        of_name(nodes['cpu']) if 'cpu' in nodes else {},
     )  # fmt: skip
 
 
@@ -159,6 +163,8 @@ def _of_sense(content: dict[str, Any]) -> Iterator[str]:
     if len({key.split()[1] for key in keys.values()}) < len(keys):
         yield 'parties: one key of two parties: each signs with its own'
     yield from (f'parties.{p}.key: no public key' for p, key in keys.items() if not is_key(key))
+    if 'cpu' in nodes and not of_name(nodes['cpu']):
+        yield f"nodes.cpu: no CPU '{nodes['cpu']}' in systems/facts/cpus.yaml: give nodes.peak_gbs"
     listed = {'nodes.names': nodes.get('names')}
     listed |= {f'replaced.{text}': text for text in content.get('replaced', {})}
     found = {}

@@ -15,6 +15,7 @@ from membw.moments import utc
 from membw.printable import plural, printable
 from membw.results.hostlist import fold
 from membw.results.provenance import OF_SAMPLE
+from membw.results.record import HIGHER
 from membw.results.verdict import MISSING, PASS
 from membw.tables import Cell, Column, Table
 
@@ -65,8 +66,8 @@ def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def _node(node: Node) -> dict[str, Any]:
-    runs = [{'time': utc(r.time), 'record': r.source, 'figures': r.figures, 'counted': r.counted}
-            for r in node.runs]  # fmt: skip
+    runs = [{'time': utc(r.time), 'record': r.source, 'figures': r.figures, 'counted': r.counted,
+             'missed': r.missed} for r in node.runs]  # fmt: skip
     own = {name: getattr(node, name) for name in ('status', 'needs', 'needs_for', 'deaths', 'why')}
     return {'node': node.name, **own, 'rounds': [vars(r) for r in node.rounds], 'runs': runs}
 
@@ -173,7 +174,16 @@ def rounds_of(acceptance: dict[str, Any], node: dict[str, Any]) -> str:
 
 
 def not_counted(acceptance: dict[str, Any]) -> list[str]:
-    """A line for each reason why runs do not count."""
-    counted = ((r['counted'], n['node']) for n in acceptance['nodes'] for r in n['runs'])
-    every = grouped(pair for pair in counted if pair[0] not in ('first', 'retest')).items()
-    return [f'{plural(len(n), "run")} of {fold(set(n))}: {printable(why)}' for why, n in every]
+    """A line for each reason why runs do not count, with the worst that misses the contract."""
+    every = ((r['counted'], (n['node'], r)) for n in acceptance['nodes'] for r in n['runs'])
+    lines, better = [], {line['metric']: line['better'] for line in acceptance['contract']}
+    for why, runs in grouped(one for one in every if one[0] not in ('first', 'retest')).items():
+        below: dict[str, list[float]] = {}
+        for run in (run for _, run in runs):
+            for name in run['missed']:
+                below.setdefault(name, []).append(run['figures'][name])
+        worst = {n: min(x) if better[n] == HIGHER else max(x) for n, x in below.items()}
+        said = ', '.join(f'{name} {value:.1f}' for name, value in worst.items())
+        own = f'{plural(len(runs), "run")} of {fold({node for node, _ in runs})}: {printable(why)}'
+        lines.append(own + (f'; below the contract: {said}' if said else ''))
+    return lines

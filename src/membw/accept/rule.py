@@ -148,8 +148,7 @@ class _Judge:
         for run in node.runs:
             run.counted = run.why_not or MORE
             if run.why_not and not run.is_other and run.figures and self.limits:
-                missed = ' and '.join(self.missed(run.figures))
-                run.counted += f'; {missed} below the contract' if missed else ''
+                run.missed = (*self.missed(run.figures),)
         node.deaths = sum(run.died and not run.is_aside for run in node.runs)
         if node.deaths > self.protocol.runs.get('deaths', 0):  # whatever the others reach
             node.status = DIED

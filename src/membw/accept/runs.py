@@ -10,11 +10,12 @@ from typing import Any
 from membw.accept.protocol import Protocol
 from membw.grouped import grouped
 from membw.moments import utc
-from membw.printable import amount, printable
+from membw.printable import printable
 from membw.results.figure import Figure, Lost, Measurement
-from membw.results.hostlist import match_expected
+from membw.results.node_names import match_expected
 from membw.results.record import REFRAME, seconds_of
 from membw.results.table import Table
+from membw.site.cpu_peak import cpu_of
 
 # what a record must state where the protocol does not name it; not every program states it
 USUAL = {'kernels_set': 'standard', 'language': 'c', 'element_bytes': '8'}
@@ -39,6 +40,7 @@ class Run:
     is_other: bool = False  # of another test or setting: its figures are others
     died: bool = False
     counted: str = ''  # 'first' or 'retest'; else why it does not count
+    missed: tuple[str, ...] = ()  # of the contract, where it does not count
     setting: tuple[tuple[str, str], ...] = ()  # of one source, options, compiler and CPU
     known: dict[str, str] = field(default_factory=dict)  # of its node and build
     session: tuple[str, int] = ('', 0)  # and its place among the measurements of it
@@ -88,6 +90,9 @@ def _run(
     run.sha256 = hashlib.sha256(text.encode()).hexdigest()
     run.is_sealed = bool(record.get('sha256'))
     other = [*_other_case(protocol, of)]
+    cpu = cpu_of(facts)
+    if protocol.cpu and cpu and cpu['name'] != protocol.cpu['name']:
+        other.append(f'CPU {cpu["name"]}')
     is_whole = of.verdict == 'VALID' and not lost
     if figures:
         other += _other_record(protocol, figures if is_whole else {}, run.known)
@@ -135,9 +140,9 @@ def _undecided(protocol: Protocol, figures: Figures) -> Iterator[str]:
     for name, line in protocol.contract.items():
         figure = figures[name]
         if figure.may_be_worse:
-            yield f'{name} {figure.value:.1f} {line.unit} may be worse: not proven'
+            yield f'{name} may be worse: not proven'
         elif figure.is_bound and (not protocol.runs.get('bounds') or line.value is None):
-            yield f'disturbed: {name} at least {figure.value:.1f} {line.unit}'
+            yield f'disturbed: {name} is a bound'
 
 
 # --- what a record says of itself --------------------------------------------------------------
@@ -149,12 +154,14 @@ def _contradicted(record: dict[str, Any], contract: Mapping[str, float]) -> str:
         row, kernel = record['metrics'][name], (record.get('kernels') or {}).get(name)
         if row['unit'] != 'GB/s':
             continue
-        times = (kernel or {}).get('times_s')
-        if not kernel or not times:
+        if not kernel or 'bytes_per_element' not in kernel:
             continue
-        own = kernel['bytes_per_element'] * record['array_size'] / min(times) / 1e9
+        # of very many repetitions the record has one in so many
+        is_whole = (record.get('repetitions') or {}).get('times_every', 1) == 1
+        best = min(kernel['times_s']) if is_whole and kernel.get('times_s') else kernel['min_s']
+        own = kernel['bytes_per_element'] * record['array_size'] / best / 1e9
         if abs(own / row['value'] - 1) > OWN_TIMES:
-            return f'{name} {amount(row["value"])} GB/s, by its own times {amount(own)}'
+            return f'{name} is {row["value"] / own - 1:+.0%} off its own bytes and times'
     return ''
 
 

@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('--expires', type=count, default=180, metavar='DAYS', help='until a run warns (180)')
     add('--replace', action='store_true', help='replace existing figures')
     add('--dry-run', action='store_true', help='write nothing')
-    add_site_tests(parser, '-n', '--since')
+    add_site_tests(parser, '-n', '--since', '--system')
     tables.add_argument(parser)
 
 

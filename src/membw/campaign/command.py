@@ -27,7 +27,8 @@ from membw.report.run import run_of_records
 from membw.results.case import Case, parameters_of
 from membw.results.figure import Figure, Lost
 from membw.results.findings import reported
-from membw.results.hostlist import fold, match_expected, write_node_check
+from membw.results.hostlist import fold, write_node_check
+from membw.results.node_names import match_expected
 from membw.results.table import Table, read_table
 from membw.results.verdict import GOOD, KNOWN, MISSING, PASS
 from membw.run.quick import chosen

@@ -14,18 +14,20 @@ from membw.site import cpu_peak as peak
 
 USED = ('reference', 'range')  # no floors, no figure with a warning
 FEWEST = 3  # machines of a range
-PROGRAMS = ('STREAM', 'HPCC StarSTREAM', 'BabelStream')  # what others read is not the same
+PROGRAMS = ('STREAM', 'HPCC StarSTREAM', 'BabelStream')  # of a Triad
 LEAST = 2.0  # last-level caches that an array fills
 CLAIMED = 0.7  # share of the reads that are avoided: like the CPUs that claim their lines
-MOVED = 4 / 3  # of Triad's bytes, where each line that is written is read before
+ENOUGH = 2  # cores per channel: with fewer the cores are the limit (Cascade Lake 0.68, else 0.83)
+READ = 'none'  # the kind of stores of what is read alone
 NOT_SAID = 'not said'
 KERNELS = 'copy', 'scale', 'add', 'triad'  # of a row
 DISTURBED = 0.05  # share of the CPUs that other processes used: disturbed, as in src/harness
-STORES = {'ordinary': 'ordinary', 'nontemporal': 'non-temporal'}  # as membw codegen says it
+# as membw codegen says it
+STORES = {'ordinary': 'ordinary', 'nontemporal': 'non-temporal', 'zeroed': 'claimed'}
 # of a record: what the row says, and what it is checked by; no thread, no process, no job
 KEPT = ('schema', 'program', 'version', 'time', 'ranks', 'threads', 'metrics', 'headline', 'looks',
         'kernels_set', 'array_size', 'element_bytes', 'llc_mib', 'memory_side_cache_mib', 'build',
-        'residency', 'codegen', 'validation', 'verdict', 'reasons', 'warnings',
+        'residency', 'codegen', 'kernels', 'validation', 'verdict', 'reasons', 'warnings',
         'facts')  # fmt: skip
 
 
@@ -50,19 +52,46 @@ def ends(value: Any) -> list[float]:
 
 
 def usable() -> list[Facts]:
-    """Triad of all cores and of memory, by a known peak."""
+    """Of all cores, as many as the channels need, and of memory, by a known peak."""
     return [
         row
         for row in figures()
-        if row['use'] in USED and row['program'] in PROGRAMS
-        and row['scope'] in ('node', 'socket') and {'triad', 'peak'} <= set(row)
-        and not row.get('some_cores') and not 0 < size(row) < LEAST
+        if row['use'] in USED and (row['program'] in PROGRAMS or row['stores'] == READ)
+        and row['scope'] in ('node', 'socket') and 'peak' in row and rate(row)
+        and not 0 < size(row) < LEAST
+        and not is_few(row)
     ]  # fmt: skip
+
+
+def is_few(row: Facts) -> bool:
+    """Whether the cores that drew, as far as they are known, are too few for the channels."""
+    return bool(row.get('some_cores')) or cores(row) < ENOUGH * row['sockets'] * channels(row)
+
+
+def rate(row: Facts) -> Any:
+    """GB/s: what is read alone, else Triad; a pair is a range, None: neither."""
+    return row.get('read' if row['stores'] == READ else 'triad')
+
+
+def cores(row: Facts) -> int:
+    """That drew; 0: not known, and then perhaps not all."""
+    drew = row.get('threads', row.get('cores'))
+    return drew if isinstance(drew, int) else 0
+
+
+def channels(row: Facts) -> int:
+    """Of a socket; 1 where the family has none that are counted."""
+    return _channels().get(row.get('family', ''), 1)
+
+
+@functools.cache
+def _channels() -> dict[str, int]:
+    return {cpu['name']: cpu.get('channels', 1) for cpu in peak.facts_of('cpus')['cpus']}
 
 
 def shares(rows: list[Facts]) -> list[float]:
     """% of the peak."""
-    return [100 * gbs / row['peak'] for row in rows for gbs in ends(row['triad'])]
+    return [100 * gbs / row['peak'] for row in rows for gbs in ends(rate(row))]
 
 
 def machines(rows: list[Facts]) -> int:
@@ -74,10 +103,19 @@ def kin_of(family: Facts) -> str:
     return family.get('kin') or family.get('name', '')
 
 
+def families(family: Facts) -> set[str]:
+    """Its own name and those of its neighbours."""
+    return {row['name'] for row in peak.facts_of('cpus')['cpus'] if kin_of(row) == kin_of(family)}
+
+
 def like(top: peak.Peak, stores: str) -> list[Facts]:
     """The same kind of stores, on the same CPU or a neighbour of it."""
-    kin = {row['name'] for row in peak.facts_of('cpus')['cpus'] if kin_of(row) == kin_of(top.row)}
+    kin = families(top.row)
     return [row for row in usable() if row['stores'] == stores and row.get('family') in kin]
+
+
+def source(row: Facts) -> str:
+    return peak.facts_of('published')['sources'].get(row['source'], row['source'])
 
 
 def size(row: Facts) -> float:
@@ -96,7 +134,7 @@ def kept(record: Facts) -> Facts:
     system = case.get('system') or 'local'
     return {key: record[key] for key in KEPT if key in record} | {
         'host': record['host'] if system == 'local' else system,
-        'case': {'pinning': case.get('pinning')},
+        'case': {'pinning': case.get('pinning'), 'commit': case.get('commit')},
         'busy': {'other_share': record['busy']['other_share']},
     }
 
@@ -140,12 +178,12 @@ def refusals(record: Facts) -> Iterator[str]:
     ):
         if is_wrong:
             yield why
-    yield from _of_memory(peak.of_node({'facts': facts}), triad['value'])
+    yield from _of_memory(peak.of_node({'facts': facts}), triad['value'], record)
 
 
-def _of_memory(top: peak.Peak, gbs: float) -> Iterator[str]:
+def _of_memory(top: peak.Peak, gbs: float, record: Facts) -> Iterator[str]:
     """Of a whole machine, with all that its CPUs should have."""
-    if not top.row:
+    if not top.row or top.only_if:
         yield f'its CPU is not known: {top.what}'
     elif not top.gbs or top.is_slice:
         yield f'its peak is not known: {top.what}'
@@ -155,31 +193,36 @@ def _of_memory(top: peak.Peak, gbs: float) -> Iterator[str]:
         yield f'its memory is not what it should be: {"; ".join(top.lacks)}'
     elif gbs > top.gbs:
         yield f'Triad is above the peak of {top.gbs:.4g} GB/s ({top.what})'
+    elif kind_of(record, top.row) == 'ordinary' and gbs > 0.75 * top.gbs:
+        yield f'Triad is more than ordinary stores can reach: {0.75 * top.gbs:.4g} GB/s'
 
 
-def is_claiming(record: Facts, top: peak.Peak, gbs: float) -> bool:
-    """Whether ordinary stores read no line before; a rate beyond their reach says so, too."""
+def is_claiming(record: Facts, row: Facts) -> bool:
+    """Whether ordinary stores read no line before: by the CPU's family, or by a look at it."""
     avoided = (record.get('looks') or {}).get('write_allocate_avoided') or 0
-    return bool(top.row.get('claims') or avoided >= CLAIMED or 0 < top.gbs < MOVED * gbs)
+    return bool(row.get('claims') or avoided >= CLAIMED)
 
 
-def stores_of(record: Facts) -> str:
-    """Of Triad, by the code that was measured."""
-    kernel = (record.get('codegen') or {}).get('triad') or {}
-    return STORES.get(kernel.get('stores') or '', NOT_SAID)
+def stores_of(record: Facts, kernel: str = 'triad') -> str:
+    """By the code that was measured."""
+    facts = (record.get('codegen') or {}).get(kernel) or {}
+    return STORES.get(facts.get('stores') or '', NOT_SAID)
+
+
+def kind_of(record: Facts, row: Facts, kernel: str = 'triad') -> str:
+    """Its stores by the code, by the family of its CPU, `row`, and by looks; never by its rate."""
+    kind = READ if kernel == 'read' else stores_of(record, kernel)
+    return 'claimed' if kind == 'ordinary' and is_claiming(record, row) else kind
 
 
 def row_of(name: str, record: Facts) -> Facts:
     """As the rows of published.yaml."""
     top, facts, build = peak.of_node(record), record['facts'], record['build']
     rates = {key: m['value'] for key, m in record['metrics'].items() if key in KERNELS}
-    kind = stores_of(record)
-    if kind == 'ordinary' and is_claiming(record, top, rates['triad']):
-        kind = 'claimed'
     return {
         'id': name, 'machine': record['host'], 'cpu': f'{top.sockets}x {facts["cpu_model"]}',
         'family': top.row['name'], 'memory': top.what, 'scope': 'node', 'sockets': top.sockets,
-        'stores': kind, **rates, 'peak': top.gbs, 'peak_from': 'its modules',
+        'stores': kind_of(record, top.row), **rates, 'peak': top.gbs, 'peak_from': 'its modules',
         'threads': record['threads'], 'elements': record['array_size'],
         'llc_mib': record['llc_mib'], 'compiler': build['compiler'], 'flags': build['flags'],
         'pinning': record['case']['pinning'], 'use': 'reference', 'trust': 'record',

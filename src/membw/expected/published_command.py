@@ -8,20 +8,22 @@ from pathlib import Path
 from membw import tables
 from membw.errors import MembwError, did_you_mean
 from membw.expected import published
+from membw.expected.consistent import disagreements
 from membw.printable import printable
-from membw.site.cpu_peak import Facts, facts_of
+from membw.site.cpu_peak import Facts
 from membw.tables import Cell, Column, Table
 
 COLUMNS = (
     *(Column(name, name) for name in ('id', 'machine', 'stores', 'scope')),
-    Column('triad', 'Triad', right=True),
+    Column('gbs', 'GB/s', right=True),
     Column('share', '% peak', right=True),
     Column('arrays', 'arrays', right=True),
     Column('use', 'use'),
 )
 EPILOG = """\
-Stores: an ordinary store reads the line that it writes, a non-temporal one does not; claimed:
-ordinary ones on a CPU that does not read what is wholly overwritten. Arrays: the size of one, in
+GB/s: Triad, of stores 'none' what is read alone. Stores: an ordinary one reads the line that it
+writes, a non-temporal one does not; claimed: ordinary ones on a CPU that does not read what is
+wholly overwritten. Arrays: the size of one, in
 last-level caches; '-': not said. A range is of one kind of stores, of one CPU and its neighbours,
 and of three machines; figures of use `warning` or `floor` are in none.
 
@@ -34,7 +36,8 @@ exit status: 0 listed or added, 1 refused, 2 no such figure or record
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add('figure', nargs='?', metavar='ID | add', help='all that is known of this one')
+    about = 'all that is known of this one; the list of this CPU or machine'
+    add('figure', nargs='?', metavar='ID | CPU | add', help=about)
     add('record', nargs='?', metavar='RECORD', help='add: the record that becomes a figure')
     tables.add_argument(parser)
 
@@ -45,16 +48,18 @@ def run(args: argparse.Namespace) -> int:
     if args.record:
         raise MembwError(f"unexpected argument '{args.record}'", 'membw published add RECORD')
     every = {row['id']: row for row in published.figures()}
-    if args.figure is None:
-        listed = Table('Published, GB/s', COLUMNS, map(cells, every.values()))
-        print(tables.as_text([listed], args.json))
+    word = (args.figure or '').lower()
+    names = ('id', 'machine', 'cpu', 'family')
+    of = [row for row in every.values() if any(word in row.get(n, '').lower() for n in names)]
+    if of and args.figure not in every:
+        print(tables.as_text([Table('Published', COLUMNS, map(cells, of))], args.json))
         return 0
     if args.figure not in every:
-        raise MembwError(f"no published figure '{args.figure}'", did_you_mean(args.figure, every))
+        hint = did_you_mean(args.figure, every, "'membw published' lists them")
+        raise MembwError(f"no published figure '{args.figure}'", hint)
     row = every[args.figure]
-    source = facts_of('published')['sources'].get(row['source'], row['source'])
     columns = (Column('key', 'key'), Column('value', 'value'))
-    rows = [(key, str(value)) for key, value in {**row, 'source': source}.items()]
+    rows = [(key, str(value)) for key, value in {**row, 'source': published.source(row)}.items()]
     print(tables.as_text([Table('', columns, rows)], args.json))
     return 0
 
@@ -68,7 +73,7 @@ def add_record(path: str | None) -> int:
         raise MembwError('no record given', 'membw published add RECORD')
     try:
         record = published.kept(evidence(Path(path).read_bytes()))
-        against = [*published.refusals(record)]
+        against = [*published.refusals(record), *disagreements(record)]
         row = {} if against else published.row_of('', record)
     except (Damaged, AttributeError, KeyError, TypeError) as err:
         raise MembwError(
@@ -86,19 +91,20 @@ def add_record(path: str | None) -> int:
     file.write_text(json.dumps(record) + '\n')
     share = published.shares([row])[0]
     print(f'{row["id"]}: Triad {row["triad"]:.1f} GB/s, {share:.0f} % of the peak')
-    print(f'written: {file}; send it: tests check it again')
+    print(f'consistent, and written: {file}')
+    print('next: a merge request of this file (docs/published.md)')
     return 0
 
 
 def cells(row: Facts) -> tuple:
-    triad, size = row.get('triad'), published.size(row)
-    shares = published.shares([row]) if triad and 'peak' in row else []
+    rate, size = published.rate(row), published.size(row)
+    shares = published.shares([row]) if rate and 'peak' in row else []
     return (
         row['id'],
-        Cell(row['machine'], row['machine'][:11]),
+        Cell(row['machine'], row['machine'][:8].strip()),
         row['stores'],
         row['scope'],
-        Cell(triad, ' to '.join(f'{v:.4g}' for v in published.ends(triad)) if triad else '-'),
+        Cell(rate, ' to '.join(f'{v:.4g}' for v in published.ends(rate)) if rate else '-'),
         Cell(shares or None, ' to '.join(f'{v:.0f}' for v in shares) or '-'),
         Cell(size or None, f'{size:.1f}' if size else '-'),
         row['use'],

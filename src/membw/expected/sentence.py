@@ -1,38 +1,40 @@
-"""Is that good? What is missing, the share of the peak, what others reach, what limits it."""
+"""Is that good? What is proven, the share of the peak, what others reach, what limits it."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from membw.expected import published
-from membw.expected.published import CLAIMED, FEWEST, MOVED, NOT_SAID, is_claiming, stores_of
+from membw.expected import proof, published
+from membw.expected.published import CLAIMED, ENOUGH, FEWEST, NOT_SAID, READ, kind_of
 from membw.presets.table import Facts
 from membw.printable import plural
 from membw.site import cpu_peak as peak
 
 MARGIN = 0.03
+LOOK, MANY = 0.65, 16  # of the peak, by so many cores per socket: no sound machine reads less
 CORES, MEMORY = 1.7, 1.15  # what twice the threads gain where these are the limit
 SURE = {'': '', 'lower': 'At least ', 'upper': 'At most ', 'unknown': 'About '}
-BELOW, LESS = 'below them', 'less than it should have'
+BELOW, LESS, LOW = 'below them', 'less than it should have', 'Look'
 A_NODE = "a second node ('membw node --peers')"
 
 
-def lines_of(record: Facts, gbs: float, bound: str = '', stores: str = '') -> list[str]:
-    """Of Triad: `stores` as in published.yaml, else those of the record; `bound` as in
-    results.figure.Figure: what may be too high is compared with nothing."""
-    top, stores = peak.of_node(record), stores or stores_of(record)
+def lines_of(record: Facts, gbs: float, bound: str = '') -> list[str]:
+    """Of Triad; `bound` as in results.figure.Figure: what may be too high is not compared."""
+    top = peak.of_node(record)
     facts, threads = record.get('facts') or {}, record.get('threads') or 0
     looks = record.get('looks') or {}
-    is_bound, is_too_high = bound == 'lower', bound in ('upper', 'unknown')
+    stores = kind_of(record, top.row)
     is_part = 0 < threads < (facts.get('cores') or 0)  # others used all of their cores
-    if stores == 'ordinary' and is_claiming(record, top, gbs):
-        stores = 'claimed'
+    is_alone = is_part or top.is_slice or top.only_if or bound in ('upper', 'unknown')
     here = [f'At most {top.here:.4g} of {top.gbs:.4g} GB/s'] if 0 < top.here < top.gbs else []
+    proof_line = proven(record, top)
     lines = [
         # what the CPUs could have and have not
         f'{". ".join(["; ".join(top.lacks), *here])}.' if top.lacks else '',
-        share(top, gbs, bound, stores),
+        proof_line,
+        share(top, gbs, bound, stores, facts),
         *(f'{note}.' for note in top.notes),
-        '' if is_part or top.is_slice or is_too_high else compared(top, gbs, is_bound, stores),
+        *(() if is_alone else others(record, top, gbs, bound == 'lower', stores)),
+        '' if is_alone or proof_line else f'{A_NODE.capitalize()} decides.',
         limit(looks, threads),
         cost(looks),
         *apart(looks),
@@ -42,65 +44,131 @@ def lines_of(record: Facts, gbs: float, bound: str = '', stores: str = '') -> li
 
 def is_low(lines: Iterable[str]) -> bool:
     """Whether one of these sentences says so."""
-    return any(text in line for line in lines for text in (BELOW, LESS, peak.POPULATED))
+    return any(text in line for line in lines for text in (BELOW, LESS, LOW, peak.POPULATED))
 
 
-def share(top: peak.Peak, gbs: float, bound: str, stores: str) -> str:
+def proven(record: Facts, top: peak.Peak) -> str:
+    """How many channels work, by this run alone."""
+    found = None if is_open(record, top) else proof.proven(record, top)
+    if not found:
+        return ''
+    if found.number > found.channels:
+        false = (
+            f'its numbers ({top.only_if}) are not true'
+            if top.only_if
+            else 'a cache, or another CPU'
+        )
+        return f'More than {plural(found.channels, "channel")} carry: {found.why}: {false}.'
+    if top.only_if:
+        return ''  # of whose channels?
+    missing = found.channels - found.number
+    said = found.text(bool((record['facts'].get('cpu_id') or {}).get('hypervisor')))
+    if missing and not top.is_slice and (not top.here or top.notes):
+        said += f' {missing} missing {"is" if missing == 1 else "are"} not excluded:'
+        larger = 'larger arrays (-n), ' * (found.without_caches > found.number)
+        said += f' {larger}root or {A_NODE} would tell.'
+    return said
+
+
+def is_open(record: Facts, top: peak.Peak) -> bool:
+    """Whether its memory may be faster than is known here."""
+    name = peak.name_of(record.get('facts') or {})
+    is_faster = peak.UNLOCKED.search(name) or top.what.endswith(peak.MORE)
+    return bool(top.is_most and is_faster)
+
+
+def share(top: peak.Peak, gbs: float, bound: str, stores: str, facts: Facts) -> str:
     """Of what the CPUs should have, whatever is populated; what the stores mean for it."""
     if not top.gbs:
         return f'Peak unknown: {top.what}.'
-    if top.is_slice:
-        cores, _, what = top.what.partition('; ')
-        return f'{cores}: the peak of the whole socket is at most {top.gbs:.4g} GB/s ({what}).'
+    if top.is_slice or top.only_if:
+        return hidden(top, facts)
     least = SURE[bound]
     most = 'a peak of at most' if top.is_most else 'the peak of'
     by = '' if stores == NOT_SAID else f', by {stores} stores'
     if stores == 'ordinary':
-        moved = 100 * MOVED * gbs / top.gbs
+        moved = 100 * proof.factor('triad') * gbs / top.gbs
         by += f': up to {moved:.0f} % with the lines that they read before'
     return f'{least}{100 * gbs / top.gbs:.0f} % of {most} {top.gbs:.4g} GB/s ({top.what}){by}.'
 
 
+def hidden(top: peak.Peak, facts: Facts) -> str:
+    """Of a slice of a socket, or of a CPU whose name a hypervisor hides: it clears nobody."""
+    lines, what = [], top.what
+    if top.only_if:
+        name = top.row['name']
+        lines.append(f'If its numbers ({top.only_if}) are true, it is one of {name}:')
+    if top.is_slice:
+        cores, _, what = top.what.partition('; ')
+        part = top.gbs * (facts.get('cores') or 0) / top.row['cores']
+        lines.append(f'{cores}, whose part is {part:.3g} GB/s if every core draws alike:')
+    of = 'the whole socket' if top.is_slice else 'the node'
+    return ' '.join([*lines, f'the peak of {of} is at most {top.gbs:.4g} GB/s ({what}).'])
+
+
 def named(stores: str) -> str:
-    return f'stores {NOT_SAID}' if stores == NOT_SAID else f'{stores} stores'
+    return {NOT_SAID: f'stores {NOT_SAID}', READ: 'read alone'}.get(stores, f'{stores} stores')
+
+
+def others(
+    record: Facts, top: peak.Peak, gbs: float, is_bound: bool, stores: str
+) -> Iterator[str]:
+    """Triad, and what is read alone, each by its like; then whether it is low for any CPU."""
+    facts, read = record.get('facts') or {}, (record.get('metrics') or {}).get('read') or {}
+    per_channel = (facts.get('cores') or math.inf) / (top.channels or 1)
+    rates = {stores: (gbs, is_bound)}
+    if read.get('value') and read.get('bound') in (None, '', 'lower'):
+        rates[READ] = read['value'], bool(read.get('bound'))
+    for kind, rate in rates.items() if top.row and per_channel >= ENOUGH else ():
+        if published.like(top, kind):
+            yield compared(top, *rate, kind)
+    yield look(record, top)
+
+
+def look(record: Facts, top: peak.Peak) -> str:
+    """Low for any CPU, whatever its like: no verdict, and no PASS."""
+    every = [m for m in proof.moved(record, top.row) if m.kernel != 'write']
+    if not every or not top.gbs or top.row.get('is_about'):
+        return ''
+    most = max(m.most for m in every) / top.gbs
+    cores = ((record.get('facts') or {}).get('cores') or 0) / top.sockets
+    if most >= LOOK or cores < MANY:
+        return ''
+    why = ', or its modules are slower than the fastest' * top.is_most
+    said = f'{LOW}: it moves {100 * most:.0f} % of the peak at most, and no sound machine of'
+    return f'{said} {MANY} cores per socket is known below {100 * LOOK:.0f} %{why}.'
 
 
 def compared(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
     """'As it should be' only where the loss of a channel would show."""
     like = published.like(top, stores)
-    count = published.machines(like)
     how = named(stores)
-    if not top.row:
-        return f'{A_NODE.capitalize()} decides.'
-    if not top.gbs or count < FEWEST:
-        return f'Published, {how}: {few(top, like)}. {A_NODE.capitalize()} decides.'
+    if not top.gbs or published.machines(like) < FEWEST:
+        return f'Published, {how}: {few(top, like)}.'
     low, high = min(published.shares(like)), max(published.shares(like))
     value, unseen = 100 * gbs / top.gbs, 1 - (1 - MARGIN) * low / high
     is_narrow = unseen < 1 / top.row.get('channels', math.inf)
     if value > (1 + MARGIN) * high:
         word = 'above them'
     elif value < (1 - MARGIN) * low and (is_bound or top.is_most):
-        word = f'possibly {BELOW}. {A_NODE.capitalize()} decides'
+        word = f'possibly {BELOW}'
     elif value < (1 - MARGIN) * low:
         word = BELOW
     elif top.lacks:
         word = f'within them, and yet {LESS}'
-    elif is_narrow and not top.is_most and top.here:
+    elif is_narrow and not top.is_most and top.here and not top.notes:
         word = f'as it should be: a loss of {100 * unseen:.0f} % would show'
     else:
-        word = f'within them: a loss of up to {100 * unseen:.0f} % would not show. '
-        word += f'{A_NODE.capitalize()} decides'
-    who = f'{span((low, high))} % of the peak ({plural(count, "machine")})'
+        word = f'within them: a loss of up to {100 * unseen:.0f} % would not show'
+    who = f'{span((low, high))} % of the peak ({plural(published.machines(like), "machine")})'
     return f'Published, {how}, {published.kin_of(top.row)}: {who}: {word}.'
 
 
 def few(top: peak.Peak, like: list[Facts]) -> str:
     """What one or two machines reach, without a word on it; in GB/s only of as many sockets."""
-    if not like:
-        return 'no figure of this CPU or its like'
     own = [row for row in like if row['family'] == top.row['name']]
     rows, whose = (own, 'this CPU') if own else (like, published.kin_of(top.row))
-    rates = [gbs for row in rows for gbs in published.ends(row['triad'])]
+    rates = [gbs for row in rows for gbs in published.ends(published.rate(row))]
     is_same = own and {row['sockets'] for row in own} == {top.sockets}
     known = f'{span(rates)} GB/s, ' if is_same else ''
     who = f'{plural(published.machines(rows), "machine")} of {whose}'
@@ -113,22 +181,32 @@ def span(values: Iterable[float]) -> str:
     return ' to '.join(dict.fromkeys((each[0], each[-1])))
 
 
-def asked(gbs: float, peak_gbs: float, stores: str = NOT_SAID) -> list[str]:
-    """Of a contract: the share of the peak that it asks for, and what others reach so."""
+def asked(gbs: float, peak_gbs: float, stores: str = NOT_SAID, kernel: str = 'triad') -> list[str]:
+    """Of a contract: the share of the peak that it asks for, what such stores can reach, and what
+    others reach so."""
     part = 100 * gbs / peak_gbs
-    rows = [row for row in published.usable() if row['stores'] == stores]
-    low, high = min(published.shares(rows)), max(published.shares(rows))
-    word = 'within them'
-    if part > high:
-        word = 'above them: nobody published so much'
-    elif part < low:
-        word = f'{BELOW}: a machine that lost {100 * (1 - part / low):.0f} % passes'
-    count = plural(published.machines(rows), 'machine')
     never = ': no memory gives that' if part > 100 else ''
-    return [
-        f'{gbs:g} GB/s is {part:.0f} % of the peak of {peak_gbs:g} GB/s{never}.',
-        f'Published, {named(stores)}, all CPUs: {span((low, high))} % ({count}): {word}.',
-    ]
+    lines = [f'{gbs:g} GB/s is {part:.0f} % of the peak of {peak_gbs:g} GB/s{never}.']
+    most = peak_gbs * ceiling(kernel, stores)
+    if most < gbs <= peak_gbs:
+        lines[0] += f' By ordinary stores {most:.4g} is the most, unless the CPU claims its lines.'
+    rows = [row for row in published.usable() if row['stores'] == stores]
+    if kernel == 'triad' and rows:
+        low, high = min(published.shares(rows)), max(published.shares(rows))
+        word = 'within them'
+        if part > high:
+            word = 'above them: nobody published so much'
+        elif part < low:
+            word = f'{BELOW}: a machine that lost {100 * (1 - part / low):.0f} % passes'
+        count = plural(published.machines(rows), 'machine')
+        who = f'Published, {named(stores)}, all CPUs: {span((low, high))} % ({count})'
+        lines.append(f'{who}: {word}.')
+    return lines
+
+
+def ceiling(kernel: str, stores: str) -> float:
+    """The share of the peak that it counts at most; of ordinary stores on a CPU that reads."""
+    return 1 / proof.factor(kernel) if stores == 'ordinary' else 1.0
 
 
 def rates(looks: Facts, *names: str) -> list[float]:

@@ -10,7 +10,8 @@ import msgspec
 
 from membw import strict
 from membw.errors import MembwError
-from membw.history.changes import SAME_DAYS, Change, days
+from membw.history.changes import SAME_DAYS, days
+from membw.history.verdict import Event, Past
 from membw.printable import printable
 
 
@@ -20,16 +21,20 @@ class Entry(msgspec.Struct):
     reason: str
 
 
-def apply(changes: Sequence[Change], path: str, problems: list[str]) -> list[Change]:
-    """The changes, with the reason of the entry for their node and night (3 days more or less);
-    of several nodes only where each has one. A damaged line goes to `problems`."""
+def apply(past: Past, path: str, problems: list[str]) -> Past:
+    """The past, with the reason of the entry for the node and night of a change (3 days more or
+    less); of several nodes only where each has one. A damaged line goes to `problems`."""
     entries = _read(path, problems) if os.path.exists(path) else []
-    found = []
-    for change in changes:
-        near = [e for e in entries if abs(days(change.night) - days(e.night)) <= SAME_DAYS]
-        reasons = [next((e.reason for e in near if e.node == n), '') for n in change.nodes]
-        found.append(change._replace(acknowledged=reasons[0] if all(reasons) else ''))
-    return found
+
+    def reason(event: Event) -> str:
+        near = [e for e in entries if abs(days(event.night) - days(e.night)) <= SAME_DAYS]
+        reasons = [next((e.reason for e in near if e.node == n), '') for n in event.nodes]
+        return reasons[0] if all(reasons) else ''
+
+    return past._replace(
+        changes=[one._replace(acknowledged=reason(one)) for one in past.changes],
+        ended=[one._replace(acknowledged=reason(one)) for one in past.ended],
+    )
 
 
 def _read(path: str, problems: list[str]) -> list[Entry]:
@@ -45,9 +50,9 @@ def _entry(line: bytes) -> Entry:
     return entry
 
 
-def acknowledge(path: str, changes: Sequence[Change], node: str, night: str, reason: str) -> None:
+def acknowledge(path: str, events: Sequence[Event], node: str, night: str, reason: str) -> None:
     """Adds an entry for that node and night; MembwError where there is no such change."""
-    nights = sorted({c.night for c in changes if node in c.nodes})
+    nights = sorted({c.night for c in events if node in c.nodes})
     if night not in nights:
         there = ', '.join(f'{node} {one}' for one in nights[:8]) or 'none of this node'
         raise MembwError(f"no change of '{node}' in the night '{night}'", f'there is {there}')

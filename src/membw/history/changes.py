@@ -1,13 +1,13 @@
 """What changed in a table of results: nodes, each without what all nodes did that night; fleets.
 
-A night's figure of a node is the median of its valid runs, as a part of the node's own median. Of
-three nodes and more the median of these parts is what the fleet did that night: it is a series of
-its own, and is taken off the nodes'. The medians that are printed are figures of records: lower
-medians of the node's own figures, of the fleet those of its median node.
+A night's figure of a node is the median of its valid runs. Of three nodes and more the median of
+the nodes, each as a part of the median of its own first 14 nights, is what the fleet did that
+night: it is a series of its own, and is taken off the nodes'. The medians that are printed are
+figures of records: lower medians of the node's own figures, of the fleet those of its median node.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator
 from datetime import date
 from statistics import median_low
 from typing import NamedTuple
@@ -16,27 +16,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from membw.history.nights import Nights, Series
-from membw.printable import amount, plural, signed
+from membw.printable import amount, signed
 from membw.results import provenance
 from membw.results.hostlist import fold
 from membw.results.record import HIGHER
 from membw.statistics.now_and_before import (
     DRIFT,
-    LEAST_BEFORE,
+    LEAST,
     NOW,
     STEP,
+    TONIGHT,
+    Row,
+    Step,
     drift,
-    medians_apart,
-    steps,
+    find_steps,
+    noticed,
+    tonight,
 )
 
-LEAST = LEAST_BEFORE + NOW  # nights that a STEP needs
 MARGIN = 0.02
 FLEET_MARGIN = 0.01  # the median of many scatters less than a node
 LEAST_FLEET = 3  # nodes; of fewer, the figures stand as they are
 FLEET = 'fleet'
 SAME_DAYS = 3  # changes that begin so close to each other are one line
-ROLLING = 0.1  # a fact that changed on so many of the nodes in a night begins a sample of all
+SILENT = 7  # nights: a node of a busy fleet is measured so often (`membw campaign --within 7d`)
 
 
 class Change(NamedTuple):
@@ -58,7 +61,7 @@ class Change(NamedTuple):
     deviation: float
     of_medians: float
     is_worse: bool
-    is_back: bool  # the last 7 nights lie within the limit again
+    back: str  # the night since which the level is that of before, for 7 nights and more; ''
     cause: str  # "code_sha256 'a', before 'b'": what was run with changed in that night
     acknowledged: str = ''
     kind: str = STEP
@@ -66,7 +69,7 @@ class Change(NamedTuple):
     @property
     def is_red(self) -> bool:
         """For the worse, not back, not acknowledged."""
-        return self.is_worse and not self.is_back and not self.acknowledged
+        return self.is_worse and not self.back and not self.acknowledged
 
     @property
     def line(self) -> str:
@@ -76,115 +79,124 @@ class Change(NamedTuple):
         who = FLEET if is_fleet else fold(self.nodes)
         one = 'the median node' if is_fleet else self.of
         whose = f'of {one} ' if is_fleet or self.nodes[1:] else ''
-        earlier, later = f'{self.nights} nights before', 'first 7 nights'
+        earlier, later, limit = f'{self.nights} nights before', 'first 7 nights', '2 deviations'
         of_medians = f', 4 x {self.of_medians:.2%} of medians of 7'
         if self.kind != STEP:
-            earlier, later, of_medians = f'first {self.nights} nights', f'{self.nights} nights', ''
+            of_medians = ''
+        if self.kind == DRIFT:
+            earlier, later = f'first {self.nights} nights', f'newest {self.nights}'
+        if self.kind == TONIGHT:
+            later, limit = 'newest', f'{self.limit / self.deviation:.1f} deviations'
         parts = [
             f'{self.night} {who} {self.kind} {self.size:+.1%} {" ".join(self.metrics)} '
             f'({self.name}): median {whose}of the {earlier} {amount(self.before, 5)} '
             f'{self.unit}, of the {later} {amount(self.after, 5)}',
             f'all nodes meanwhile {signed(self.fleet, "+.1%")}' if self.fleet else '',
-            f'limit {self.limit:.1%}: 2 deviations of {self.deviation:.2%}{of_medians}, '
-            'or the margin',
+            f'limit {self.limit:.1%}: {limit} of {self.deviation:.2%}{of_medians}, or the margin',
             self.cause,
-            'back since' if self.is_back else '',
+            f'back since {self.back}' if self.back else '',
             f'acknowledged: {self.acknowledged}' if self.acknowledged else '',
         ]
         return '; '.join(filter(None, parts))
 
 
-def verdict(nights: Nights, changes: Sequence[Change]) -> str:
-    if nights.most < LEAST:
-        return f'UNDECIDED: {plural(len(nights.nights), "night")}, {LEAST} are needed'
-    worse = sum(change.is_red for change in changes)
-    return f'{plural(worse, "change")} for the worse' if worse else 'nothing got worse'
+class Noticed(NamedTuple):
+    """The smallest lasting loss that would have been found on each node of a series."""
+
+    name: str
+    metric: str
+    loss: float
 
 
-def short_sample(nights: Nights) -> list[str]:
-    """A line on the newest sample, while it is too short to be judged by itself."""
-    night = max(nights.samples, default='')
-    count = sum(name >= night for name in nights.nights)
-    if not night or count >= LEAST:
-        return []
-    so_far = f'{night} {nights.samples[night]}: a new sample, {plural(count, "night")}'
-    missing = f'{LEAST - count} missing until it is compared with itself'
-    return [f'{so_far}, {missing}; --since {night} shows what changes from then on']
+def find_changes(nights: Nights) -> tuple[list[Change], list[Noticed]]:
+    """All changes, in order of time, each once; of each series that was judged what would have
+    been one."""
+    found, seen = [], []
+    newest = nights.newest_days()
+    for series in nights.series():
+        # TONIGHT is of what is still measured
+        recent = newest[series.figure.setting.system] - SILENT
+        begin = sum(days(night) < recent for night in series.nights)
+        every = [*_of_series(series, nights, begin)]
+        found += [change for changes, _ in every for change in changes]
+        if losses := [loss for _, own in every for loss in own]:
+            seen.append(Noticed(series.figure.setting.name, series.figure.metric, max(losses)))
+    return sorted(_merged(found), key=lambda c: (c.night, c.name, c.nodes)), seen
 
 
-def find_changes(nights: Nights) -> list[Change]:
-    """All changes, in order of time, each once."""
-    found = [c for series in nights.series() for c in _of_series(series, nights)]
-    return sorted(_merged(found), key=lambda c: (c.night, c.name, c.nodes))
+Found = tuple[list[Change], list[float]]  # and the losses that would have been found
 
 
-def _of_series(series: Series, nights: Nights) -> list[Change]:
-    parts = series.values / np.nanmedian(series.values, axis=1)[:, None]
-    begins = [_begins(row, nights) for row in series.builds]
+def _of_series(series: Series, nights: Nights, recent: int) -> Iterator[Found]:
     if len(series.nodes) < LEAST_FLEET:
-        return _of_rows(series, nights, series.nodes, parts, begins, MARGIN)
-    fleet = np.nanmedian(parts, axis=0)
-    changed = Counter(night for of_node in begins for night in of_node)
-    rolling = {}
-    for night in (n for n, count in changed.items() if count >= ROLLING * len(series.nodes)):
-        texts = Counter(of_node[night] for of_node in begins if night in of_node)
-        rolling[night] = nights.samples[series.nights[night]] = texts.most_common(1)[0][0]
-    found = _of_rows(series, nights, [FLEET], fleet[None, :], [rolling], FLEET_MARGIN)
-    parts /= fleet  # of a year of a large fleet no second array
-    return found + _of_rows(series, nights, series.nodes, parts, begins, MARGIN, fleet)
+        yield _of_rows(series, nights, recent, series.values)
+        return
+    own, fleet = _fleet(series.values)
+    yield _of_rows(series, nights, recent, own[None, :], is_fleet=True)
+    yield _of_rows(series, nights, recent, series.values / fleet, fleet)
 
 
-def _begins(builds: NDArray, nights: Nights) -> dict[int, str]:
-    """{night: what changed}: where a node's new samples begin."""
-    known = np.flatnonzero(builds >= 0)
-    if not len(known) or builds[known].min() == builds[known].max():
-        return {}
-    if not provenance.changes(nights.provenances[n] for n in np.unique(builds[known]).tolist()):
-        return {}
-    changes = provenance.changes(nights.provenances[build] for build in builds[known].tolist())
-    return {int(known[at]): provenance.first_change(facts) for at, facts in changes.items()}
+def _fleet(values: NDArray) -> tuple[NDArray, NDArray]:
+    """(what all nodes did in each night, NaN of fewer than three nodes; the same, where those
+    nights have that of the night before)."""
+    is_known = ~np.isnan(values)
+    is_first = is_known & (np.cumsum(is_known, axis=1) <= LEAST)
+    own = np.nanmedian(np.where(is_first, values, np.nan), axis=1)
+    fleet = np.nanmedian(values / own[:, None], axis=0)
+    fleet[is_known.sum(axis=0) < LEAST_FLEET] = np.nan
+    known = np.flatnonzero(~np.isnan(fleet))
+    if not len(known):
+        return fleet, np.ones(len(fleet))
+    at = np.searchsorted(known, np.arange(len(fleet)), side='right') - 1
+    return fleet, fleet[known[np.maximum(at, 0)]]
 
 
 def _of_rows(
     series: Series,
     nights: Nights,
-    names: Sequence[str],
+    recent: int,
     parts: NDArray,
-    begins: Sequence[dict[int, str]],
-    margin: float,
     fleet: NDArray | None = None,
-) -> list[Change]:
-    """`parts`: names x nights; `fleet`: what was taken off them."""
-    rows = [np.flatnonzero(~np.isnan(row)) for row in parts]
-    every = [part[row] for part, row in zip(parts, rows, strict=True)]
-    of_medians = medians_apart(every)
-    figure, found = series.figure, []
-    pairs = zip(rows, begins, strict=True)
-    samples = [np.searchsorted(row, sorted(own)).tolist() for row, own in pairs]
-    all_steps = steps(every, margin, of_medians, samples)
-    for name, values, row, of_name, begun in zip(
-        names, every, rows, all_steps, samples, strict=True
-    ):
-        slow = drift(values, max([0, *(step.first for step in of_name), *begun]), margin)
-        for step in [*of_name, *filter(None, [slow])]:
-            earlier, later = row[step.nights_before], row[list(step.nights_after)]
-            before, after = (_median(series, name, at) for at in (earlier, later))
-            moved = 0.0
-            if fleet is not None:
-                moved = float(np.median(fleet[later]) / np.median(fleet[earlier]) - 1)
-            last, night = float(np.median(values[-NOW:])), row[step.first]
-            found.append(Change(
-                (name,), figure.setting.name, series.nights[night],
-                series.nights[row[step.found]], (figure.metric,),
-                step.size if name == FLEET else float(after / before / (1 + moved) - 1),
-                name, len(earlier), before, after, moved, figure.unit,
-                step.limit, step.deviation, of_medians,
-                bool((step.size < 0) == (figure.better == HIGHER)),
-                bool(abs(last / step.before - 1) <= step.limit),
-                _cause(series, nights, name, night) if step.kind == STEP else '',
-                kind=step.kind,
-            ))  # fmt: skip
-    return found
+    is_fleet: bool = False,
+) -> Found:
+    """`parts`: names x nights; `recent`: the first night that may be TONIGHT; `fleet`: what was
+    taken off them."""
+    names, margin = ([FLEET], FLEET_MARGIN) if is_fleet else (series.nodes, MARGIN)
+    places = [np.flatnonzero(~np.isnan(part)) for part in parts]
+    worse = -1 if series.figure.better == HIGHER else 1
+    rows = [Row(part[own], own, worse) for part, own in zip(parts, places, strict=True)]
+    noise = find_steps(rows, margin)
+    found = []
+    for name, row in zip(names, rows, strict=True):
+        ends = [*row.levels[1:], len(row.values)]
+        levels = zip(row.levels, ends, strict=True)
+        steps = [*row.steps, *(drift(row.values[:end], begin, margin) for begin, end in levels)]
+        if len(row.nights) and row.nights[-1] >= recent:
+            steps.append(tonight(row, MARGIN, len(rows)))
+        found += [_change(series, nights, name, row, step, fleet) for step in steps if step]
+    return found, noticed(rows, margin, noise)
+
+
+def _change(
+    series: Series, nights: Nights, name: str, row: Row, step: Step, fleet: NDArray | None
+) -> Change:
+    earlier, later = (row.nights[list(at)] for at in (step.nights_before, step.nights_after))
+    before, after = (_median(series, name, at) for at in (earlier, later))
+    moved, figure = 0.0, series.figure
+    if fleet is not None:
+        moved = float(np.median(fleet[later]) / np.median(fleet[earlier]) - 1)
+    back, last = step.back, row.values[-NOW:] / step.before - 1
+    if step.kind != TONIGHT and back is None and abs(np.median(last)) <= step.limit:
+        back = int(np.argmax(np.abs(last) <= step.limit)) - NOW
+    night = row.nights[step.first]
+    return Change(
+        (name,), figure.setting.name, series.nights[night], series.nights[row.nights[step.found]],
+        (figure.metric,), step.size if name == FLEET else float(after / before / (1 + moved) - 1),
+        name, len(earlier), before, after, moved, figure.unit, step.limit, step.deviation,
+        step.of_medians, (step.size < 0) == (figure.better == HIGHER),
+        '' if back is None else series.nights[row.nights[back]],
+        '' if step.kind == DRIFT else _cause(series, nights, name, night), kind=step.kind,
+    )  # fmt: skip
 
 
 def _median(series: Series, name: str, places: NDArray) -> float:
@@ -233,8 +245,8 @@ def _join(group: list[Change]) -> Change:
     first = max(group, key=lambda c: abs(c.size)) if is_one else ordered[len(group) // 2]
     nodes = tuple(sorted({node for c in group for node in c.nodes}))
     metrics = tuple(dict.fromkeys([*first.metrics, *(m for c in group for m in c.metrics)]))
-    is_back = all(c.is_back for c in group)
-    return first._replace(nodes=nodes, metrics=metrics, is_back=is_back)
+    back = max(c.back for c in group) if all(c.back for c in group) else ''
+    return first._replace(nodes=nodes, metrics=metrics, back=back)
 
 
 def days(night: str) -> int:

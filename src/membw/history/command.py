@@ -12,14 +12,15 @@ from membw.errors import MembwError
 from membw.printable import plural
 
 EPILOG = """\
-STEP: the last 7 nights beside the 28 before; DRIFT: 28 beside the first 28 (docs/judging.md).
-What all nodes did in a night is taken off, and has its own line ('fleet'). Changed firmware,
-microcode, kernel, modules, board or code begins a new sample. INVALID figures and lower bounds are
-left out; at least 14 nights are needed.
+STEP: 7 nights compared with the 28 before; TONIGHT: the newest night compared with them; DRIFT:
+the newest 28 compared with the first 28 (docs/judging.md). What all nodes did in a night is taken
+off, and has its own line ('fleet'). BEGAN: a series ended, and another one began; ENDED: none did.
+Each is shown until it is back or acknowledged. INVALID figures and lower bounds are left out; 14
+nights are needed.
 
 example: membw history --acknowledge n042 2026-11-21 'DIMM ordered'
 
-exit status: 0 no lasting change for the worse; 1 such a change, or a record could not be read;
+exit status: 0 nothing got worse; 1 something did, a series ended, or a record could not be read;
 2 usage error or not judged
 """
 
@@ -28,7 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('results', nargs='*', metavar='RESULTS', help=f'{FORMS} (results/records)')
     add = parser.add_argument_group('which changes').add_argument
-    add('--since', metavar='NIGHT', help='changes from then on: 2026-11-21, or 14d: the last 14')
+    add(
+        '--since',
+        metavar='NIGHT',
+        help='changes from then on, and what is bad now: 2026-11-21, 14d',
+    )
     add_node(add, 'changes')
     add = parser.add_argument_group('known changes').add_argument
     about = 'the change of NODE (or "fleet") in NIGHT is known: it is shown, but is no alarm'
@@ -41,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
     from membw.history import acknowledged
-    from membw.history.changes import LEAST, find_changes, short_sample, verdict
     from membw.history.nights import read_nights
+    from membw.history.verdict import judged
     from membw.results.hostlist import chosen_nodes
 
     paths = args.results or [os.path.join(root(), 'results', 'records')]
@@ -51,35 +56,35 @@ def run(args: argparse.Namespace) -> int:
         table.say()
         raise MembwError(f"nothing to judge in '{' '.join(paths)}'", "'membw run' measures")
     since = _since(args.since, max(nights.nights))
-    nodes = chosen_nodes(args.node, nights.nodes) if args.node else set()
-    changes = find_changes(nights)
+    past = judged(nights)
     file = args.acknowledged or os.path.join(root(), 'results', 'acknowledged.jsonl')
     if args.acknowledge:
-        acknowledged.acknowledge(file, changes, *args.acknowledge)
-    changes = acknowledged.apply(changes, file, table.problems)
-    changes = [c for c in changes if c.found >= since]
+        acknowledged.acknowledge(file, past.events, *args.acknowledge)
+    past = acknowledged.apply(past, file, table.problems).since(since)
+    if args.node:
+        past = past.of_nodes(chosen_nodes(args.node, nights.nodes))
     table.say()
-    changes = [c for c in changes if not nodes or nodes & {*c.nodes}]
-    said, short = verdict(nights, changes), short_sample(nights)
     if args.json:
         data = {
-            'schema': 'membw-history-2',
+            'schema': 'membw-history-3',
             'nights': sorted(nights.nights),
-            'judged': nights.most >= LEAST,
-            'samples': nights.samples,
-            'worse': sum(c.is_red for c in changes),
-            'changes': [c._asdict() for c in changes],
+            'verdict': past.verdict,
+            'worse': len(past.red),
+            'changes': [c._asdict() for c in past.changes],
+            'ended': [
+                e._asdict() | {'kind': e.kind, 'level': e.level and e.level._asdict()}
+                for e in past.ended
+            ],
+            'not_judged': [one._asdict() for one in past.young],
+            'noticed': [one._asdict() for one in past.noticed],
             'problems': table.problems,
         }
         print(json.dumps(data, indent=1))
     else:
         of = f'{plural(len(nights.nodes), "node")}, {plural(len(nights.nights), "night")}'
         head = f'{of} {min(nights.nights)} .. {max(nights.nights)}'
-        lines = [head, *(c.line for c in changes), *short, f'Verdict: {said}']
-        print(tables.as_text(lines))
-    if nights.most < LEAST:
-        return 2
-    return 1 if table.problems or any(c.is_red for c in changes) else 0
+        print(tables.as_text([head, *past.lines, f'Verdict: {past.verdict}']))
+    return past.status or int(bool(table.problems))
 
 
 def _since(text: str | None, newest: str) -> str:

@@ -6,6 +6,7 @@ A record is 20 bytes here and 8 for each figure, and some 5,000 as a Record.
 import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +31,16 @@ class Series(NamedTuple):
     builds: NDArray
 
 
-class _Runs:
+class Span(NamedTuple):
+    """When a node was measured in one setting: days as numbers, and how many nights."""
+
+    node: str
+    first: int
+    last: int
+    nights: int
+
+
+class Runs:
     """The runs in one setting, in columns: a column of values per metric, NaN: no estimate."""
 
     def __init__(self) -> None:
@@ -44,7 +54,6 @@ class Nights:
     """The valid estimates of records; bounds are left out.
 
     `nodes`, `nights`: of all records, `builds`: keys of their provenances; each with its number.
-    `most`: the measured nights of the node that has most, in one of the series that were given.
     """
 
     def __init__(self) -> None:
@@ -53,10 +62,8 @@ class Nights:
         self.builds: dict[tuple, int] = {}
         self.provenances: list[dict[str, str]] = []  # by number
         self.kept: list[object] = []  # so that nothing else gets an id that a key of builds has
-        self.samples: dict[str, str] = {}  # night: the fact that changed then on many nodes
-        self.runs: dict[Case, _Runs] = {}  # by conditions
-        self.by_setting: dict[Case, _Runs] = {}  # with the compiler: the same
-        self.most = 0
+        self.runs: dict[Case, Runs] = {}  # by series, without the node
+        self.by_setting: dict[Case, Runs] = {}  # the same
 
     def add(self, of: Measurement, metrics: Mapping[str, Metric]) -> None:
         """Those of one record."""
@@ -69,15 +76,17 @@ class Nights:
         if build == len(self.provenances):
             self.provenances.append(of.provenance)
             self.kept += [of.record.facts, of.record.build]
-        runs = self.by_setting.get(of.setting)
-        if runs is None:
-            runs = self.runs.setdefault(of.setting.series, _Runs())
-            self.by_setting[of.setting] = runs
         values = {
             name: metric.value * RATES.get(metric.unit, 1.0)
             for name, metric in metrics.items()
             if metric.value is not None and not metric.bound
         }
+        if not values:
+            return
+        runs = self.by_setting.get(of.setting)
+        if runs is None:
+            runs = self.runs.setdefault(of.setting.series, Runs())
+            self.by_setting[of.setting] = runs
         for name in values:
             if name not in runs.values:
                 runs.figures[name] = figure_of(of, name, metrics[name], of.record)
@@ -92,16 +101,37 @@ class Nights:
     def series(self) -> Iterator[Series]:
         """One at a time: a year of a fleet is large."""
         for runs, metric in ((own, name) for own in self.runs.values() for name in own.values):
-            one = self._series(runs, metric)
-            self.most = max(self.most, int((~np.isnan(one.values)).sum(axis=1).max()))
-            yield one
+            yield self.of(runs, metric)
 
     def of_figure(self, figure: Figure) -> Series | None:
         """Of its metric and setting."""
         runs = self.runs.get(figure.setting.series)
-        return self._series(runs, figure.metric) if runs and figure.metric in runs.values else None
+        return self.of(runs, figure.metric) if runs and figure.metric in runs.values else None
 
-    def _series(self, runs: _Runs, metric: str) -> Series:
+    def spans(self, runs: Runs) -> list[Span]:
+        """Of each node."""
+        days = np.array([date.fromisoformat(night).toordinal() for night in self.nights])
+        pairs = np.unique(
+            np.asarray(runs.node, dtype=np.int64) << 32 | days[np.asarray(runs.night)]
+        )
+        node, day = pairs >> 32, pairs & 0xFFFFFFFF
+        begins = np.flatnonzero(np.diff(node, prepend=-1)).tolist()
+        names = list(self.nodes)
+        return [
+            Span(names[node[begin]], int(day[begin]), int(day[end - 1]), end - begin)
+            for begin, end in zip(begins, [*begins[1:], len(node)], strict=True)
+        ]
+
+    def newest_days(self) -> dict[str, int]:
+        """Of each system, of all valid runs."""
+        days = [date.fromisoformat(night).toordinal() for night in self.nights]
+        found: dict[str, int] = {}
+        for setting, runs in self.runs.items():
+            last = max(days[night] for night in {*runs.night})
+            found[setting.system] = max(last, found.get(setting.system, 0))
+        return found
+
+    def of(self, runs: Runs, metric: str) -> Series:
         own = np.flatnonzero(~np.isnan(runs.values[metric])).astype(np.int32)
         node, nodes = _ordered(np.asarray(runs.node)[own], self.nodes)
         night, nights = _ordered(np.asarray(runs.night)[own], self.nights)

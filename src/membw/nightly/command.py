@@ -92,6 +92,6 @@ def measure_and_judge(night: Night, within: str, deadline: float) -> None:
     files = (folder / name / 'nodecheck.txt' for name in campaigns)
     if text := ''.join(read_text(file) for file in files if file.exists()):
         write_whole(folder / 'nodecheck.txt', text)
-    step('history', 'history', '--since', '14d')
+    step('history', 'history', '--system', night.system, '--since', '14d')
     step('report', 'report', *night.state.reports[:1], '--output', folder / 'report.html')
     step('export', 'export', folder, '--format', 'csv', '--output', folder / 'figures.csv')

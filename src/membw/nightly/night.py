@@ -53,11 +53,14 @@ class Night(NamedTuple):
     said: str = ''  # why it does not continue the one before
 
     @property
+    def system(self) -> str:
+        return self.folder.parent.name.partition(':')[0]
+
+    @property
     def campaigns(self) -> dict[str, str]:
         """{step: 'thin:batch'}."""
-        system = self.folder.parent.name.partition(':')[0]
         names = [name for name in self.state.steps if name.startswith(CAMPAIGN)]
-        return {name: f'{system}:{name.removeprefix(CAMPAIGN)}' for name in names}
+        return {name: f'{self.system}:{name.removeprefix(CAMPAIGN)}' for name in names}
 
     @property
     def incomplete(self) -> list[str]:

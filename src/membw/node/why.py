@@ -33,7 +33,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('node', metavar='NODE')
     add('records', nargs='*', metavar='RECORDS', help=f'{FORMS} (results/nodes, /records)')
-    add('--system', default='', metavar='SYSTEM', help='of this system alone')
     add_site_tests(parser)
     tables.add_argument(parser)
 
@@ -44,8 +43,6 @@ def run(args: argparse.Namespace) -> int:
     paths = args.records or [str(path) for path in own if path.is_dir()]
     table = read_table(paths, OLD_S, whole=[args.node], wanted=wanted_of(args, args.since))
     table.say()
-    if args.system:
-        table.figures = [f for f in table.figures if f.system in ('', args.system)]
     names = {*table.seen} | {f.node for f in table.figures} | {one.node for one in table.lost}
     if args.node not in names:
         hint = did_you_mean(args.node, names) if names else "'membw node' on it writes one"

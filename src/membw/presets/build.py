@@ -35,12 +35,13 @@ def plan(preset: str, program: str, *options: str) -> str:
     return ask('plan', preset, program, *options)
 
 
-def compilers() -> dict[str, list[tuple[str, str]]]:
-    """{family: [(compiler, version)]} on the PATH: by its plain name, then the newest first."""
-    found: dict[str, list[tuple[str, str]]] = {}
+def compilers() -> dict[str, list[list[str]]]:
+    """{family: [[compiler, version, why it builds no OpenMP]]}: its plain name, then the
+    newest first."""
+    found: dict[str, list[list[str]]] = {}
     for line in ask('compilers').splitlines():
-        family, cc, version = line.split('\t')
-        found.setdefault(family, []).append((cc, version))
+        family, *words = line.split('\t')
+        found.setdefault(family, []).append(words)
     return found
 
 

@@ -29,18 +29,14 @@ def words(line: str) -> str:
     return re.sub(r'\{(openmp|defs)\}', r'$\1', line)
 
 
-def pattern(version: str) -> str:
-    """As POSIX has it: \\d is Python's."""
-    return re.sub(r'\[([^]]*)\\d', r'[\g<1>0-9', version).replace(r'\d', '[0-9]')
-
-
 def assigned(between: str = ' ', **values: str) -> str:
     return between.join(f'{name}={shlex.quote(value)}' for name, value in values.items())
 
 
 def family(row: Facts) -> str:
     named = {'compiler': row['cc'], 'openmp_option': row['openmp']}
-    return assigned(**named, version=pattern(row['version']), language=language(row))
+    known = {'macros': ' '.join(row['macros']), 'value': row.get('value', '')}
+    return assigned(**named, **known, language=language(row))
 
 
 def preset(row: Facts) -> str:
@@ -70,7 +66,6 @@ def text() -> str:
         made_of=done.stdout.decode().strip(),
         machines=' '.join(table['machines']),
         families=' '.join(families),
-        known='|'.join(pattern(row['version']) for row in families.values()),
         presets=' '.join(presets),
         blas_rows=' '.join(libraries),
     )

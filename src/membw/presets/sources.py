@@ -4,6 +4,7 @@ import functools
 import gzip
 import hashlib
 import io
+import re
 import shlex
 import subprocess
 import tarfile
@@ -74,6 +75,13 @@ def _git(*words: str) -> bytes:
     except OSError:
         return b''
     return b'' if done.returncode else done.stdout
+
+
+def at_commit(commit: str, program: str) -> str:
+    """presets.source_sha256() of a program at a commit of this repository; '': not in it."""
+    is_name = re.fullmatch('[0-9a-f]{7,64}', commit)
+    archive = _git('archive', '--format=tar', commit, 'src') if is_name else b''
+    return checksum(archive, program) if archive else ''
 
 
 class Sources(NamedTuple):

@@ -31,11 +31,11 @@ ROOT = find_root()
 TABLE = ROOT / 'configs' / 'presets.yaml'
 BLAS_TABLE = ROOT / 'configs' / 'blas.yaml'
 
-FAMILY_KEYS = {*'cc language openmp spack external version modules'.split()}
+FAMILY_KEYS = {*'cc language openmp spack external macros value modules'.split()}
 PRESET_KEYS = {'family', 'line', 'requires', 'features', 'pages', 'source'}
-OPTIONAL_KEYS = {'language', 'external', 'modules', 'pages'}
+OPTIONAL_KEYS = {'language', 'external', 'modules', 'pages', 'value'}
 PAGES = ('thp', '2M', '1G')
-LISTS = ('requires', 'features', 'libraries')
+LISTS = ('requires', 'features', 'libraries', 'macros')
 LANGUAGES = ('c', 'fortran')
 PLACEHOLDERS = {'openmp', 'defs', 'libhugetlbfs'}
 BLAS_KEYS = {*'compile link folder preset libraries threading variable spack source'.split()}
@@ -177,8 +177,8 @@ def check_family(where: str, row: Facts) -> list[str]:
     problems = []
     if language(row) not in LANGUAGES:
         problems.append(f"{where}: 'language' is one of {' '.join(LANGUAGES)}")
-    if python := re.search(r'\(\?|\\[a-ce-zA-Z]', row['version']):
-        problems.append(f"{where}: 'version' has '{python[0]}', which grep -E does not know")
+    if python := re.search(r'\(\?|\\[a-zA-Z]', row.get('value', '')):
+        problems.append(f"{where}: 'value' has '{python[0]}', which grep -E does not know")
     return problems
 
 

@@ -58,15 +58,15 @@ def run(args: argparse.Namespace) -> int:
         chosen_nodes,
         drain_commands,
         expected_nodes,
-        match_expected,
         write_node_check,
     )
+    from membw.results.node_names import match_expected
 
     expected = expected_nodes(args.nodes) if args.nodes else []
     ranking = rank_files(args.results, expected, wanted_of(args, args.since))
     for problem in ranking.problems:
         print(f'membw: {printable(problem)}', file=sys.stderr)
-    if not ranking.verdicts:
+    if not ranking.clusters:
         for note in ranking.notes:
             print(f'membw: note: {note}', file=sys.stderr)
         raise MembwError(

@@ -14,8 +14,8 @@ from membw.rank.units import by_name, units
 from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement
 from membw.results.findings import Finding, Findings, codes, reported, text_of
-from membw.results.hostlist import match_expected
 from membw.results.newest import OLD_S, newest
+from membw.results.node_names import doubtful, match_expected
 from membw.results.record import Record, is_set
 from membw.results.rows import Row, best, of_measurement
 from membw.results.site_tests import Wanted
@@ -75,6 +75,7 @@ class Ranking:
     clusters: dict[str, str | None] = field(default_factory=dict)  # as hostlist.drain_commands
     units: Units = by_name  # of its cluster
     past: Past = field(default_factory=dict)
+    lost: list[Node] = field(default_factory=list)  # what did not come, or is no figure
 
     def choose(self, names: set[str]) -> None:
         """Keeps what is said of these nodes; all were compared."""
@@ -122,17 +123,17 @@ def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     of_cluster = partial(units, cluster=there.pop() if len(there) == 1 else '')
     found = judge(first, again, of_cluster, nights=nights)
     past = by_past(found.verdicts, table.figures)
-    verdicts = [
-        past[key][0] if (key := (v.node, v.setting)) in past else v for v in found.verdicts
-    ]
+    verdicts = [past.get((v.node, v.setting), (v,))[0] for v in found.verdicts]
     verdicts = by_own_word(by_reference(verdicts, [*first, *again]), [*first, *again])
-    verdicts = [_of_set(v.node, v) for v in verdicts]
+    doubts = doubtful({id(f.of): f.of for f in table.figures}.values())
+    verdicts = [_named(_of_set(v.node, v), doubts.get(v.node)) for v in verdicts]
     late = {node: (why,) for node, why in gone.items() if not is_set(node)}
     measured = {v.node for v in verdicts}
     names = match_expected(measured | set(late), expected)
     without = dict.fromkeys(set(names) - measured, (Finding('no-record'),)) | late
     lost = {node: Node(node, MISSING, why) for node, why in without.items()}
-    nodes = _worst(verdicts, lost | died(table))
+    lost |= died(table)
+    nodes = _worst(verdicts, lost)
     one = {f.setting: f for f in first}
     low = {setting: nodes for setting, nodes in found.low.items() if nodes}
     still = {(v.node, v.setting) for v in verdicts if v.verdict not in (*GOOD, FAIL)}
@@ -142,7 +143,7 @@ def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     ids = {id(f.of) for f in (*first, *again)}
     groups, notes = found.groups, found.notes
     return Ranking(verdicts, nodes, low, controls, groups, notes, problems, one, ids, clusters,
-                   of_cluster, past)  # fmt: skip
+                   of_cluster, past, [*lost.values()])  # fmt: skip
 
 
 def cluster_of(record: Record | None) -> str | None:
@@ -251,6 +252,13 @@ def _of_set(name: str, one: Any) -> Any:
     return one._replace(verdict=UNDECIDED, findings=alone)
 
 
+def _named(v: NodeVerdict, doubt: Finding | None) -> NodeVerdict:
+    """Of a name that is not one machine's nothing is decided."""
+    if doubt is None or v.verdict in (INVALID, *NO_FIGURE):
+        return v
+    return v._replace(verdict=UNDECIDED, findings=(doubt, *v.findings))
+
+
 def _test(one: Figure | Lost) -> Case:
     """Its row, wherever it was measured."""
     return one.of.row._replace(system='', partition='')
@@ -265,4 +273,7 @@ def _worst(verdicts: Sequence[NodeVerdict], missing: dict[str, Node]) -> list[No
     by_node: dict[str, Node] = {}
     for node in sorted(every, key=lambda node: WORST_FIRST.index(node.verdict)):
         by_node.setdefault(node.name, node)
+    for name, one in missing.items():
+        if (of := by_node[name]).verdict != one.verdict:  # named, whatever else is worse
+            by_node[name] = of._replace(findings=(*of.findings, *one.findings))
     return sorted(by_node.values())

@@ -15,7 +15,7 @@ from membw.results.figure import Figure
 from membw.results.findings import for_json
 from membw.results.hostlist import fold
 from membw.results.record import REFRAME, is_set
-from membw.results.verdict import DIED, MISSING, PASS, WORST_FIRST
+from membw.results.verdict import PASS, WORST_FIRST
 from membw.statistics import MARGIN
 from membw.tables import Cell, Column, Table
 
@@ -27,8 +27,7 @@ def as_blocks(ranking: Ranking, limit: int) -> list[str | Table]:
     blocks: list[str | Table] = [ranking.counts()]
     blocks += [f'note: {note}' for note in ranking.notes]
     said = [((v.verdict, v.reason), v.node) for v in ranking.verdicts if v.findings]
-    gone = (n for n in ranking.nodes if n.verdict in (DIED, MISSING))
-    alike = grouped([*said, *(((n.verdict, n.reason), n.name) for n in gone)])
+    alike = grouped([*said, *(((n.verdict, n.reason), n.name) for n in ranking.lost)])
     order = sorted(alike, key=lambda key: WORST_FIRST.index(key[0]))
     blocks += [f'{fold(alike[key])} {key[0]} ({key[1]})' for key in order]
     blocks += [f'measure again: {again(ranking, setting)}' for setting in ranking.low]

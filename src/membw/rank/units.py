@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from membw.errors import MembwError
 from membw.results.hostlist import expected_nodes
+from membw.results.node_names import short, without_domain
 from membw.site import slurm
 
 # of topology/tree, topology/block and newer ones: a switch, a block, a ring
@@ -26,7 +27,7 @@ def by_name(nodes: Iterable[str]) -> list[Unit]:
     """r03c2n07 is of r03c2 and of r03; n007 of nothing."""
     found: dict[str, set[str]] = defaultdict(set)
     for node in nodes:
-        parts = re.split(r'(\d+)', node.split('.')[0])
+        parts = re.split(r'(\d+)', without_domain(node))
         for end in range(2, len(parts) - 1, 2):
             found[''.join(parts[:end])].add(node)
     return [Unit(name, 'by name', frozenset(of)) for name, of in found.items()]
@@ -34,7 +35,7 @@ def by_name(nodes: Iterable[str]) -> list[Unit]:
 
 def units(nodes: Iterable[str], cluster: str = '') -> list[Unit]:
     """By the topology of Slurm's cluster where it has these nodes, else by name."""
-    full = {node.split('.')[0]: node for node in nodes}
+    full = {short(node): node for node in nodes}
     try:
         text = slurm.query('scontrol', 'show', 'topology', cluster=cluster)
         parts = [(f'{k.lower()} {n}', expected_nodes(of)) for k, n, of in UNIT.findall(text)]
@@ -44,7 +45,9 @@ def units(nodes: Iterable[str], cluster: str = '') -> list[Unit]:
         fact = "Slurm's topology is not understood"
         print(f'membw: {fact}: racks are taken by name', file=sys.stderr)
     found = [
-        Unit(name, "by Slurm's topology", frozenset(full[n] for n in of if n in full))
+        Unit(
+            name, "by Slurm's topology", frozenset(full[short(n)] for n in of if short(n) in full)
+        )
         for name, of in parts
     ]
     return [unit for unit in found if unit.nodes] or by_name(full.values())

@@ -6,8 +6,8 @@ from datetime import date, timedelta
 import numpy as np
 
 from membw import tables
-from membw.history.changes import Change, find_changes, verdict
 from membw.history.nights import Nights, Series
+from membw.history.verdict import Event, judged
 from membw.printable import plural
 from membw.report.charts import MOST, Curve, lines
 from membw.report.model import Alarm, Picture, Section
@@ -28,25 +28,26 @@ def section(
     """
     if len(past.nights) < 2:
         return None, []
-    changes = [c for c in find_changes(past) if not nodes or any(n in nodes for n in c.nodes)]
-    red = [change for change in changes if change.is_red]
+    found = judged(past)
+    found = found.of_nodes(nodes) if nodes else found
     made = Section('history', f'History: {plural(len(past.nights), "night")}')
-    said = verdict(past, changes)
+    said = found.verdict
     made.notes.append(f'{said[0].upper()}{said[1:]}.')
     if series := past.of_figure(figure):
-        made.pictures.append(_picture(series, red or changes))
-    if changes:
+        made.pictures.append(_picture(series, found.red or found.events))
+    if found.lines:
         columns = (tables.Column('change', 'changes, newest first'),)
-        made.tables = [tables.Table('', columns, [[one.line] for one in reversed(changes)])]
+        made.tables = [tables.Table('', columns, [[line] for line in reversed(found.lines)])]
     alarms = []
-    for change in red:
-        what = f'{change.kind} {change.size:+.1%} since {change.night}'
-        why = f'{" ".join(change.metrics)} of {change.nodes[0]}'
-        alarms.append(Alarm('CHANGE', what, why, 'history'))
+    for one in found.red:
+        what = f'{one.kind} {one.size:+.1%} since {one.night}'
+        alarms.append(
+            Alarm('CHANGE', what, f'{" ".join(one.metrics)} of {one.nodes[0]}', 'history')
+        )
     return made, alarms
 
 
-def _picture(series: Series, changes: Sequence[Change]) -> Picture:
+def _picture(series: Series, changes: Sequence[Event]) -> Picture:
     """Of many nodes those that changed, and the median of all. Bounds and INVALID figures have no
     mark."""
     since = {node: c.night for c in reversed(changes) for node in c.nodes}  # oldest first

@@ -16,7 +16,7 @@ from membw.moments import utc
 from membw.presets import version
 from membw.printable import amount, plural, printable, signed
 from membw.rank.ranking import rank_table, with_verdicts
-from membw.report import history, ranking, svg
+from membw.report import history, peak_shares, ranking, svg
 from membw.report.model import Alarm, Entry, Page
 from membw.report.run import Run
 from membw.report.sections import bar_picture, section, title_of
@@ -66,6 +66,9 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         words = Counter(node.verdict for node in fleet.nodes)
         every = plural(len(fleet.nodes), 'node')
         nodes = [(word, f'{words[word]} of {every}') for word in WORST_FIRST if words[word]]
+    if head[0].is_valid and head[0].headline.metric == 'triad' and not fleet:
+        found = peak_shares.section(table.evidence(head[0].headline))
+        sections += [found] if found else []
     if head[0].figures:
         past, changes = history.section(run.past, head[0].headline, run.chosen)
         sections += [past] if past else []

@@ -9,6 +9,7 @@ from membw.results import reframe
 from membw.results.hostlist import chosen_nodes
 from membw.results.newest import newest
 from membw.results.rows import Row, best_first, rows_of_records
+from membw.results.site_tests import Wanted
 from membw.results.table import Table
 from membw.summary import headline
 from membw.summary.command import read
@@ -43,7 +44,9 @@ def run_of_report(path: str) -> Run:
         recorded = {name: f for name, f in row.figures.items() if f.file}
         rows.append(row._replace(figures=recorded))
     records = Path(path).resolve().parent.parent / 'records'
-    _, past = read_nights([str(records)] if records.is_dir() else [])
+    systems = {row.case.system for row in rows}
+    wanted = Wanted(system=min(systems) if len(systems) == 1 else '')
+    _, past = read_nights([str(records)] if records.is_dir() else [], wanted=wanted)
     notes = tuple(headline.disturbed_lines(run.rows))
     return Run(sorted(rows, key=best_first), run.table, past, run.verdict, notes)
 

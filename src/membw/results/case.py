@@ -37,11 +37,11 @@ BELONGS = {
     **dict.fromkeys(
         (
             'program', 'language', 'kernels_set', 'element_bytes', 'mode', 'precision', 'ranks',
-            'threads', 'array_size', 'ntimes', 'wait_policy', 'pages', 'shapes', 'cpu_model',
-            'build',
+            'threads', 'array_size', 'ntimes', 'wait_policy', 'pages', 'shapes', 'build',
         ),
         (SERIES, SETTING),
     ),
+    'cpu_model': (SETTING,),  # a node's history goes on, and says what changed
     'compiler': (SETTING,),
     'flags': (SETTING,),
 }  # fmt: skip
@@ -70,8 +70,8 @@ class Case(NamedTuple):
     wait_policy: str = ''
     pages: str = ''
     shapes: str = ''
-    cpu_model: str = ''
     build: str = ''  # its code, or that it is not known; where there is no preset
+    cpu_model: str = ''
     compiler: str = ''
     flags: str = ''
 
@@ -111,10 +111,13 @@ class Case(NamedTuple):
         return ' '.join(filter(None, words))
 
     @property
+    def texts(self) -> dict[str, str]:
+        return self._asdict() | {'parameters': self.more}
+
+    @property
     def text(self) -> str:
         """'system=thin test=stream ...'."""
-        known = self._replace(parameters=self.more)._asdict()  # type: ignore[arg-type]
-        return named((name, value) for name, value in known.items() if value)
+        return named((name, value) for name, value in self.texts.items() if value)
 
     def as_dict(self) -> dict[str, object]:
         """For JSON: what is known, the parameters as an object."""
@@ -190,6 +193,6 @@ def setting_of(record: Record, place: str) -> Case:
         case.pinning, '', *_own(record), '', record.threads,
         record.array_size if record.array_size_from == 'option' else None, record.ntimes or None,
         record.runtime and record.runtime.wait_policy, provenance.requested_pages(record),
-        provenance.shapes(record), record.facts.cpu_model, code, build.compiler, build.flags,
+        provenance.shapes(record), code, record.facts.cpu_model, build.compiler, build.flags,
     )  # fmt: skip
     return _shared(values)

@@ -183,6 +183,8 @@ SENTENCES: dict[str, Sentence] = {
     'absent': '{text}',
     'rounds-lost': '{lost} of {rounds} rounds: {text}',
     'no-record-since': 'no record{of} since {night}',
+    'two-machines': "two machines have this name: {fact} '{one}' and '{other}' in turn",
+    'two-names': lambda names: f'one machine under two names, also {", ".join(names)}',
     'set-of-nodes': 'of these nodes measure each alone',
     'cause': '{text}',
 }  # fmt: skip

@@ -12,8 +12,8 @@ from typing import Any
 
 from membw.errors import MembwError
 from membw.files import read_text, write_whole
-from membw.grouped import grouped
 from membw.printable import printable
+from membw.results.node_names import match_expected, short, without_domain
 from membw.results.record import is_set
 
 MOST = 300_000  # names of a list: no machine has so many nodes
@@ -69,17 +69,6 @@ def fold(names: Iterable[str]) -> str:
     return ' '.join(filter(None, [str(alone), *sorted(filter(is_set, every))]))
 
 
-def match_expected(hosts: Iterable[str], expected: Iterable[str]) -> list[str]:
-    """Expected names as the records spell them: `n1` stands for `N1.site.org` and back."""
-    known, names = set(hosts), []
-    by_short = grouped((host.split('.')[0].lower(), host) for host in known)
-    for name in expected:
-        same = by_short.get(name.split('.')[0].lower(), [])
-        alike = [host for host in same if '.' not in host or '.' not in name]
-        names.append(alike[0] if name not in known and len(alike) == 1 else name)
-    return names
-
-
 def read_node_check(path: str | Path) -> list[tuple[str, str, str]]:
     """(node, verdict, line) of each line of a node-check file; [] where there is none.
 
@@ -111,15 +100,15 @@ def drain_commands(
             known, then the short name is Slurm's, where only one node has it; None: no Slurm}
         here: the cluster to which scontrol speaks by itself.
     """
-    shared, lines = Counter(node.name.split('.')[0] for node in nodes), []
+    shared, lines = Counter(short(node.name) for node in nodes), []
     for node in (node for node in nodes if node.verdict in ('FAIL', 'DIED')):
         name, cluster = node.name, clusters.get(node.name, '')
         reason = shlex.quote(printable(f'membw: {node.reason}'))
         if cluster is None:
             lines.append(f'# {name} was measured without Slurm: {reason}')
             continue
-        short = name.split('.')[0]
-        name = shlex.quote(name if cluster or shared[short] > 1 else short)
+        is_whole = cluster or shared[short(name)] > 1
+        name = shlex.quote(name if is_whole else without_domain(name))
         there = f' -M {shlex.quote(cluster)}' if cluster not in ('', here) else ''
         lines.append(f'scontrol{there} update NodeName={name} State=DRAIN Reason={reason}')
     return lines

@@ -21,17 +21,15 @@ from membw import strict
 from membw.printable import printable
 from membw.results.ledger import Missing
 from membw.strict import Damaged
+from membw.words import WORST_FIRST
 
 SCHEMA = 'membw-record-2'
 REFRAME = 'reframe'  # the `program` of a site's own test (results/site_tests.py)
 HIGHER: Literal['higher'] = 'higher'
 LOWER: Literal['lower'] = 'lower'
 VALID, INVALID, UNDECIDED = 'VALID', 'INVALID', 'UNDECIDED'
-# of a whole record, by who judged it then (results/verdict.py). A set that shrinks is a new
+# of a whole record, by who judged it then (membw/words.py). A set of values that shrinks is a new
 # SCHEMA; the words of membw before 1.1 have the number of ours, and mean these
-WORDS = (
-    '', 'PASS', 'FAIL', 'INVALID', 'UNDECIDED', 'DIED', 'MISSING', 'KNOWN', 'XPASS', 'VALID',
-)  # fmt: skip
 EARLIER_WORDS = {
     'FIT': 'PASS', 'SLOW': 'FAIL', 'SUSPECT': 'UNDECIDED', 'NOT JUDGED': 'UNDECIDED',
     'DEAD': 'DIED', 'NOT MEASURED': 'MISSING',
@@ -107,6 +105,7 @@ class Facts(Struct, frozen=True):
 
     cpu_model: Text = None
     kernel: Text = None
+    boot_id: Text = None  # of this boot of the machine, whatever its name
     microcode: Text = None
     board_vendor: Text = None
     board_name: Text = None
@@ -286,7 +285,7 @@ class Record(Struct):
             if is_ours and metric.unit not in RATES and ODD_RATE.fullmatch(metric.unit):
                 raise ValueError(f"'{name}' has the unit {ascii(metric.unit)[:20]}")
         self.word = EARLIER_WORDS.get(self.word, self.word)
-        if self.word not in WORDS:
+        if self.word and self.word not in WORST_FIRST:
             raise ValueError(f"'word' is {ascii(self.word)[:40]}: of a newer membw?")
         self.case_ = _case(bytes(self.case_))
         self.facts_ = _shared('facts', bytes(self.facts_))

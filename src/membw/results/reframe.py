@@ -48,7 +48,7 @@ FIELDS += [
     ('perfvalues', dict[str, Figure] | None, None),
 ]
 TestCase: Any = msgspec.defstruct('TestCase', FIELDS)
-Run: Any = msgspec.defstruct('Run', [('testcases', list[TestCase])])
+Run: Any = msgspec.defstruct('Run', [('testcases', list[dict])])
 Session: Any = msgspec.defstruct('Session', [(name, Number, None) for name in TIMES])
 Report: Any = msgspec.defstruct('Report', [('session_info', Session), ('runs', list[Run])])
 
@@ -85,13 +85,22 @@ def load(path: str) -> dict:
     return report
 
 
+def parsed(text: bytes | str) -> dict:
+    """The report that a file, or a session of the results database, has; its cases are any.
+    ValueError, RecursionError: it is not as ReFrame writes it."""
+    report = json.loads(text)
+    msgspec.convert(report, Report)
+    return report
+
+
 def read_report(path: str) -> dict:
     """With all that it has; MembwError names the place of what is not as ReFrame writes it."""
     place = ''
     try:
-        report = json.loads(read_text(path))
-        msgspec.convert(report, Report)
-        for case in cases_of(report):
+        report = parsed(read_text(path))
+        for number, case in enumerate(cases_of(report), 1):
+            place = f'test case {number} ({case.get("name")!a}): '
+            msgspec.convert(case, TestCase)
             for name in INNER:
                 place = f'{name} of {case["name"]!a}: '
                 inner(case, name)
@@ -181,7 +190,8 @@ def newest() -> str:
             cases = [] if is_under_way else cases_of(load(name))
             if any(is_row(case) and not is_dry(case) for case in cases):
                 return name
-    raise MembwError("no report in 'results/reports'", "'membw run' makes one")
+    own = "'membw summary FILE' of the one that plain ReFrame names when it ends"
+    raise MembwError("no report in 'results/reports'", f"'membw run' makes one; {own}")
 
 
 def cases_of(report: dict) -> list[dict]:

@@ -18,7 +18,7 @@ from membw.errors import MembwError
 from membw.files import files_below, naming
 from membw.grouped import grouped
 from membw.printable import at_most, printable
-from membw.results import site_tests
+from membw.results import site_tests, stream_log
 from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement, measurement
 from membw.results.hostlist import chosen_nodes
@@ -28,11 +28,13 @@ from membw.results.record import REFRAME, Metric, Record, evidence, read_record
 from membw.strict import Damaged
 
 MOST_PROBLEMS = 100  # lines named per file
+MOST_PASSED = 10  # files without a record, where none has one
 KEPT = 5_000  # records before old ones are left out, where only new ones are wanted
 BUFFER = 2**18  # bytes: a record has some thousand
 RESCUED = re.compile(r'\.rank-\d+$|\.log\.h\d+$')  # what a rank saved by itself, old perflogs
 OURS = 'records', 'nodes'  # folders of results/ that hold nothing else
-ENDINGS = '.json', '.jsonl', '.log', '.db'
+ENDINGS = '.json', '.jsonl', '.log', '.db', '.out', '.txt'
+PRINTED = '.out', '.txt'  # of these only what is known by its beginning is read
 
 
 class Table:
@@ -42,7 +44,8 @@ class Table:
         self.figures: list[Figure] = []
         self.lost: list[Lost] = []  # what records say was to be measured, and is not
         self.problems: list[str] = []
-        self.other_logs: list[str] = []  # a problem each, where a node's log is expected
+        self.passed: dict[str, str] = {}  # {file that was looked at: why it has no record}
+        self.logs: dict[tuple[str, int], str] = {}  # the file of each node's and number
         self.site_tests: dict[str, None] = {}  # other tests that are in it (results/site_tests.py)
         self.left_out: site_tests.LeftOut = {}  # of theirs
         self.kept_bytes: dict[str, bytes] = {}  # what cannot be read a second time: pipes, stdin
@@ -54,6 +57,14 @@ class Table:
         if time > self.seen.get(node, 0.0):
             self.seen[node] = time
             self.newest = max(self.newest, time)
+
+    def note_log(self, file: str) -> None:
+        """Two logs of one node and number may be of two nodes."""
+        with contextlib.suppress(ValueError):  # which names it as a problem
+            log = stream_log.node_of(file)
+            other = self.logs.setdefault(log, file)
+            if other != file:
+                self.problems.append(f'{file}: of node {log[0]}, as {other}: taken for two runs')
 
     def choose(self, nodes: str) -> None:
         """Keeps the figures of the nodes that the text names."""
@@ -138,13 +149,16 @@ def read_table(
             for name, stream, is_ours in _files(path, table):
                 for one in _readable(_read(name, stream, is_ours, table, wanted), name, table):
                     record = one.record
-                    if not wanted.takes(record.case.test or record.program, one.time):
+                    if not wanted.takes(
+                        record.case.test or record.program, one.time, record.case.system
+                    ):
                         continue
                     # 60 of its 64 bits: of a million records Python takes 16 MB less
                     if (number := hash(_identity(record)) >> 4) in known:
                         continue
                     known.add(number)
-                    table.see(record.host, one.time)
+                    if record.host:
+                        table.see(record.host, one.time)
                     if record.ranks > 1:
                         several.append(one)
                         continue
@@ -158,8 +172,11 @@ def read_table(
         except OSError as err:
             fact = f"cannot read '{err.filename or path}': {err.strerror}"
             raise MembwError(fact, 'give files or folders that exist') from err
-    if site_tests.STREAM_C in table.site_tests:  # NODE.log: it ended before it printed anything
-        table.problems += table.other_logs
+    if table.logs:  # NODE.log: it ended before it printed anything
+        table.problems += [why for file, why in table.passed.items() if file.endswith('.log')]
+    elif table.passed and not table.seen:
+        said = f'{len(table.passed)} files were looked at, none has a record'
+        table.problems += [said, *at_most([*table.passed.values()], MOST_PASSED)]
     for run, lacking in [*(([one], '') for one in recent(alone)), *runs_of(recent(several))]:
         figures, lost = of_run(run, lacking)
         table.figures += figures
@@ -253,13 +270,18 @@ def _read(
 ) -> Iterator[Line]:
     """The records of one file; what is damaged goes to the table's problems."""
     problems: list[str] = []
-    head = stream.read(4096)
+    form = site_tests.form_of(stream.read(site_tests.HEAD))
     stream.seek(0)
-    if site_tests.is_other(head):
+    if form:
+        if form == 'stream':
+            table.note_log(name)
         found = site_tests.records(name, stream, wanted, table.problems, table.left_out)
         for number, record in enumerate(found, 1):
             table.site_tests[record.case.test] = None
             yield Line(record, record.seconds, name, number)
+        return
+    if Path(name).suffix in PRINTED:
+        table.passed[name] = f'{name}: no output of STREAM, by its first {site_tests.HEAD} bytes'
         return
     wrong, is_any = 0, False
     for number, (offset, line) in enumerate(_lines(stream), 1):
@@ -278,5 +300,5 @@ def _read(
         problems = [f'{name}: no record in this file' + ''.join(f' ({p})' for p in problems[:1])]
     if is_ours:
         table.problems += problems
-    elif not is_any and name.endswith('.log'):
-        table.other_logs.append(problems[0])
+    elif not is_any:
+        table.passed[name] = problems[0]

@@ -33,7 +33,7 @@ EPILOG = """\
 Without arguments: this machine's memory bandwidth in 12 s where it is quiet, by up to three
 presets. With --full, --system, or any option of ReFrame (-n TEST, -p PRESET, -S VARIABLE=VALUE,
 -v for its whole output, ...): reframe -c reframe-checks -r with these options, then tables and
-verdict.
+verdict. -l lists the tests, and measures nothing.
 
 exit status: 0 all PASS, or failed as expected; 1 some are anything else; 2 some were not measured
 and the others are well, or nothing could be run
@@ -69,6 +69,8 @@ def run(args: argparse.Namespace) -> int:
         return show(run, args.json)
 
     partitions = session.partitions_of(args.system, args.rest)
+    if (status := session.listed(args.system, args.rest)) is not None:
+        return status
     try:
         # as JSON, what is for people alone goes to stderr
         with alone(), contextlib.redirect_stdout(sys.stderr if args.json else sys.stdout):

@@ -12,6 +12,7 @@ from membw import presets
 from membw.checkout import root
 from membw.errors import MembwError, did_you_mean
 from membw.results import run_ledger
+from membw.site import machine
 
 SET = re.compile(r'-S(?:(\w+)\.)?(\w+)=')  # -SCHECK.VARIABLE=VALUE or VARIABLE=VALUE
 LEAST_FREE = 8 << 20  # bytes: what a small run writes
@@ -138,11 +139,14 @@ def refuse_nothing(
         raise MembwError(
             f'ReFrame ended before its first case: {why}', f"'{base}.log' holds its whole output"
         )
+    on_this_node = any(p.get('scheduler') == 'local' for p in partitions)
+    if on_this_node and (reasons := machine.why_nothing(presets.load())):
+        raise MembwError('\nmembw: '.join(reasons), machine.NO_COMPILER)
     chosen, where = ' '.join(rest), f' --system {system}' if system else ''
     why = ''.join(f'\nmembw: left out here is {text}' for text in left_out(rest, partitions))
     raise MembwError(
         (f"no test case matches '{chosen}'" if chosen else 'no test case fits this system') + why,
-        f"'reframe -c reframe-checks -l{where}' lists the tests",
+        f"'membw run -l{where}' lists the tests",
     )
 
 

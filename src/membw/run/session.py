@@ -16,6 +16,7 @@ from membw.interruption import child
 from membw.progress import Passing, say, under_way
 
 WARNING = 'WARNING: '
+LISTS = {'-l', '-L', '--list', '--list-detailed', '--list-tags', '--describe'}  # of ReFrame
 # for ReFrame to cancel its jobs and write its report, after each signal
 ENDING = (signal.SIGINT, 15), (signal.SIGINT, 15), (signal.SIGTERM, 2), (signal.SIGKILL, 1)
 
@@ -66,6 +67,15 @@ def partitions_of(system: str | None, rest: Sequence[str] = ()) -> list[dict]:
 def environs_of(partition: dict) -> list[str]:
     """Their names; ReFrame's configuration may have more of each than its name."""
     return [e['name'] if isinstance(e, dict) else e for e in partition['environs']]
+
+
+def listed(system: str | None, rest: list[str]) -> int | None:
+    """The exit status of ReFrame where it is to list, not to run; None: it is to run."""
+    if not LISTS & {*rest}:
+        return None
+    where = ['--system', system] if system else []
+    words = ['reframe', '-c', 'reframe-checks', *where, *rest]
+    return subprocess.call(with_paths(words), cwd=root())
 
 
 def command(base: str, system: str | None, rest: list[str]) -> list[str]:

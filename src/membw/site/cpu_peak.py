@@ -43,6 +43,9 @@ class Peak(NamedTuple):
     here: float = 0  # what is populated; 0: not known
     lacks: tuple[str, ...] = ()  # '12 of 16 channels are populated', '2400 of 3200 MT/s'
     notes: tuple[str, ...] = ()  # '16 modules: their channels are not known'
+    channels: int = 0  # that these CPUs have; 0: not known
+    carries: float = 0  # GB/s of a channel with the fastest memory that it takes, or has
+    only_if: str = ''  # 'family 25, model 17': the CPU's name is hidden, its numbers may be false
 
 
 class Modules(NamedTuple):
@@ -85,11 +88,15 @@ def is_masked(facts: Facts) -> bool:
 
 def cpu_of(facts: Facts) -> Facts:
     """The row of cpus.yaml; {}: none."""
-    seen = {} if is_masked(facts) else facts.get('cpu_id') or {}
+    return {} if is_masked(facts) else next(rows_of(facts, name_of(facts)), {})
+
+
+def rows_of(facts: Facts, name: str | None) -> Iterator[Facts]:
+    """The rows that fit; without a name those that the numbers alone name."""
+    seen = facts.get('cpu_id') or {}
     family, model, stepping, implementer, part = (
         number(seen.get(key)) for key in ('family', 'model', 'stepping', 'implementer', 'part')
     )
-    name = name_of(facts)
     maker = f'{seen.get("machine_vendor")} {seen.get("machine")} {seen.get("model")}'
     for row in facts_of('cpus')['cpus']:
         steppings = row.get('steppings', [stepping])
@@ -100,21 +107,53 @@ def cpu_of(facts: Facts) -> Facts:
             and part in row.get('parts', [-1])
             and any(a <= model <= b for a, b in row.get('models', [[model, model]]))
             and steppings[0] <= stepping <= steppings[-1]
-            and re.search(row.get('named', ''), name, re.I)
+            and ('models' in row if name is None else re.search(row.get('named', ''), name, re.I))
             and re.search(row.get('machine', ''), maker)
         ):
+            yield row
+
+
+def of_name(text: str) -> Facts:
+    """The row of a CPU by what a person calls it: 'Xeon 6980P', '9654', 'Genoa'; {}: none."""
+    makers = {'AuthenticAMD': 'AMD|EPYC|Ryzen', 'GenuineIntel': 'Intel|Xeon|Core'}
+    rows = facts_of('cpus')['cpus']
+    for row in rows:
+        others = (word for maker, word in makers.items() if maker != row.get('vendor'))
+        if any(re.search(word, text, re.I) for word in others):
+            continue
+        if 'sold' in row and re.search(rf'(?<![\w-])({row["sold"]})(?![\w+-])', text, re.I):
             return row
-    return {}
+        if 'named' in row and 'sold' not in row and re.search(row['named'], f' {text} ', re.I):
+            return row
+    return next((row for row in rows if text.lower() in row['name'].lower()), {})
+
+
+def if_true(facts: Facts, sockets: int) -> Peak | None:
+    """Of a hidden name: the most that a CPU of these numbers has; None: no such is known."""
+    rows = [*rows_of(facts, name_of(facts))] or [*rows_of(facts, None)]
+    tops = [of_cpus(row, sockets, NONE, facts) for row in rows if 'models' in row]
+    if not tops:
+        return None
+    seen = facts['cpu_id']
+    top = max(tops, key=lambda top: (top.gbs, top.row.get('cores', 0)))
+    return top._replace(only_if=f'family {seen["family"]}, model {seen["model"]}')
 
 
 def of_node(record: Facts) -> Peak:
     facts = record.get('facts') or {}
-    row, sockets, modules = cpu_of(facts), facts.get('sockets') or 1, modules_of(facts)
+    return of_row(cpu_of(facts), facts, peak_of(record))
+
+
+def of_row(row: Facts, facts: Facts, given_by: tuple[float | None, str] = (None, '')) -> Peak:
+    """Of a node whose CPUs have this row, {} where they are not known; `given_by` as peak_of()."""
+    sockets, modules = facts.get('sockets') or 1, modules_of(facts)
     top = of_cpus(row, sockets, modules, facts) if row else of_modules(modules, facts)
-    given, source = peak_of(record)
+    if not top.gbs and is_masked(facts):
+        top = if_true(facts, sockets) or top
+    given, source = given_by
     if given:
         what = source.partition(';')[0]
-        top = top._replace(gbs=given, what=what, is_most=False, is_slice=False)
+        top = top._replace(gbs=given, what=what, is_most=False, is_slice=False, only_if='')
     limit, (_, mts) = sockets * row.get('channels', 0), memory_of(row, facts, modules)
     lacks = tuple(lacking(modules, limit, sockets, mts or modules.rated))
     here = populated(modules, limit, sockets) * (modules.mts or mts) * BYTES / 1000
@@ -126,7 +165,9 @@ def known_peak(record: Facts) -> tuple[float, str] | None:
     top = of_node(record)
     name = name_of(record.get('facts') or {})
     is_open = top.is_most and (UNLOCKED.search(name) or top.what.endswith(MORE))
-    return (top.gbs, top.what) if top.gbs and not is_open else None
+    is_about = top.is_most and top.row.get('is_about')
+    is_sure = not (is_open or is_about or top.only_if)
+    return (top.gbs, top.what) if top.gbs and is_sure else None
 
 
 def modules_of(facts: Facts) -> Modules:
@@ -190,13 +231,14 @@ def of_cpus(row: Facts, sockets: int, modules: Modules, facts: Facts) -> Peak:
     name, (kind, mts) = row['name'], memory_of(row, facts, modules)
     mts = max(mts, modules.mts)
     if row.get('in_package'):
-        why = f'{name}: the peak of the {row["in_package"]} in its package is not known here'
+        why = f'{name}: the peak of its {row["in_package"]} is not known here'
         return Peak(0, why, row)
     per = f'{plural(row["channels"], "channel")}' if 'channels' in row else ''
     if not row.get('peak_gbs') and not mts:
         how = 'as root their speed is read' if os.geteuid() else "set 'peak_gbs' in systems/"
         return Peak(0, f'{name}: {per} per socket, of a speed that is not known here; {how}', row)
-    each = row.get('peak_gbs') or row['channels'] * mts * BYTES / 1000
+    carries = 0 if row.get('peak_gbs') else mts * BYTES / 1000
+    each = row.get('peak_gbs') or row['channels'] * carries
     what = row['kind'] if row.get('peak_gbs') else f'{per} x {kind}-{mts:g}'
     if not modules.mts and UNLOCKED.search(name_of(facts)):
         what += ' as specified'
@@ -207,9 +249,13 @@ def of_cpus(row: Facts, sockets: int, modules: Modules, facts: Facts) -> Peak:
     is_virtual = (facts.get('cpu_id') or {}).get('hypervisor')
     if (row.get('in_parts') and cores < all_cores) or (is_virtual and cores < all_cores // 2):
         of = f'{cores} of up to {row["cores"]} cores; {what}'
-        return Peak(each, of, row, is_most=True, is_slice=True)
+        one = Peak(each, of, row, is_most=True, is_slice=True)
+        return one._replace(channels=row.get('channels', 0), carries=carries)
     what = f'{sockets} sockets x {what}' if sockets > 1 else what
-    return Peak(sockets * each, what, row, is_most=not modules.mts)
+    channels = sockets * row.get('channels', 0)
+    return Peak(sockets * each, what, row, sockets, not modules.mts)._replace(
+        channels=channels, carries=carries
+    )
 
 
 def of_modules(modules: Modules, facts: Facts) -> Peak:

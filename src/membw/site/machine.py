@@ -1,6 +1,5 @@
 """What this machine has: CPU features and working compilers, for partitions that say `auto`."""
 
-import contextlib
 import functools
 import json
 import os
@@ -8,21 +7,11 @@ import platform
 import re
 import shutil
 import socket
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 from membw import presets
-from membw.checkout import root
 from membw.presets.table import Facts, Table
-
-PROGRAM = '#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n'
-
-
-def probed() -> Path:
-    """Compilers that were seen to build OpenMP: a probe takes a tenth of a second, each start."""
-    return Path(root(), 'build', 'openmp-compilers')
 
 
 def node_name() -> str:
@@ -63,46 +52,10 @@ def identity(cc: str) -> tuple[str, str, str]:
     return path, str(facts.st_size), str(facts.st_mtime_ns)
 
 
-def why_no_openmp(cc: str, openmp: str) -> str:
-    """'' where it builds with it, else what the compiler says.
-
-    Debian's clang without libomp-dev compiles, and fails to find omp.h or to link. Only a success
-    is remembered: what is missing may be installed at any time.
-    """
-    try:
-        line = ' '.join([openmp, platform.node(), *identity(cc)])  # a checkout is of many nodes
-        if probed().is_file() and line in probed().read_text().splitlines():
-            return ''
-        why = tried(cc, openmp)
-    except OSError as err:
-        return f'{err.strerror}'
-    if not why:
-        with contextlib.suppress(OSError):  # a read-only checkout probes each time
-            probed().parent.mkdir(exist_ok=True)
-            with open(probed(), 'a') as file:
-                file.write(line + '\n')
-    return why
-
-
-def tried(cc: str, openmp: str) -> str:
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / 'probe.c'
-        source.write_text(PROGRAM)
-        line = [cc, openmp, str(source), '-o', f'{folder}/probe']
-        done = subprocess.run(line, capture_output=True, text=True, errors='replace')
-    if done.returncode == 0:
-        return ''
-    said = done.stderr.strip().splitlines() or [f'exit status {done.returncode}']
-    return next((text for text in said if 'error' in text), said[0]).replace(
-        str(source), 'probe.c'
-    )
-
-
 def toolchain(family: str, row: Facts) -> tuple[Facts | None, str]:
     """(toolchain, reason): the first compiler of this family that builds OpenMP."""
     reason = f"no '{row['cc']}' of this family on PATH"
-    for cc, version in on_path().get(family, ()):
-        why = why_no_openmp(cc, row['openmp'])
+    for cc, version, why in on_path().get(family, ()):
         if why:
             reason = f"'{cc}' does not build with {row['openmp']}: {why}"
             continue
@@ -116,7 +69,7 @@ COMPILERS = 'MEMBW_COMPILERS'  # what `membw run` found is not looked for by its
 
 
 @functools.cache
-def on_path() -> dict[str, list[tuple[str, str]]]:
+def on_path() -> dict[str, list[list[str]]]:
     path, known = json.loads(os.environ.get(COMPILERS) or '[null, null]')
     return known if path == os.environ.get('PATH') else presets.compilers()
 
@@ -138,6 +91,16 @@ def toolchains(table: Table) -> tuple[Facts, dict[str, str]]:
     )
 
 
+NO_COMPILER = "install gcc, or libomp-dev for clang; 'make -C src/stream OPENMP=0' needs neither"
+
+
+def why_nothing(table: Table) -> list[str]:
+    """Of each compiler that is here, why it builds none of the programs; [] where one does."""
+    chains, absent = toolchains(table)
+    named = [text for text in absent.values() if text[0] == "'"]
+    return [] if chains else named or ["no C compiler on the PATH builds OpenMP's programs"]
+
+
 def buildable(table: Table) -> dict[str, str]:
     chains, _ = toolchains(table)
     return {
@@ -147,11 +110,21 @@ def buildable(table: Table) -> dict[str, str]:
     }
 
 
+def to_build() -> int:
+    """Prints what `make binaries` builds: PRESET CC, of stream, which has no code for a device."""
+    table = presets.load()
+    rows = {
+        preset: cc
+        for preset, cc in buildable(table).items()
+        if 'offload' not in presets.row(preset, table)['features']
+    }
+    for preset, cc in rows.items():
+        print(preset, cc)
+    if not rows:
+        print('\n'.join(f'membw: {text}' for text in why_nothing(table)), file=sys.stderr)
+        print(f'hint: {NO_COMPILER}', file=sys.stderr)
+    return 0 if rows else 2
+
+
 if __name__ == '__main__':
-    # what `make binaries` builds: of stream, which has no code for a device
-    known = presets.load()
-    for preset, cc in buildable(known).items():
-        if 'offload' in presets.row(preset, known)['features']:
-            print(f'membw: not built: {preset}, for src/nbody alone', file=sys.stderr)
-        else:
-            print(preset, cc)
+    sys.exit(to_build())

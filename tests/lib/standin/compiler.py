@@ -3,7 +3,8 @@
 
 Copy it to <prefix>/bin/<name> with the banner in <prefix>/VERSION; <prefix>/REMARK goes to stderr
 at each call, and each becomes one JSON line in <prefix>/calls.jsonl. It proves what line arrives,
-never a figure. <prefix>/LINK, if any, has what the real one links by itself: its own runtime.
+never a figure. <prefix>/MACROS are those of the real one; <prefix>/LINK, if any, has what the real
+one links by itself: its own runtime.
 """
 
 import json
@@ -25,6 +26,12 @@ sys.stderr.flush()
 compiles = any(a.endswith('.c') for a in args)
 if not compiles and {'--version', '-V', '-v', '-dumpversion'} & set(args):
     print((prefix / 'VERSION').read_text(), end='')
+    sys.exit(0)
+if '-E' in args and compiles:
+    text = pathlib.Path(args[-1]).read_text()
+    for name, value in json.loads((prefix / 'MACROS').read_text()).items():
+        text = re.sub(rf'\b{name}\b', lambda _, value=value: value, text)
+    print(text)
     sys.exit(0)
 with open(prefix / 'calls.jsonl', 'a') as log:
     log.write(json.dumps([me.name, *args]) + '\n')

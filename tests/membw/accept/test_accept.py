@@ -1,131 +1,19 @@
 """`membw accept`: the rule as written, which runs count, signatures, risks, reports."""
 
-import copy
 import hashlib
-import itertools
 import json
 import subprocess
 from pathlib import Path
 
 import pytest
-import yaml
+from acceptances import NODES, each, fleet, of, only_of, reads, retest, said_of
 from made_up_records import changed, invalid, runs
 from scipy.stats import binom
 
 from membw.accept import protocol as protocols
 from membw.accept.plan import assess, sentences
-from membw.accept.rule import decide
-from membw.accept.runs import runs_of
 from membw.accept.signatures import command
 from membw.errors import MembwError
-from membw.results.table import read_table
-
-BASE = {
-    'schema': 'membw-protocol-3', 'title': 'a machine of tests',
-    'parties': {'buyer': {'name': 'us'}, 'vendor': {'name': 'them'}},
-    'period': {'from': '2026-10-01', 'to': '2026-10-14'},
-    'contract': {'triad': 300.0, 'copy': 270.0},
-    'nodes': {'count': 8, 'names': 'n[001-008]'},
-    'runs': {'test': 'stream', 'system': 'thin', 'preset': 'gcc-o2', 'pinning': 'likwid',
-             'repetitions': 3, 'statistic': 'median'},
-    'rule': {'allowed_failures': 1}, 'retest': {'repetitions': 3},
-}  # fmt: skip
-NODES = [f'n{i:03}' for i in range(1, 9)]
-
-
-@pytest.fixture(scope='session')
-def keys(tmp_path_factory):
-    """{party: file of its private key}."""
-    folder = tmp_path_factory.mktemp('keys')
-    for party in ('buyer', 'vendor', 'stranger'):
-        words = ['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', party, '-f', folder / party]
-        subprocess.run(words, check=True)
-    return {path.stem: path for path in folder.glob('*.pub')}
-
-
-def sign(path, party, key):
-    """As --plan prints it."""
-    words = command(str(path), party).replace('~/.ssh/id_ed25519', str(key.with_suffix('')))
-    subprocess.run(words, shell=True, check=True, capture_output=True)
-
-
-@pytest.fixture
-def protocol(tmp_path, keys):
-    """A function: the path of a protocol with changes to BASE, signed by `parties`."""
-    number = itertools.count()
-
-    def write(parties=('buyer', 'vendor'), **changes):
-        content = changed(copy.deepcopy(BASE), **changes)
-        for party in BASE['parties']:
-            if party in content['parties']:
-                content['parties'][party].setdefault('key', keys[party].read_text().strip())
-        path = tmp_path / f'protocol-{next(number)}.yaml'
-        path.write_text(yaml.safe_dump(content))
-        for party in parties:
-            sign(path, party, keys[party])
-        return str(path)
-
-    return write
-
-
-@pytest.fixture
-def judged(protocol, stored):
-    """A function: the Decision on records, through a file as the command reads them."""
-
-    def judge(records, **changes):
-        table = read_table([stored(records)])
-        assert table.problems == []
-        agreed = protocols.load(protocol(**changes))
-        return decide(agreed, runs_of(agreed, table))
-
-    return judge
-
-
-@pytest.fixture
-def accept(protocol, stored, membw):
-    """A function: (exit status, standard output) of `membw accept` on records."""
-
-    def call(records, *words, **changes):
-        return membw('accept', protocol(**changes), '--results', stored(records), *words)[:2]
-
-    return call
-
-
-def fleet(slow=(), triad=290.0, nodes=NODES, count=3, **changes):
-    return runs({node: triad if node in slow else 306.0 for node in nodes}, count, **changes)
-
-
-def retest(nodes, triad, count=3, day='2026-10-02'):
-    return runs(dict.fromkeys(nodes, triad), count, day)
-
-
-def of(host, records, **changes):
-    return [changed(r, **changes) if r['host'] == host else r for r in records]
-
-
-def reads(record, **figures):
-    """The record with another figure, and the times that it follows from."""
-    for name, gbs in figures.items():
-        record['metrics'][name]['value'] = gbs
-        record['kernels'][name] |= {'times_s': [2.4 / gbs] * 10, 'min_s': 2.4 / gbs}
-    return record
-
-
-def each(triads, first=0, **changes):
-    """A run of n1 for each figure, ten minutes after the one before."""
-    return [
-        row
-        for i, triad in enumerate(triads, first)
-        for row in runs({'n1': triad}, 1, time=f'2026-10-01T{i // 6:02}:{i % 6}0:00Z', **changes)
-    ]
-
-
-def only_of(decision, name):
-    return next(node for node in decision.nodes if node.name == name)
-
-
-def said_of(decision):
-    return '; '.join([*decision.why, *(r.counted for node in decision.nodes for r in node.runs)])
 
 
 @pytest.mark.parametrize('bad, allowed, verdict', [
@@ -452,8 +340,8 @@ def test_a_signature_by_another_key_or_for_another_purpose_is_refused(
     ({'contract': {'triad': 192.0, 'copy': 170.0}}, 0, ': above them: nobody published so much.'),
     ({'contract': {'triad': 450.0}, 'nodes__cpu': 'NVIDIA Grace'}, 0, '88 % of the peak of 512'),
     ({'contract': {'triad': 540.0}}, 1, 'every machine is refused'),
-    ({'nodes__cpu': 'Xyz 1'}, 2, "nodes.cpu: 'Xyz 1' is not in systems/facts/cpus.yaml"),
-    ({'nodes__cpu': 'EPYC 9004 (Genoa)', 'nodes__sockets': 2}, 0, 'peak of 921.6 GB/s'),
+    ({'nodes__cpu': 'Xyz 1'}, 2, "no CPU 'Xyz 1' in systems/facts/cpus.yaml"),
+    ({'nodes__cpu': 'EPYC 9354', 'nodes__sockets': 2}, 0, 'peak of 921.6 GB/s'),
     ({'contract': {'triad': 5.0}}, 0, ': below them: a machine that lost 96 % passes.'),
     ({'runs__system': 'nova', 'nodes__peak_gbs': 460.8}, 0, "no file of 'nova' in systems/ yet"),
     ({'runs__system': 'nova', 'nodes__peak_gbs': 460.8}, 0, '65 % of the peak of 460.8 GB/s'),

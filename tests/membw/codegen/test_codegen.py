@@ -1,11 +1,11 @@
 """What the compiler made of a kernel is read off the program, whoever compiled it and how."""
 
 import json
-import shutil
 import subprocess
 
 import arithmetic_flips
 import pytest
+from clang_here import CLANG, skip_without
 
 from membw.codegen.kernels import brief, read_kernels
 from membw.errors import MembwError
@@ -14,7 +14,6 @@ KERNELS = 'src/stream/kernels/kernels.c'
 ARM = 'aarch64-linux-gnu-gcc'
 POWER = 'powerpc64le-linux-gnu-gcc'
 RISCV = 'riscv64-linux-gnu-gcc'
-CLANG = 'clang' if shutil.which('clang') else 'clang-19'
 
 
 @pytest.fixture(scope='module')
@@ -24,6 +23,7 @@ def built(root, need, tmp_path_factory):
 
     def build(compiler, *flags, source=KERNELS):
         out = folder / f'{abs(hash((compiler, flags, source)))}.so'
+        skip_without(compiler, flags)
         if not out.exists():
             line = [need(compiler), *flags, '-shared', '-fPIC', root / source, '-o', out]
             subprocess.run(line, check=True, timeout=300)

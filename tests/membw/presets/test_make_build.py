@@ -13,13 +13,13 @@ import pytest
 import standin_gcc
 from checkout_copy import copy_checkout
 from places import ROOT
-from standin import BANNERS, FOUNDING, StandIn, sources
+from standin import BANNERS, BUILD_TOOLS, FOUNDING, StandIn, answers, sources
 
 from membw import presets
 from membw.presets import generate
 
-# of POSIX, and `make`: what a node has that has a compiler and nothing else
-TOOLS = 'basename cat cksum cut dirname find grep ls make mkdir sed sh sort tr uname xargs'.split()
+# what a node has that has a compiler and nothing else
+TOOLS = [*BUILD_TOOLS, 'make']
 
 
 def environment(tmp_path):
@@ -181,14 +181,13 @@ def test_nothing_of_a_build_needs_python(make, tmp_path):
 def test_an_edited_table_needs_python_once_and_says_so(make):
     """A new family is a row, and nothing else."""
     table = make.root / 'configs/presets.yaml'
-    family = (
-        "  newcc: {cc: newcc, openmp: -fopenmp, spack: '%c=new', version: '^The New C [0-9.]*'}\n"
-    )
+    family = "  newcc: {cc: newcc, openmp: -fopenmp, spack: '%c=new', macros: [__newcc__]}\n"
     row = "  newcc-o1: {family: newcc, line: '-O1 {openmp} {defs}', requires: [], features: [], "
     row += 'source: a test}\n'
     text = table.read_text().replace('\npresets:\n', f'\n{family}\npresets:\n{row}')
     table.write_text(text)
-    script(make.tools / 'newcc', '[ "$1" = --version ] && echo The New C 3.1 || exec gcc "$@"\n')
+    says = '--version) echo The New C 3.1; exit ;; -E) sed s/__newcc__/3.1/ "$2"; exit ;;'
+    script(make.tools / 'newcc', f'case "$1" in {says} esac\nexec gcc "$@"\n')
     done = make('PRESET=newcc-o1', 'PYTHON=/bin/false')
     assert done.returncode == 2 and 'src/presets.sh is not of this configs/presets' in done.stderr
     assert built(make, 'PRESET=newcc-o1')
@@ -205,7 +204,7 @@ def test_the_committed_table_is_what_the_generator_writes():
 
 
 # a compiler that makes nothing of anything
-SAYS = """case "$*" in
+SAYS = f"""{answers('gcc', '12.2.0')}case "$*" in
 --version) echo 'gcc (GCC) 12.2.0' ;;
 -dumpmachine) echo x86_64-linux-gnu ;;
 *-###*) echo "$SAID" >&2 ;;
@@ -254,42 +253,115 @@ def test_code_for_this_cpu_is_built_again_on_another(make, preset, extra, said, 
 MACHINE = '[ "$1" != -dumpmachine ] || {{ echo {}-linux-gnu; exit; }}\n'
 X86, ARM = 'x86_64', 'aarch64'
 FIRST = [
-    ({'gcc': ('gcc (GCC) 12.2.0', X86)}, '', 'gcc-o2', 'gcc'),
-    ({'gcc': ('gcc (GCC) 12.2.0', ARM)}, '', 'gcc-o3', 'gcc'),
-    ({'gcc-13': ('gcc (GCC) 13.2.0', 'riscv64')}, '', 'gcc-o3', 'gcc-13'),
-    ({'clang-19': ('clang version 19.1.7', X86)}, '', 'clang-o2', 'clang-19'),
+    ({'gcc': ('gcc', '12.2.0', X86)}, '', 'gcc-o2', 'gcc'),
+    ({'gcc': ('gcc', '12.2.0', ARM)}, '', 'gcc-o3', 'gcc'),
+    ({'gcc-13': ('gcc', '13.2.0', 'riscv64')}, '', 'gcc-o3', 'gcc-13'),
+    ({'clang-19': ('clang', '19.1.7', X86)}, '', 'clang-o2', 'clang-19'),
     # Debian's clang is called clang-19: the newest of the family
-    ({'clang-9': ('clang version 9.0.1', X86), 'clang-12': ('clang version 12.0', X86)}, '',
+    ({'clang-9': ('clang', '9.0.1', X86), 'clang-12': ('clang', '12.0.0', X86)}, '',
      'clang-o2', 'clang-12'),
-    ({'clang': ('clang version 8.0.0', X86), 'clang-12': ('clang version 12.0', X86)}, '',
+    ({'clang': ('clang', '8.0.0', X86), 'clang-12': ('clang', '12.0.0', X86)}, '',
      'clang-o2', 'clang'),
-    ({'clang': (BANNERS['aocc'], X86), 'clang-9': ('clang version 9.0', X86)}, '',
-     'clang-o2', 'clang-9'),
-    ({'clang-cpp-9': ('clang version 9.0.1', X86)}, '', '', ''),
-    ({'cc': ('cc (GCC) 12.2.0', X86)}, '', 'gcc-o2', 'cc'),
-    ({'cc': ('FreeBSD clang version 18.1.6', X86)}, '', 'clang-o2', 'cc'),
-    ({'nvc': (BANNERS['nvc'], ARM)}, '', 'nvc-o3', 'nvc'),
-    ({'armclang': (BANNERS['armclang'], ARM)}, '', 'armclang-mcpu', 'armclang'),
-    ({'gcc': ('gcc (GCC) 12.2.0', X86), 'icx': (BANNERS['icx'], X86)}, 'icx', 'icx-o2', 'icx'),
+    ({'clang': ('aocc', '', X86), 'clang-9': ('clang', '9.0.0', X86)}, '', 'clang-o2', 'clang-9'),
+    ({'clang-cpp-9': ('clang', '9.0.1', X86)}, '', '', ''),
+    ({'cc': ('gcc', '12.2.0', X86)}, '', 'gcc-o2', 'cc'),
+    ({'cc': ('clang', '18.1.6', X86)}, '', 'clang-o2', 'cc'),
+    ({'nvc': ('nvc', '', ARM)}, '', 'nvc-o3', 'nvc'),
+    ({'armclang': ('armclang', '', ARM)}, '', 'armclang-mcpu', 'armclang'),
+    ({'armclang': ('atfl', '', ARM)}, '', 'atfl-mcpu', 'armclang'),
+    ({'gcc': ('gcc', '12.2.0', X86), 'icx': ('icx', '', X86)}, 'icx', 'icx-o2', 'icx'),
+    ({'gcc': ('gcc', '12.2.0', X86), 'amdclang': ('clang', '19.0.0', X86)}, 'amdclang', 'clang-o2',
+     'amdclang'),
+    # one without OpenMP is no choice where there is another, of any family
+    ({'clang-19': ('clang', '19.1.7', None), 'clang-14': ('clang', '14.0.6', X86)}, '', 'clang-o2',
+     'clang-14'),
+    ({'gcc': ('gcc', '12.2.0', None), 'clang': ('clang', '14.0.6', X86)}, '', 'clang-o2', 'clang'),
+    ({'gcc': ('gcc', '12.2.0', X86), 'clang': ('clang', '14.0.6', None)}, '', 'gcc-o2', 'gcc'),
     ({}, '', '', ''),
 ]  # fmt: skip
+NO_OPENMP = """case "$*" in
+*openmp*) echo "$2:1:10: fatal error: 'omp.h' file not found" >&2; exit 1 ;;
+esac
+"""
+
+
+@pytest.fixture
+def plain(make, tmp_path):
+    """make -n on a node that has these compilers and POSIX: {name: (family, version, machine;
+    None: x86-64 without OpenMP)}."""
+    folder = tmp_path / 'bin'
+    folder.mkdir()
+    for tool in TOOLS:
+        (folder / tool).symlink_to(shutil.which(tool))
+
+    def run(compilers, *words):
+        for compiler, (family, version, machine) in compilers.items():
+            says = answers(family, version) + MACHINE.format(machine or X86)
+            says += NO_OPENMP if machine is None else ''
+            banner = BANNERS.get(family, f'a compiler, version {version}')
+            script(folder / compiler, f'{says}cat <<"END"\n{banner}\nEND\n')
+        line = ['make', '-n', '-C', make.root / 'src/stream', *words]
+        return subprocess.run(line, env={'PATH': str(folder)}, capture_output=True, text=True)
+
+    return run
 
 
 @pytest.mark.parametrize('compilers, cc, preset, taken', FIRST)
-def test_the_preset_is_of_the_compiler_that_is_there(make, tmp_path, compilers, cc, preset, taken):
-    folder = tmp_path / 'bin'
-    folder.mkdir()
-    for compiler, (banner, machine) in compilers.items():
-        script(folder / compiler, f'{MACHINE.format(machine)}cat <<"END"\n{banner}\nEND\n')
-    for tool in TOOLS:
-        (folder / tool).symlink_to(shutil.which(tool))
-    words = ['make', '-n', '-C', make.root / 'src/stream', *([f'CC={cc}'] if cc else [])]
-    done = subprocess.run(words, env={'PATH': str(folder)}, capture_output=True, text=True)
+def test_the_preset_is_of_the_compiler_that_is_there(plain, compilers, cc, preset, taken):
+    done = plain(compilers, *([f'CC={cc}'] if cc else []))
     if taken:
         assert f'{taken} -O' in done.stdout, done.stderr
         assert f'-o ../../build/{preset}/stream' in done.stdout
     else:
         assert done.returncode == 2 and "compiler 'gcc' of preset 'gcc-o" in done.stderr
+
+
+@pytest.mark.parametrize('words', [[], ['CC=clang-19'], ['PRESET=clang-o3']])
+def test_a_compiler_without_openmp_says_what_is_missing(plain, words):
+    compilers = {'clang-19': ('clang', '19.1.7', None)}
+    done = plain(compilers, *words)
+    assert done.returncode == 2, done.stdout
+    assert (
+        "'clang-19' does not build with -fopenmp: probe.c:1:10: fatal error: 'omp.h'"
+        in done.stderr
+    )
+    assert 'libomp-dev' in done.stderr and 'OPENMP=0' in done.stderr
+    assert 'clang-19 -O' in plain(compilers, *words, 'OPENMP=0').stdout
+
+
+def test_a_compiler_in_a_folder_with_a_space_builds(make, tmp_path):
+    folder = tmp_path / 'a place'
+    folder.mkdir()
+    (folder / 'gcc').symlink_to(make.tools / 'gcc')
+    assert built(make, 'PRESET=gcc-o2', f'CC={folder}/gcc')
+    found = record(make)
+    assert found['compile_line'][:2] == [f'{folder}/gcc', '-O2']
+    assert found['compiler'] == first_line('gcc')
+    assert not built(make, 'PRESET=gcc-o2', f'CC={folder}/gcc')
+
+
+@pytest.mark.skipif(os.uname().machine != 'x86_64', reason='-m32 is an option of x86-64')
+def test_code_of_32_bits_is_refused_by_name(make):
+    done = make('-n', 'CC=gcc -m32')
+    assert done.returncode == 2 and "'gcc -m32' makes code of 32 bits" in done.stderr
+
+
+def test_a_compiler_that_builds_openmp_is_not_tried_again(plain, make):
+    """What is missing may be installed: a failure is not remembered."""
+    known = make.root / 'build/openmp-compilers'
+    without, usual = {'gcc': ('gcc', '12.2.0', None)}, {'gcc': ('gcc', '12.2.0', X86)}
+    assert plain(without).returncode == 2 and not known.exists()
+    assert plain(usual).returncode == plain(usual).returncode == 0
+    (line,) = known.read_text().splitlines()
+    assert line.startswith(f'-fopenmp {os.uname().nodename} gcc ')
+    assert plain(without).returncode == 2  # another file of that name
+
+
+def test_an_mpi_wrapper_that_cannot_start_is_quoted(make, tmp_path):
+    broken = 'mpicc: error while loading shared libraries: libpmix.so.2: cannot open'
+    mpicc = script(tmp_path / 'mpicc', f'echo "{broken}" >&2; exit 127\n')
+    done = make('-n', 'PRESET=gcc-o3', 'MPI=1', f'MPICC={mpicc}')
+    assert done.returncode == 2 and broken in done.stderr and 'MPICC=PATH' in done.stderr
 
 
 def test_a_launcher_may_stand_before_the_compiler(make, tmp_path):

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 import yaml
-from standin import BANNERS, DEPRECATED, StandIn
+from clang_here import CLANG
+from standin import BANNERS, BUILD_TOOLS, DEPRECATED, StandIn, answers
 
 from membw import presets
 from membw.presets import build, code_sha256
@@ -40,31 +41,57 @@ def test_macros_come_in_the_order_given_and_extra_options_last():
 NO_LIBRARY = "ERROR: ld.so: object '/opt/libx.so.1.2' from LD_PRELOAD cannot be preloaded."
 
 
-@pytest.mark.parametrize('banner, family, version', [
-    ('gcc (Debian 12.2.0-14+deb12u1) 12.2.0', 'gcc', '12.2.0'),
-    ('gcc-11 (Ubuntu 11.4.0-1ubuntu1~22.04) 11.4.0', 'gcc', '11.4.0'),
-    ('gcc (GCC) 8.5.0 20210514 (Red Hat 8.5.0-4)', 'gcc', '8.5.0'),
-    ('x86_64-conda-linux-gnu-cc (conda-forge gcc 13.2.0-3) 13.2.0', 'gcc', '13.2.0'),
-    (f'{NO_LIBRARY}\ngcc (GCC) 14.2.0', 'gcc', '14.2.0'),
-    ('GNU Fortran (Debian 12.2.0-14) 12.2.0', 'gfortran', '12.2.0'),
-    ('Debian clang version 19.1.7 (3~deb12u1)', 'clang', '19.1.7'),
-    ('clang version 18.1.3', 'clang', '18.1.3'),
-    (f'{DEPRECATED}\n{BANNERS["icc"]}', 'icc', '2021.10.0'),
-    (BANNERS['icc13'], 'icc13', '13.1.3'), (BANNERS['icx'], 'icx', '2024.2.1'),
-    (BANNERS['aocc'], 'aocc', '5.0.0'), (BANNERS['nvc'], 'nvc', '24.5'),
-    ('AMD clang version 17.0.0 (https://github.com/RadeonOpenCompute roc-6.0.0)', None, None),
-    (BANNERS['armclang'], 'armclang', '23.10'), (BANNERS['cce'], 'cce', '15.0.1'),
-    ('Cray C : Version 8.7.4', 'cce', '8.7.4'), (BANNERS['fcc'], 'fcc', '4.8.1'),
-    ('A new compiler, version 1.0', None, None), ('', None, None),
+VERSIONS = {
+    'icc': '2021.10', 'icc13': '13.1.3', 'icx': '2024.2.1', 'nvc': '24.5', 'cce': '15.0.1',
+    'armclang': '23.10', 'atfl': '22.1.0', 'fcc': '4.8.1', 'aocc': '5.0.0',
+}  # fmt: skip
+ROCM = 'AMD clang version 19.0.0git (https://github.com/RadeonOpenCompute/llvm-project roc-6.4.1)'
+
+
+@pytest.mark.parametrize('name, banner, kind, macros, family', [
+    ('gcc', 'gcc (Debian 12.2.0-14+deb12u1) 12.2.0', 'gcc', '12.2.0', 'gcc'),
+    ('gcc', 'gcc (GCC) 8.5.0 20210514 (Red Hat 8.5.0-4)', 'gcc', '8.5.0', 'gcc'),
+    ('gcc', 'x86_64-conda-linux-gnu-cc (conda-forge gcc 13.2.0-3) 13.2.0', 'gcc', '13.2.0', 'gcc'),
+    ('gcc', 'gcc (crosstool-NG 1.25.0) 12.1.0', 'gcc', '12.1.0', 'gcc'),
+    ('gcc', f'{NO_LIBRARY}\ngcc (GCC) 14.2.0', 'gcc', '14.2.0', 'gcc'),
+    ('gfortran', 'GNU Fortran (Debian 12.2.0-14) 12.2.0', 'gcc', '12.2.0', 'gfortran'),
+    ('clang', 'Debian clang version 19.1.7 (3~deb12u1)', 'clang', '19.1.7', 'clang'),
+    ('clang', ROCM, 'clang', '19.0.0', 'clang'),
+    ('clang', 'AMD clang version 17.0.0 (https://github.com/RadeonOpenCompute)', 'clang', '17.0.0',
+     'clang'),
+    ('clang', 'BiSheng Enterprise 4.2.0 clang version 17.0.6', 'clang', '17.0.6', 'clang'),
+    ('cc', 'IBM Open XL C/C++ for Linux on Power 17.1.1, 5725-C73, 15.0.0', 'clang', '15.0.0',
+     'clang'),
+    ('cc', 'a name that nobody has thought of', 'clang', '21.1.0', 'clang'),
+    ('cc', BANNERS['cce'], 'cce', '', 'cce'), ('fcc', BANNERS['fcc'], 'fcc', '', 'fcc'),
+    ('icc', f'{DEPRECATED}\n{BANNERS["icc"]}', 'icc', '', 'icc'),
+    ('icc', BANNERS['icc13'], 'icc13', '', 'icc13'), ('icx', BANNERS['icx'], 'icx', '', 'icx'),
+    ('clang', BANNERS['aocc'], 'aocc', '', 'aocc'), ('nvc', BANNERS['nvc'], 'nvc', '', 'nvc'),
+    ('armclang', BANNERS['armclang'], 'armclang', '', 'armclang'),
+    ('armclang', BANNERS['atfl'], 'atfl', '', 'atfl'),
+    ('gcc', 'A new compiler, version 1.0', '', '', None), ('gcc', '', '', '', None),
 ])  # fmt: skip
-def test_a_compiler_is_known_by_what_it_prints(tmp_path, monkeypatch, banner, family, version):
-    """Whatever stands before it."""
-    (tmp_path / 'gcc').write_text(f'#!/bin/sh\ncat >&2 <<"END"\n{banner}\nEND\n')
-    (tmp_path / 'gcc').chmod(0o755)
-    for tool in 'sh cat cksum cut dirname grep ls sed sort'.split():
+def test_a_compiler_is_known_by_its_macros(
+    tmp_path, monkeypatch, name, banner, kind, macros, family
+):
+    """Whatever it prints, and whatever stands before it: the line of the record is its own."""
+    says = answers(kind, macros) if kind else ''
+    (tmp_path / name).write_text(f'#!/bin/sh\n{says}cat >&2 <<"END"\n{banner}\nEND\n')
+    (tmp_path / name).chmod(0o755)
+    for tool in BUILD_TOOLS:
         (tmp_path / tool).symlink_to(shutil.which(tool))
     monkeypatch.setenv('PATH', str(tmp_path))
-    assert build.compilers() == ({family: [('gcc', version)]} if family else {})
+    found = {f: [row[:2] for row in rows] for f, rows in build.compilers().items()}
+    version = macros or VERSIONS.get(kind)
+    if name == 'cc':  # no name of the table: by CC
+        preset = subprocess.run(
+            ['/bin/sh', build.SCRIPT, 'default', str(tmp_path / 'cc')],
+            capture_output=True,
+            text=True,
+        )
+        assert preset.stdout.startswith(f'{family}-'), preset.stderr
+    else:
+        assert found == ({family: [[name, version]]} if family else {})
 
 
 @pytest.mark.parametrize('family', BANNERS)
@@ -104,7 +131,7 @@ def test_a_row_needs_what_its_line_needs(tmp_path, need, preset, machine):
     suffix, text = ('f90', 'end') if family == 'gfortran' else ('c', 'int f(void) { return 0; }')
     here = machine == os.uname().machine
     if family == 'clang':
-        cc = [need('clang' if shutil.which('clang') else 'clang-19'), f'--target={target}']
+        cc = [need(CLANG), f'--target={target}']
     else:
         cc = [need(family if here else f'{target}-{family}')]
     line = presets.flags(preset)

@@ -67,7 +67,10 @@ def test_a_step_of_a_node_is_listed_and_needs_attention(page):
 
 def test_nights_without_a_change_are_drawn_as_the_median_of_the_nodes(page):
     section = page(nights(range(12))).sections[-1]
-    assert section.notes == ['UNDECIDED: 12 nights, 14 are needed.'] and not section.tables
+    assert (
+        section.notes == ['UNDECIDED: not judged yet: 12 of 14 nights of one node.']
+        and not section.tables
+    )
     assert '>median of 5 nodes<' in section.pictures[0].draw(800).as_text()
     found = page(nights(range(-185, 180, 4), slower_from=101))
     picture = found.sections[-1].pictures[0].draw(800).as_text()

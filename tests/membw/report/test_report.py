@@ -8,6 +8,7 @@ import re
 import made_up_records as made_up
 import pytest
 from made_run import metric
+from made_up_cpus import identity, measured
 
 from membw.cli import main
 from membw.report.page import page_of
@@ -273,3 +274,18 @@ def test_each_node_of_a_whole_cluster_is_in_the_table(made, tmp_path):
     assert (found.counts, found.headline) == ('rows: 1 PASS', 'All 5 nodes pass')
     assert 'median of 5 nodes' in found.standing[0]
     assert found.sections[0].id == 'nodes'
+
+
+def test_the_page_of_one_node_has_the_shares_that_others_reach(page):
+    node = measured(identity('EPYC 7742'), {}, llc_mib=512)
+    rows = made_up.metrics({'triad': 221.2, 'read': 280.0})
+    of = {key: node[key] for key in ('codegen', 'llc_mib', 'array_size', 'residency', 'threads')}
+    (section,) = [
+        one for one in page([made_up.record(rows=rows, facts=node['facts'], **of)]).sections
+        if one.id == 'expected'
+    ]  # fmt: skip
+    assert section.notes[0].startswith('EPYC 7002 (Rome): the peak is at most 409.6 GB/s')
+    drawn = section.pictures[0].draw(860).as_text()
+    for mark in ('this node, triad: 54 %', 'this node, triad, moved: 72 %', 'read alone',
+                 'this node, read: 68 %', 'ORFEO EPYC node: 54 %'):  # fmt: skip
+        assert mark in drawn

@@ -8,6 +8,7 @@ import sys
 import made_up_nodes
 import pytest
 from checkout_copy import copy_checkout
+from clang_here import CLANG, skip_without
 from places import ROOT
 
 from membw import presets
@@ -145,11 +146,11 @@ def test_a_bare_record_is_refused_with_the_way_out(by_make, tmp_path, membw):
 
 def test_clang_gives_the_same_bytes_in_another_folder(tmp_path, need):
     """gcc's are compared by the runs above, Spack's in tests/checks/test_second_program.py."""
-    need('clang-19')
+    skip_without(CLANG)
     sums = set()
     for folder in ('a', 'another/much/longer/folder'):
         copy = copy_checkout(tmp_path / folder, ('src', 'configs'))
-        words = ['PRESET=clang-o2', 'CC=clang-19', f'PYTHON={sys.executable}']
+        words = ['PRESET=clang-o2', f'CC={CLANG}', f'PYTHON={sys.executable}']
         line = ['make', '-C', copy / 'src/pingpong', *words]
         done = subprocess.run(line, capture_output=True)
         assert done.returncode == 0, done.stderr

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import sqlite3
 
 import made_up_reports as made
 import pytest
@@ -164,21 +165,156 @@ def test_what_a_check_calls_failed_is_no_figure(tmp_path, more, figures, lost):
     table = read_table([str(made.write(tmp_path / 'r.json', [one]))])
     is_figure = not lost and one['result'] != 'skip' and not one['fixture'] and one['job_nodelist']
     assert [f.node for f in table.figures] == ['n1'] * bool(is_figure)
-    assert [one.word for one in table.lost] == [lost] * bool(lost)
+    is_lost = lost and one['job_nodelist']
+    assert [one.word for one in table.lost] == [lost] * bool(is_lost)
+    assert any('no known node' in note for note in table.notes) == (not one['job_nodelist'])
     assert all(one.text.startswith('hpl: ') for one in table.lost)
 
 
-def test_a_value_of_0_or_none_at_all_is_no_figure(tmp_path):
-    figures = {m: (v, 's', 0, None, None) for m, v in {'a': 0, 'b': -1, 'c': 2, 'd': None}.items()}
-    text = json.dumps(made.report([made.case('t', 'n1', figures=figures)]))
-    (tmp_path / 'r.json').write_text(text.replace('null', 'NaN', 1))
-    table = read_table([str(tmp_path / 'r.json')])
+TITLES = 'result|job_completion_time_unix|job_nodelist|info|perf_value|perf_unit'
+GOOD = f'pass|{START}|n1|hpl %nb=192 /1a2b @daint:mc+gnu|1200|Gflop/s'
+NO_FIGURE = [0.0, -1.0, float('nan'), float('inf'), -float('inf'), 1e19, 'high', '1,5', '']
+
+
+@pytest.mark.parametrize('value', NO_FIGURE, ids=repr)
+@pytest.mark.parametrize('form', ['report', 'perflog', 'database'])
+def test_what_is_no_figure_is_invalid_with_its_node(tmp_path, membw, form, value):
+    """Of 20 nodes one reads so: absent, it passed for one that was not measured."""
+    if isinstance(value, str) and form != 'perflog':
+        return
+    cases = made.fleet(20)
+    cases[6]['perfvalues']['daint:mc:perf'][0] = value
+    if form == 'report':
+        file = made.write(tmp_path / 'r.json', cases)
+    elif form == 'database':
+        file = made.database(tmp_path / 'r.db', [made.report(cases)])
+    else:
+        rows = [f'{c["job_nodelist"][0]}|{c["perfvalues"]["daint:mc:perf"][0]}' for c in cases]
+        line = 'pass|{}|{}|hpl %nb=192 /1a2b @daint:mc+gnu|{}|Gflop/s\n'
+        lines = (line.format(START, *row.split('|')) for row in rows)
+        (tmp_path / 'r.log').write_text(f'{TITLES}\n{"".join(lines)}')
+        file = tmp_path / 'r.log'
+    status, out, _ = membw('rank', file)
+    if value == '':  # as ReFrame writes one that was not measured
+        assert (status, 'n007' in out) == (0, False)
+        return
+    assert status == 1 and '19 PASS, 0 FAIL, 1 INVALID' in out
+    for words in (['rank', file, '--json'], ['why', 'n007', file]):
+        status, out, _ = membw(*words)
+        assert status == 1 and 'INVALID' in out and f'perf is {value}' in out
+    assert 'node="n007",verdict="INVALID"' in membw('export', file)[1]
+
+
+SIZES = 1, 2, 4, 8
+# a column of a perflog, what it has of a test with the parameter size
+NAMED = {
+    'name': 'like_hpcg %size={0}', 'display_name': 'like_hpcg %size={0} %.nid={1}',
+    'info': 'like_hpcg %size={0} /1a2b3c4d @daint:mc+gnu', 'unique_name': 'like_hpcg_{0}',
+}  # fmt: skip
+COLUMNS = (
+    'result|job_completion_time_unix|job_nodelist|system|partition|environ|{}|rate_value|rate_unit'
+)
+
+
+@pytest.mark.parametrize('columns', [
+    *([one] for one in NAMED), ['info', 'unique_name'], ['unique_name', 'display_name'], [*NAMED],
+], ids='+'.join)  # fmt: skip
+@pytest.mark.parametrize('order', [SIZES, SIZES[::-1]])
+def test_tests_of_a_perflog_are_told_apart_by_whatever_has_their_parameters(
+    tmp_path, membw, columns, order
+):
+    """Four sizes became one, sizes were taken for retests: a slow node passed."""
+    lines = [COLUMNS.format('|'.join(columns))]
+    for n in range(1, 17):
+        for size in order:
+            rate = 10 * size * (1 + 1e-3 * (n * size % 7)) * (0.8 if (n, size) == (5, 2) else 1)
+            names = (NAMED[one].format(size, f'n{n:03d}') for one in columns)
+            when = START + 60 * order.index(size)
+            row = 'pass', when, f'n{n:03d}', 'daint', 'mc', 'gnu', *names, rate, 'GFlop/s'
+            lines.append('|'.join(map(str, row)))
+    (tmp_path / 'like_hpcg.log').write_text('\n'.join(lines) + '\n')
+    status, out, _ = membw('rank', tmp_path)
+    assert status == 1 and '16 nodes: 15 PASS' in out and 'n005 UNDECIDED (rate 16' in out
+    settings = {f.setting for f in read_table([str(tmp_path)]).figures}
+    assert len(settings) == 4 and {(s.system, s.partition) for s in settings} == {('daint', 'mc')}
+
+
+@pytest.mark.parametrize('without', ['info', 'job_nodelist', 'perfvalues', 'system', 'environ'])
+def test_a_perflog_from_which_no_case_can_be_known_is_refused_by_name(tmp_path, membw, without):
+    titles = COLUMNS.format('unique_name' if without in ('system', 'environ') else 'info')
+    titles = titles.replace('rate_value', 'perf_var') if without == 'perfvalues' else titles
+    titles = '|'.join(title for title in titles.split('|') if title != without)
+    (tmp_path / 'hpl.log').write_text(f'{titles}\n{"|".join("1" for _ in titles.split("|"))}\n')
+    for path in (tmp_path, tmp_path / 'hpl.log'):
+        status, _, err = membw('rank', path)
+        assert status == 2 and 'hpl.log: a perflog that cannot be read' in err
+        assert f'%(check_{without})s' in err
+
+
+SANITY = {'result': 'fail', 'fail_phase': 'sanity', 'fail_reason': 'not found'}
+
+
+@pytest.mark.parametrize('nodes', [1, 2, 16])
+@pytest.mark.parametrize('values', [None, {}])
+def test_what_failed_its_sanity_is_named_beside_whatever_else_is_said(
+    tmp_path, membw, nodes, values
+):
+    names = [f'n{n:02d}' for n in range(1, nodes + 1)]
+    cases = [made.case('aaa', node) for node in names]
+    bbb = [made.case('bbb', node, **SANITY) for node in names]
+    bbb = [{**one, 'perfvalues': values} if values is not None else one for one in bbb]
+    for one in bbb if values is None else ():
+        one['perfvalues']['daint:mc:perf'][0] = None
+    file = made.write(tmp_path / 'r.json', cases + bbb)
+    words = () if values is None else ('-n', 'bbb')  # of a test without figures none was to come
+    for path in (file, made.database(tmp_path / 'r.db', [made.report(cases + bbb)])):
+        status, out, err = membw('rank', path, *words, '--node-check', tmp_path / 'check')
+        assert status and 'bbb: sanity: not found' in out
+        lines = (tmp_path / 'check').read_text().splitlines()
+        assert len(lines) == nodes and all('bbb: sanity: not found' in line for line in lines)
+        _, out, _ = membw('rank', path, *words, '--json')
+        every = json.loads(out)['nodes']
+        assert len(every) == nodes and all('bbb: sanity' in one['reason'] for one in every)
+
+
+def test_a_test_without_figures_that_failed_is_named_where_nobody_requests_it(tmp_path, membw):
+    cases = [made.hpl('n1'), {**made.case('functional', 'n1', **SANITY), 'perfvalues': {}}]
+    _, out, _ = membw('rank', made.write(tmp_path / 'r.json', cases))
+    assert 'note: functional: left out: failed, and no run of it has a figure' in out
+
+
+def test_a_case_without_a_node_is_no_node(tmp_path, membw):
+    cases = [*made.fleet(4), made.hpl([], **SANITY)]
+    status, out, _ = membw('rank', made.write(tmp_path / 'r.json', cases))
+    assert '4 nodes: ' in out and 'hpl (sanity: not found): left out: on no known node' in out
+
+
+def test_a_database_that_is_written_is_said_to_be(tmp_path, membw, monkeypatch):
+    monkeypatch.setattr('membw.results.site_tests.LOCKED_S', 0.1)
+    file = made.database(tmp_path / 'r.db', [made.report([made.hpl('n1')])])
+    with sqlite3.connect(file) as other:
+        other.execute('BEGIN EXCLUSIVE')
+        status, _, err = membw('rank', file)
+        other.rollback()
+    assert status == 2 and 'ReFrame writes it now' in err and 'not a results database' not in err
+    assert read_table([str(file)]).figures
+
+
+@pytest.mark.parametrize('unit, better', [
+    ('MLUPS', 'higher'), ('GLUP/s', 'higher'), ('MTEPS', 'higher'), ('GCUPS', 'higher'),
+    ('MLUP/s', 'higher'), ('us/step', 'lower'),
+])  # fmt: skip
+def test_units_of_the_field_have_a_direction(unit, better):
+    assert Wanted().better('x', unit, None, None) == better
+
+
+def test_a_count_of_0_and_a_figure_that_is_not_there_are_none(tmp_path):
+    figures = {m: (v, u, 0, None, 0) for m, v, u in [('a', 0, 'errors'), ('c', 2, 's')]}
+    figures['d'] = (None, 's', 0, None, 0)
+    file = made.write(tmp_path / 'r.json', [made.case('t', 'n1', figures=figures)])
+    table = read_table([str(file)])
     assert [f.metric for f in table.figures] == ['c'] and not table.problems
-    assert any('a (s) of t, b (s) of t' in note for note in table.notes)
-
-
-TITLES = 'result|job_completion_time_unix|job_nodelist|name|perf_value|perf_unit'
-GOOD = f'pass|{START}|n1|hpl|1200|Gflop/s'
+    assert any('a (errors) of t' in note for note in table.notes)
 
 
 @pytest.mark.parametrize('name, content, fact, figures', [
@@ -189,7 +325,7 @@ GOOD = f'pass|{START}|n1|hpl|1200|Gflop/s'
     ('b.json', json.dumps(made.report([made.hpl('n1; reboot'), made.hpl('n2')])), "'host'", 1),
     ('late.json', json.dumps(made.report([made.hpl('n1', when=9e9), made.hpl('n2')])), 'later', 1),
     ('a.log', f'{TITLES}\n{GOOD}\npass|{START}|n2\n', 'a.log:3: 3 columns of 6', 1),
-    ('b.log', f'{TITLES}\n{GOOD.replace("1200", "high")}\n{GOOD}\n', 'b.log:2', 1),
+    ('b.log', f'{TITLES}|perf_ref\n{GOOD}|x\n{GOOD}|9\n', "b.log:2: could not convert", 1),
     ('c.log', f'{TITLES.replace("job_nodelist", "jobid")}\n{GOOD}\n', 'check_job_nodelist', 0),
     ('a.db', b'SQLite format 3\0' + b'x' * 200, 'not a results database', 0),
 ])  # fmt: skip
@@ -255,51 +391,6 @@ def test_a_slow_node_of_a_fleet_is_found_by_every_command(tmp_path, membw, nodes
         pasted = r"reference = {'daint:mc': {'perf': \(1\d+\.\d+, -0.0"
         assert re.search(pasted, said(0, 'calibrate', file, '-n', 'hpl'))
         assert f'node="{name}",verdict="FAIL"' in said(0, 'export', file, '--headline')
-
-
-STREAM_LOG = """\
-STREAM version $Revision: 5.10 $
-Array size = 80000000 (elements), Offset = 0 (elements)
-Number of Threads counted = 64
-Function    Best Rate MB/s  Avg time     Min time     Max time
-Copy:          {0}     0.1     0.1     0.1
-Triad:         {1}     0.1     0.1     0.1
-{2}
-"""
-
-
-def test_logs_of_stream_c_are_runs_of_the_nodes_that_they_are_named_for(tmp_path, membw):
-    def log(name, triad, end='Solution Validates: avg error less than 1e-13 on all three arrays'):
-        (tmp_path / f'{name}.log').write_text(STREAM_LOG.format(triad + 5e3, triad, end))
-
-    for n in range(1, 9):
-        log(f'n{n}', 200e3 + n)
-    log('n9', 200e3, 'Failed Validation on array a[]')
-    log('n5', 150e3)
-    whole = (tmp_path / 'n5.log').read_text()
-    for text, said in {
-        whole + whole: ': 2 tables of rates',
-        whole.replace('.', ','): ': 0 tables of rates',
-        whole.replace('MB/s', 'Mb'): 'in 0 units',
-        '': 'no record',
-        'BabelStream\nTriad 9\n': 'no record',
-        whole[:99]: 'n[9-10] MISSING',
-        whole.replace('Best Rate MB/s', 'Rate (MiB/s)'): '157.29',
-        whole.replace('MB/s', 'GB/s'): 'n10 UNDECIDED (triad 150000 GB/s',
-    }.items():
-        (tmp_path / 'n10.log').write_text(text)
-        status, *told = membw('rank', tmp_path)
-        assert status and '10' in ''.join(told) and said in ''.join(told)
-    (tmp_path / 'n10.log').unlink()
-    status, out, _ = membw('rank', tmp_path)
-    assert status == 1
-    assert '9 nodes: 7 PASS, 0 FAIL, 0 INVALID, 1 MISSING, 1 UNDECIDED' in out
-    assert 'n5 UNDECIDED (triad 150 GB/s' in out and 'n9 MISSING (stream.c: sanity: no line' in out
-    assert 'array_size=80000000 threads=64' in out and 'not validated by membw' in out
-    for again in (2, 3, 4):
-        log(f'n5.{again}', 150e3 + again)
-        log(f'n1.{again}', 200e3 + again)
-    assert 'n5 FAIL' in membw('rank', tmp_path)[1]
 
 
 def test_nodes_that_measured_together_are_never_judged_alone(tmp_path, membw):

@@ -151,7 +151,7 @@ def test_a_report_with_a_value_of_another_type_is_read_or_named_by_its_place(mad
             except MembwError as err:
                 refused += 1
                 assert 'run.json' in str(err) and re.search(
-                    r'\$|(metrics|issues) of|no test case', str(err)
+                    r'\$|(metrics|issues) of|test case', str(err)
                 ), err
                 continue
             show(run)

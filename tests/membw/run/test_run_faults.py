@@ -16,6 +16,7 @@ from membw.cli import main
 from membw.errors import MembwError
 from membw.results import run_lock
 from membw.run import refusals, session
+from membw.site import machine
 
 
 def test_a_file_system_without_locks_is_named_and_used(monkeypatch, capsys, own_root):
@@ -143,6 +144,20 @@ def test_what_reframe_refused_is_named_with_the_way_out(rest, said, fact, hint, 
         words = (said or '').splitlines()
         refusals.refuse_nothing(str(tmp_path / 'run'), None, rest, words, PARTITIONS)
     assert fact in str(caught.value) and hint in caught.value.hint
+
+
+def test_where_no_compiler_builds_openmp_it_is_said(monkeypatch, tmp_path):
+    why = "probe.c:1:10: fatal error: 'omp.h' file not found"
+    monkeypatch.setattr(machine, 'CHAINS', {})
+    monkeypatch.setattr(machine, 'on_path', lambda: {'clang': [['clang-19', '19.1.7', why]]})
+    (tmp_path / 'run.ledger').touch()
+    here = [{'scheduler': 'local', 'extras': {}}]
+    with pytest.raises(MembwError, match='does not build with -fopenmp: probe.c') as caught:
+        refusals.refuse_nothing(str(tmp_path / 'run'), None, [], [], here)
+    assert 'libomp-dev' in caught.value.hint and 'OPENMP=0' in caught.value.hint
+    elsewhere = [{'scheduler': 'slurm', 'extras': {}}]
+    with pytest.raises(MembwError, match='no test case fits this system'):
+        refusals.refuse_nothing(str(tmp_path / 'run'), None, [], [], elsewhere)
 
 
 def test_a_reason_is_given_once_for_all_partitions():

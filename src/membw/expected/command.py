@@ -1,0 +1,63 @@
+"""`membw expect`: what the memory of a CPU should reach, and what would prove that it does."""
+
+import argparse
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+
+from membw import tables
+from membw.errors import MembwError
+from membw.expected import expectation
+from membw.presets.table import Facts
+from membw.site import cpu_peak as peak
+
+EPILOG = """\
+CPU: as it is sold, or as it calls itself; without one: this machine, with its modules where root
+asks. It measures nothing.
+
+examples:
+  membw expect 9654 --sockets 2 --dimms 24x64G-4800
+  membw expect Xeon 6960P
+  membw expect
+
+exit status: 0; 2 usage error, or a CPU that is not known here
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add('cpu', nargs='*', metavar='CPU', help='such as 9654, Xeon Gold 6230, Graviton4')
+    add('--sockets', type=int, default=1, metavar='N', help='of the node (1)')
+    add('--dimms', default='', metavar='NxSIZE-MT/s', help='the modules of the node, 24x64G-4800')
+    tables.add_argument(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.sockets < 1:
+        raise MembwError(f"invalid value for '--sockets': '{args.sockets}'", 'must be at least 1')
+    cpu = ' '.join(args.cpu)
+    if cpu:
+        facts, row = expectation.facts_of(cpu, args.sockets, args.dimms)
+        top = peak.of_row(row, facts)
+    elif args.dimms or args.sockets > 1:
+        raise MembwError('no CPU given', 'membw expect 9654 --sockets 2 --dimms 24x64G-4800')
+    else:
+        facts = here()
+        top = peak.of_node({'facts': facts})
+    print(tables.as_text(expectation.blocks(top, facts), args.json))
+    return 0
+
+
+def here() -> Facts:
+    """The facts of this machine, as each record has them: of a run of a few elements."""
+    from membw.node.command import built
+
+    program = built(['stream'], None, None) / 'stream'
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, 'record.json')
+        line = [str(program), '-n', '1000', '-t', '2', '--json', str(file)]
+        done = subprocess.run(line, capture_output=True, text=True, errors='replace')
+        if not file.is_file():
+            raise MembwError(f"'{' '.join(line)}' left no record: {done.stderr[-200:]}")
+        return json.loads(file.read_text())['facts']

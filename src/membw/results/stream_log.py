@@ -1,0 +1,108 @@
+"""Output of stream.c, of its MPI version and of our stream, kept as the log of a node: n001.log,
+and n001.2.log of a second run. Several runs may follow one another in a file."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+STREAM_C, OURS = 'stream.c', 'stream'
+BEGIN = re.compile(r'^(?:\s*(\d+): )?(STREAM version \$Revision|membw stream \S+, a STREAM)', re.M)
+LABEL = re.compile(r'^\s*\d+: ?', re.M)  # the task, by `srun -l`
+RATE = re.compile(r'^(Triad|Copy|Scale|Add):[ \t]*(.*)', re.M)  # and three times
+UNIT = re.compile(r'^Function\b.*\bRate \(?(\w+/s)\b', re.M)  # 5.9: in brackets
+# of 5.8 to 5.10, and of stream_mpi
+CONDITIONS = {
+    'array_size': r'Array size = (\d+)', 'threads': r'^Number of Threads counted\b.* = (\d+)',
+    'ranks': r'^Data is distributed across (\d+) MPI ranks',
+    'element_bytes': r'\b(\d+) bytes per (?:array )?(?:element|DOUBLE PRECISION word)',
+}  # fmt: skip
+REQUESTED = r'^Number of Threads requested\b.* = (\d+)'  # all that 5.9 says
+SIGNS = {'≥': 'lower', '>=': 'lower', '≤': 'upper', '<=': 'upper', '~': 'unknown'}
+BOUND = re.compile(r'\b(copy|scale|add|triad) (≥|>=|≤|<=|~) ')
+VERDICT = re.compile(r'^Verdict: (?:INVALID|UNDECIDED).*', re.M)
+ADDRESS = re.compile(r'(\d+\.){3}\d+')
+NAMED = 'output of STREAM: a file is read that is named for its node, as n001.log'
+
+
+def is_one(text: str) -> bool:
+    return bool(BEGIN.search(text))
+
+
+def node_of(file: str | Path) -> tuple[str, int]:
+    """(node, which of its logs): 'n1' and 2 of 'n1.2.log'. ValueError: what else is in a name (a
+    job's number, its name) cannot be told from a node's."""
+    name = Path(file).name
+    stem = name.removesuffix('.txt').removesuffix('.log')
+    if stem in (name, name.removesuffix('.txt')):
+        raise ValueError(NAMED)
+    numbered = re.fullmatch(r'(.+)\.(\d+)', stem)
+    if numbered and not ADDRESS.fullmatch(stem):
+        return numbered[1], int(numbered[2])
+    return stem, 1
+
+
+def cases(file: Path, text: str) -> Iterator[dict[str, Any]]:
+    """Each run, as a report of ReFrame has a case. ValueError: it is of no node."""
+    if not file.is_file():
+        raise ValueError(NAMED)
+    node, _ = node_of(file)
+    begins = [*BEGIN.finditer(text)]
+    tasks = {begin[1] for begin in begins}
+    if len(tasks) > 1:
+        raise ValueError(f'output of STREAM of {len(tasks)} tasks (srun -l): give each its file')
+    ends = [begin.start() for begin in begins[1:]] + [len(text)]
+    for begin, end in zip(begins, ends, strict=True):
+        run = text[begin.start() : end]
+        run = LABEL.sub('', run) if begin[1] else run
+        yield {
+            **_of_run(run), 'system': '', 'partition': '', 'environ': '', 'job_nodelist': [node],
+            'job_completion_time_unix': file.stat().st_mtime,
+        }  # fmt: skip
+
+
+def _of_run(text: str) -> dict[str, Any]:
+    is_ours = text.startswith('membw')
+    known = {name: re.search(form, text, re.M) for name, form in CONDITIONS.items()}
+    known['threads'] = known['threads'] or re.search(REQUESTED, text, re.M)
+    if known['element_bytes'] and known['element_bytes'][1] == '8':
+        del known['element_bytes']
+    # what is not known equals nothing that is
+    conditions = {name: at[1] if at else 'unknown' for name, at in known.items()}
+    if not known['ranks']:
+        del conditions['ranks']
+    conditions = {n: v for n, v in conditions.items() if v != 'unknown' or n == 'threads'}
+    tables, units = RATE.findall(text), {*UNIT.findall(text)}
+    rates = {name.lower(): _rate(rate) for name, rate in tables}
+    bounds = {name: SIGNS[sign] for name, sign in BOUND.findall(text)} if is_ours else {}
+    failed, wrong = VERDICT.search(text), ''
+    if failed:
+        wrong = failed[0].removeprefix('Verdict: ')
+    elif 'Failed Validation' in text:
+        wrong = 'not-validated: Failed Validation'
+    elif len(tables) != len(rates) or rates and len(units) != 1:
+        count = len(tables) / max(len(rates), 1)
+        wrong = f'{count:g} tables of rates in {len(units)} units, not one in one'
+    names = [] if wrong else sorted(rates, reverse=True) or ['triad']
+    is_whole = bool(rates) and 'Solution Validates' in text
+    words = [OURS if is_ours else STREAM_C, *(f'%{n}={v}' for n, v in conditions.items())]
+    return {
+        'name': ' '.join(words), 'result': 'pass' if is_whole or wrong else 'fail',
+        'fail_phase': 'sanity', 'fail_reason': 'no table of rates and "Solution Validates"',
+        'wrong': wrong, 'bounds': bounds,
+        # Triad first: it stands for the others
+        'perfvalues': {name: [rates.get(name), *[None] * 3, *units] for name in names},
+    }  # fmt: skip
+
+
+def _rate(row: str) -> float | str:
+    words = row.split()
+    return number(words[0]) if len(words) in (1, 4) else row.strip()
+
+
+def number(text: str) -> float | str:
+    """The text, where it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return text

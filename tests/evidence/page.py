@@ -57,6 +57,18 @@ def judging() -> Iterator[list]:
         yield [name, ends(clean)] + [ends([float(row[c]) for row in of]) for c in columns]
 
 
+def promise() -> Iterator[list]:
+    """A line per size of fleet and noise."""
+    yield ['noise', 'nodes', 'wrong FAIL', 'FAIL at -3, -5, -8 %', '-5 % by nights', 'X',
+           'lost X, ends PASS (before)', 'healthy, ends PASS (before)']  # fmt: skip
+    for row in rows('promise'):
+        found = ', '.join(row[f'found_{loss}_pct'] for loss in (3, 5, 8))
+        pairs = ('printed_passes_pct', 'healthy_pass_pct')
+        both = [f'{row[c] or "-"} ({row[f"before_{c}"] or "-"})' for c in pairs]
+        yield [row['noise'], row['nodes'], row['wrong_fail_pct'], found, row['nights_found_5_pct'],
+               row['printed_pct'], *both]  # fmt: skip
+
+
 def causes() -> Iterator[list]:
     every = rows('causes')
     yield list(every[0])
@@ -66,7 +78,8 @@ def causes() -> Iterator[list]:
 
 
 def markdown(name: str) -> str:
-    head, *body = {'memory': memory, 'judging': judging, 'causes': causes}[name]()
+    tables = {make.__name__: make for make in (memory, judging, promise, causes)}
+    head, *body = tables[name]()
     lines = [f'| {" | ".join(map(str, cells))} |\n' for cells in (head, *body)]
     return ''.join([lines[0], f'|{"---|" * len(head)}\n', *lines[1:]])
 

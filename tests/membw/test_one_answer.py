@@ -38,6 +38,13 @@ FAULTS = {
     'low, and calls itself PASS': ([made.record('n011', rows=made.stream(share=0.8), word='PASS')],
                                    'UNDECIDED'),
     'low once': ([made.record('n011', rows=made.stream(share=0.95))], 'UNDECIDED'),
+    'low once, within its reference': ([made.record(
+        'n011', rows=made.stream(share=0.95),
+        case={'references': {'triad': [180.0, -0.08, 0.1]}})], 'UNDECIDED'),
+    'a wide reference': ([made.record(
+        'n011', case={'references': {'triad': [180.0, -0.1, 0.1]}})], 'UNDECIDED'),
+    'good, then low four times': ([made.record('n011'), *again('n011', 0.9), made.record(
+        'n011', 0.005, made.stream(share=0.9))], 'FAIL'),
     'low again': ([made.record('n011', rows=made.stream(share=0.9)), *again('n011', 0.9)], 'FAIL'),
     'well again': ([made.record('n011', rows=made.stream(share=0.9)), *again('n011', 1.0)],
                    'PASS'),

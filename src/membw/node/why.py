@@ -11,6 +11,7 @@ from membw.checkout import root
 from membw.errors import MembwError, did_you_mean
 from membw.node import text
 from membw.node.word import Compared, Word, low_of, word_of
+from membw.rank.judge import AGAIN
 from membw.rank.text import command_of
 from membw.results.newest import OLD_S
 from membw.results.table import Table, read_table
@@ -80,4 +81,4 @@ def after(found: Word) -> str:
     if not setting or not setting.system:
         return "Measure it again: 'membw node' on it"
     nodes = shlex.quote(f'nodelist={found.node}')
-    return f'Measure it again: {command_of(setting)} -J {nodes}'
+    return f'Measure it again: {command_of(setting)} --repeat={AGAIN} -J {nodes}'

@@ -173,7 +173,8 @@ def by_reference(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> 
         every = [*map(judged, ones)]
         if v.verdict in (UNDECIDED, VALID) and not v.metric and PASS in (w for w, _ in every):
             least = max(map(loss_let_pass, ones), key=lambda loss: loss if loss < 1 else 0)
-            v = v._replace(verdict=PASS, findings=(), noticed=min(least, v.noticed))
+            why = (Finding('by-reference', {'loss': least}),)
+            v = v._replace(verdict=PASS, findings=why, noticed=least)
         for word, findings in every:
             if word != v.verdict and worst([v.verdict, word]) == word:
                 v = v._replace(verdict=word, findings=findings)

@@ -161,6 +161,7 @@ SENTENCES: dict[str, Sentence] = {
     'lacks': 'it lacks memory: {what}',
     'fewer-channels': '{channels} memory channels, its peers {most}',
     # compared with a reference, a peak
+    'by-reference': 'within its reference, which lets a loss of {loss:.1%} pass',
     'reference': _beyond,
     'above-reference': lambda metric, value, unit, change: (
         f'{metric} {amount(value)} {unit} ({signed(change)}): {TOO_GOOD}'

@@ -138,6 +138,8 @@ RULES = {
         {f'b{n}': 'UNDECIDED' for n in range(30)}, [f'b{n}' for n in range(30)]),
     'bounds alone': ([bound(made.name(n), 1.0) for n in range(5)], [],
                      {made.name(n): 'VALID' for n in range(5)}, []),
+    'what half of the nodes lack': (
+        without(made.fleet(20), **{made.name(n): 'copy' for n in range(1, 11)}), [], {}, []),
     'another setting': ([*made.fleet(20), *OTHERS], [], {}, []),
     'no peers': ([made.record()], [], {'n1': 'VALID'}, []),
     'two nodes': ([made.record('n1'), at(0.6, 'n2')], again('n2', 0.6),
@@ -373,6 +375,14 @@ def test_four_nodes_are_a_unit(judged, nodes, word):
     rows = [*alike(), *(at(0.95, node) for node in slow)]
     found = judged(rows, [row for node in slow for row in again(node, 0.95)])
     assert words(found) == dict.fromkeys(slow, word)
+
+
+def test_more_than_half_of_the_nodes_are_no_unit(judged):
+    """What is slow of them is not judged by what the rest has."""
+    slow = [f'r09n{n:02d}' for n in range(1, 5)]
+    rows = [*alike(4), at(1.0, 'r09n05'), *(at(0.95, node) for node in slow)]
+    found = judged(rows, [row for node in slow for row in again(node, 0.95)])
+    assert words(found) == dict.fromkeys(slow, 'FAIL')
 
 
 def test_a_node_of_a_slow_rack_that_is_worse_by_more_than_the_margin_has_its_own_fail(judged):

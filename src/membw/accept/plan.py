@@ -21,9 +21,9 @@ from membw.accept.rule import place
 from membw.accept.signatures import command
 from membw.checkout import root, systems
 from membw.errors import MembwError, did_you_mean
-from membw.expected.proof import ARRAYS
+from membw.expected.proof import ARRAYS, ceiling
 from membw.expected.published import NOT_SAID
-from membw.expected.sentence import asked, ceiling
+from membw.expected.sentence import asked
 from membw.presets.table import Facts
 from membw.printable import plural
 from membw.results.record import HIGHER
@@ -87,7 +87,7 @@ def _asks_for(name: str, gbs: float, memory: Memory) -> Iterator[tuple[str, bool
     """(a sentence, whether it says that no memory does this)."""
     share, *published = asked(gbs, memory.gbs, memory.stores, name)
     yield f'{name} {share}', False
-    most = memory.gbs * (ceiling(name, memory.stores) if name in ARRAYS else 1)
+    most = memory.gbs * ceiling(name, memory.stores)
     if gbs > most:
         why = ''
         if most < memory.gbs:
@@ -122,8 +122,11 @@ def _memory(protocol: Protocol) -> Memory:
     stores = 'non-temporal' if 'nontemporal' in row.get('features', ()) else stores
     cpu, of_cpu = protocol.cpu, 0.0
     if cpu:
-        of_cpu = cpu_peak.of_cpus(cpu, nodes.get('sockets', 1), cpu_peak.NONE, {}).gbs
-        stores = 'claimed' if stores == 'ordinary' and cpu.get('claims') else stores
+        sockets = nodes.get('sockets', 1)
+        whole = {'sockets': sockets, 'cores': sockets * cpu.get('cores', 0)}
+        of_cpu = cpu_peak.of_row(cpu, whole).gbs
+        if stores == 'ordinary' and cpu.get('claims') is not False:
+            stores = 'claimed' if cpu.get('claims') else NOT_SAID  # it claims all lines, or some
     return Memory(nodes.get('peak_gbs') or of_cpu or max(peaks), cpu, stores)
 
 

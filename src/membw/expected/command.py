@@ -4,6 +4,7 @@ import argparse
 import json
 import subprocess
 import tempfile
+import textwrap
 from pathlib import Path
 
 from membw import tables
@@ -12,6 +13,7 @@ from membw.expected import expectation
 from membw.presets.table import Facts
 from membw.site import cpu_peak as peak
 
+WIDTH = 96
 EPILOG = """\
 CPU: as it is sold, or as it calls itself; without one: this machine, with its modules where root
 asks. It measures nothing.
@@ -45,7 +47,13 @@ def run(args: argparse.Namespace) -> int:
     else:
         facts = here()
         top = peak.of_node({'facts': facts})
-    print(tables.as_text(expectation.blocks(top, facts), args.json))
+    lines: list[tables.Block] = []
+    for block in expectation.blocks(top, facts):
+        if isinstance(block, str) and block and not args.json:
+            lines += textwrap.wrap(block, WIDTH)
+        else:
+            lines.append(block)
+    print(tables.as_text(lines, args.json))
     return 0
 
 

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from membw.errors import MembwError, did_you_mean
 from membw.expected import published
-from membw.expected.sentence import ceiling, hidden, is_open
+from membw.expected.proof import ceiling
+from membw.expected.sentence import hidden, is_open
 from membw.presets.table import Facts
 from membw.printable import plural
 from membw.site import cpu_peak as peak
@@ -101,7 +102,9 @@ def costs(top: peak.Peak, facts: Facts) -> Iterator[str]:
             f'More than {least:.4g} GB/s moved prove all {every}; '
             f'each {top.carries:.4g} less, one channel less.'
         )
-    if top.is_most:
+    if top.is_most and (facts.get('cpu_id') or {}).get('hypervisor'):
+        yield 'A virtual machine cannot read the modules of its host: so it is the most.'
+    elif top.is_most:
         yield 'Which modules there are, and how fast, only root can read: so it is the most.'
 
 

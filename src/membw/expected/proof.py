@@ -30,6 +30,11 @@ def factor(kernel: str) -> float:
     return (counted + written) / counted
 
 
+def ceiling(kernel: str, stores: str) -> float:
+    """The share of the peak that it counts at most; ordinary: of a CPU that reads each line."""
+    return 1 / factor(kernel) if stores == 'ordinary' and kernel in ARRAYS else 1.0
+
+
 class Moved(NamedTuple):
     """By one kernel, in GB/s."""
 
@@ -60,8 +65,9 @@ class Proof(NamedTuple):
     why: str
     without_caches: int = 0  # what larger arrays would prove
 
-    def text(self, is_virtual: bool = False) -> str:
-        if self.number == self.channels and not is_virtual:
+    def text(self, is_part: bool = False) -> str:
+        """`is_part`: of a machine that may have more channels than it says."""
+        if self.number == self.channels and not is_part:
             return f'All {self.number} channels work: {self.why}.'
         return f'At least {self.number} of {plural(self.channels, "channel")} work: {self.why}.'
 
@@ -80,7 +86,8 @@ def _moved(record: Facts, row: Facts, caches: float) -> Iterator[Moved]:
     """`caches`: how many arrays they hold."""
     for kernel, (counted, _) in ARRAYS.items():
         metric = (record.get('metrics') or {}).get(kernel) or {}
-        if metric.get('unit') != 'GB/s' or metric.get('bound') in ('upper', 'unknown'):
+        is_sure = metric.get('bound') not in ('upper', 'unknown')
+        if metric.get('unit') != 'GB/s' or not metric.get('value') or not is_sure:
             continue
         kind, gbs, more = kind_of(record, row, kernel), metric['value'], factor(kernel)
         may_read = kind in ('ordinary', NOT_SAID) and not row.get('claims')

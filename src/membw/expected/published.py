@@ -17,6 +17,7 @@ FEWEST = 3  # machines of a range
 PROGRAMS = ('STREAM', 'HPCC StarSTREAM', 'BabelStream')  # of a Triad
 LEAST = 2.0  # last-level caches that an array fills
 CLAIMED = 0.7  # share of the reads that are avoided: like the CPUs that claim their lines
+ORDINARY = 3 / 4  # of the peak, by a Triad whose stores read their lines
 ENOUGH = 2  # cores per channel: with fewer the cores are the limit (Cascade Lake 0.68, else 0.83)
 READ = 'none'  # the kind of stores of what is read alone
 NOT_SAID = 'not said'
@@ -193,8 +194,8 @@ def _of_memory(top: peak.Peak, gbs: float, record: Facts) -> Iterator[str]:
         yield f'its memory is not what it should be: {"; ".join(top.lacks)}'
     elif gbs > top.gbs:
         yield f'Triad is above the peak of {top.gbs:.4g} GB/s ({top.what})'
-    elif kind_of(record, top.row) == 'ordinary' and gbs > 0.75 * top.gbs:
-        yield f'Triad is more than ordinary stores can reach: {0.75 * top.gbs:.4g} GB/s'
+    elif kind_of(record, top.row) == 'ordinary' and gbs > (most := ORDINARY * top.gbs):
+        yield f'Triad is more than ordinary stores can reach: {most:.4g} GB/s'
 
 
 def is_claiming(record: Facts, row: Facts) -> bool:

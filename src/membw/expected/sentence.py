@@ -13,8 +13,12 @@ MARGIN = 0.03
 LOOK, MANY = 0.65, 16  # of the peak, by so many cores per socket: no sound machine reads less
 CORES, MEMORY = 1.7, 1.15  # what twice the threads gain where these are the limit
 SURE = {'': '', 'lower': 'At least ', 'upper': 'At most ', 'unknown': 'About '}
-BELOW, LESS, LOW = 'below them', 'less than it should have', 'Look'
+BELOW, LESS = 'below them', 'less than it should have'
 A_NODE = "a second node ('membw node --peers')"
+
+
+class Low(str):
+    """A sentence that says that the figure is low, or why."""
 
 
 def lines_of(record: Facts, gbs: float, bound: str = '') -> list[str]:
@@ -26,10 +30,11 @@ def lines_of(record: Facts, gbs: float, bound: str = '') -> list[str]:
     is_part = 0 < threads < (facts.get('cores') or 0)  # others used all of their cores
     is_alone = is_part or top.is_slice or top.only_if or bound in ('upper', 'unknown')
     here = [f'At most {top.here:.4g} of {top.gbs:.4g} GB/s'] if 0 < top.here < top.gbs else []
+    lacks = '. '.join(['; '.join(top.lacks), *here])
     proof_line = proven(record, top)
     lines = [
         # what the CPUs could have and have not
-        f'{". ".join(["; ".join(top.lacks), *here])}.' if top.lacks else '',
+        Low(f'{lacks}.') if top.lacks else '',
         proof_line,
         share(top, gbs, bound, stores, facts),
         *(f'{note}.' for note in top.notes),
@@ -43,8 +48,7 @@ def lines_of(record: Facts, gbs: float, bound: str = '') -> list[str]:
 
 
 def is_low(lines: Iterable[str]) -> bool:
-    """Whether one of these sentences says so."""
-    return any(text in line for line in lines for text in (BELOW, LESS, LOW, peak.POPULATED))
+    return any(isinstance(line, Low) for line in lines)
 
 
 def proven(record: Facts, top: peak.Peak) -> str:
@@ -62,7 +66,8 @@ def proven(record: Facts, top: peak.Peak) -> str:
     if top.only_if:
         return ''  # of whose channels?
     missing = found.channels - found.number
-    said = found.text(bool((record['facts'].get('cpu_id') or {}).get('hypervisor')))
+    is_virtual = (record['facts'].get('cpu_id') or {}).get('hypervisor')
+    said = found.text(is_part=bool(is_virtual) or top.is_slice)
     if missing and not top.is_slice and (not top.here or top.notes):
         said += f' {missing} missing {"is" if missing == 1 else "are"} not excluded:'
         larger = 'larger arrays (-n), ' * (found.without_caches > found.number)
@@ -135,8 +140,8 @@ def look(record: Facts, top: peak.Peak) -> str:
     if most >= LOOK or cores < MANY:
         return ''
     why = ', or its modules are slower than the fastest' * top.is_most
-    said = f'{LOW}: it moves {100 * most:.0f} % of the peak at most, and no sound machine of'
-    return f'{said} {MANY} cores per socket is known below {100 * LOOK:.0f} %{why}.'
+    said = f'Look: it moves {100 * most:.0f} % of the peak at most, and no sound machine of'
+    return Low(f'{said} {MANY} cores per socket is known below {100 * LOOK:.0f} %{why}.')
 
 
 def compared(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
@@ -161,7 +166,8 @@ def compared(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
     else:
         word = f'within them: a loss of up to {100 * unseen:.0f} % would not show'
     who = f'{span((low, high))} % of the peak ({plural(published.machines(like), "machine")})'
-    return f'Published, {how}, {published.kin_of(top.row)}: {who}: {word}.'
+    said = f'Published, {how}, {published.kin_of(top.row)}: {who}: {word}.'
+    return Low(said) if BELOW in word or LESS in word else said
 
 
 def few(top: peak.Peak, like: list[Facts]) -> str:
@@ -181,15 +187,11 @@ def span(values: Iterable[float]) -> str:
     return ' to '.join(dict.fromkeys((each[0], each[-1])))
 
 
-def asked(gbs: float, peak_gbs: float, stores: str = NOT_SAID, kernel: str = 'triad') -> list[str]:
-    """Of a contract: the share of the peak that it asks for, what such stores can reach, and what
-    others reach so."""
+def asked(gbs: float, peak_gbs: float, stores: str, kernel: str) -> list[str]:
+    """Of a contract: the share of the peak that it asks for; of Triad what others reach so."""
     part = 100 * gbs / peak_gbs
     never = ': no memory gives that' if part > 100 else ''
     lines = [f'{gbs:g} GB/s is {part:.0f} % of the peak of {peak_gbs:g} GB/s{never}.']
-    most = peak_gbs * ceiling(kernel, stores)
-    if most < gbs <= peak_gbs:
-        lines[0] += f' By ordinary stores {most:.4g} is the most, unless the CPU claims its lines.'
     rows = [row for row in published.usable() if row['stores'] == stores]
     if kernel == 'triad' and rows:
         low, high = min(published.shares(rows)), max(published.shares(rows))
@@ -198,15 +200,9 @@ def asked(gbs: float, peak_gbs: float, stores: str = NOT_SAID, kernel: str = 'tr
             word = 'above them: nobody published so much'
         elif part < low:
             word = f'{BELOW}: a machine that lost {100 * (1 - part / low):.0f} % passes'
-        count = plural(published.machines(rows), 'machine')
-        who = f'Published, {named(stores)}, all CPUs: {span((low, high))} % ({count})'
-        lines.append(f'{who}: {word}.')
+        who = f'{span((low, high))} % ({plural(published.machines(rows), "machine")})'
+        lines.append(f'Published, {named(stores)}, all CPUs: {who}: {word}.')
     return lines
-
-
-def ceiling(kernel: str, stores: str) -> float:
-    """The share of the peak that it counts at most; of ordinary stores on a CPU that reads."""
-    return 1 / proof.factor(kernel) if stores == 'ordinary' else 1.0
 
 
 def rates(looks: Facts, *names: str) -> list[float]:

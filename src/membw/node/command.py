@@ -21,7 +21,7 @@ from membw.node.battery import Part, launch
 from membw.presets.table import Facts
 from membw.progress import Passing
 from membw.results.record import sealed
-from membw.results.verdict import GOOD
+from membw.results.verdict import GOOD, INVALID
 from membw.run import quick
 from membw.site import machine, topology
 
@@ -111,10 +111,22 @@ def judge(node: Facts, args: argparse.Namespace, folder: Path) -> int:
     elif args.json:
         print(json.dumps(text.as_json(found) | {'record': str(path)}, indent=1), flush=True)
     else:
-        blocks = text.screen(found, [f'Record: {os.path.relpath(path)}'])
+        more = [*expected(node), f'Record: {os.path.relpath(path)}']
+        blocks = text.screen(found, more)
         print(tables.as_text(blocks, args.json), flush=True)
     assembled.write(node | text.said(found), folder)
     return int(found.word not in GOOD)
+
+
+def expected(node: Facts) -> list[str]:
+    """What its stream proves by itself, and its share of the peak: no part of the word."""
+    from membw.expected import sentence
+
+    own: Facts = next((part['record'] for part in node['parts'] if part['record']), {})
+    triad = (own.get('metrics') or {}).get('triad')
+    if not triad or own['verdict'] == INVALID:
+        return []
+    return sentence.lines_of(own, triad['value'], triad.get('bound') or '')[:2]
 
 
 def reference_of(node: Facts, system: str) -> Facts:

@@ -29,9 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('results', nargs='*', metavar='RESULTS', help=f'{FORMS} (the newest report)')
     add_node(add, 'rows')
     add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
+    about = 'of an acceptance: where it stands comes first'
+    add('--protocol', metavar='FILE', help=about)
     add = parser.add_argument_group('output').add_argument
     add('-o', '--output', default='report.html', metavar='FILE', help='the page (report.html)')
     add('--svg', metavar='FILE', help='also write the first picture')
+    add('--sheet', metavar='FILE', help='also write the best row of STREAM, for a tender: A4')
     add_site_tests(parser)
 
 
@@ -40,6 +43,7 @@ def run(args: argparse.Namespace) -> int:
     from membw.report.model import WIDE
     from membw.report.page import page_of, render
     from membw.report.run import run_of_records, run_of_report
+    from membw.report.sheet import sheet
     from membw.results.hostlist import expected_nodes
     from membw.results.newest import OLD_S
     from membw.results.reframe import newest
@@ -58,6 +62,10 @@ def run(args: argparse.Namespace) -> int:
         where = ' '.join(args.results) or 'results'
         raise MembwError(f"nothing was measured in '{where}'", "'membw run' measures this node")
     page = page_of(made, expected_nodes(args.nodes) if args.nodes else ())
+    if args.protocol:
+        page.standing[:0] = [f'The nodes compared with each other: {page.headline}.']
+        page.headline, *why = _acceptance(args.protocol, args.results or [str(own)])
+        page.standing[:0] = why
     write_whole(args.output, render(page), "'-o FILE' names another file")
     nodes = [f'{count} {word}' for word, count in page.nodes]
     parts = [f'{page.headline} {page.verdict}'.rstrip(), *nodes, page.counts]
@@ -65,7 +73,22 @@ def run(args: argparse.Namespace) -> int:
     if args.svg and page.picture:
         write_whole(args.svg, page.picture.draw(WIDE).as_text(standalone=True))
         print(f'{args.svg}: {page.picture.title}')
+    if args.sheet:
+        write_whole(args.sheet, sheet(made))
+        print(f'{args.sheet}: the best row of stream')
     return 0
+
+
+def _acceptance(path: str, results: list[str]) -> list[str]:
+    """['The acceptance is INCOMPLETE', why, ...]."""
+    from membw.accept.protocol import load
+    from membw.accept.rule import decide
+    from membw.accept.runs import runs_of
+    from membw.results.table import read_table
+
+    protocol = load(path)
+    found = decide(protocol, runs_of(protocol, read_table(results)))
+    return [f'The acceptance is {found.verdict}', *found.why]
 
 
 def _is_ours(path: str) -> bool:

@@ -113,6 +113,17 @@ def test_the_sheet_has_what_is_signed_and_the_page_every_node(sheet):
     assert 'not in this table, PASS: n[001-006,008-040]' in short
 
 
+def test_a_report_of_an_acceptance_says_where_it_stands(protocol, stored, membw, tmp_path):
+    page, file = tmp_path / 'page.html', stored(fleet(['n005'], 299.0))
+    said = membw('report', file, '--protocol', protocol(), '-o', page)[1]
+    assert 'The acceptance is INCOMPLETE' in said and 'nodes pass' not in said
+    text = text_of(page)
+    assert text.index('3 runs of the retest round due by 2026-10-14 on n005') < text.index(
+        'The nodes compared with each other: '
+    )
+    assert 'The acceptance' not in membw('report', file, '-o', page)[1]
+
+
 def test_what_a_party_writes_into_the_protocol_is_text(sheet, tmp_path):
     sheet(fleet(), title='<script>alert(1)</script>')
     page = (tmp_path / 'page.html').read_text()

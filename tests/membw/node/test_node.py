@@ -8,6 +8,7 @@ import time
 
 import made_up_nodes as made
 import pytest
+from made_up_cpus import identity, measured
 
 from membw.node import assembled, battery, command, text
 from membw.results.table import read_table
@@ -74,6 +75,19 @@ def test_a_node_passes_beside_its_peers_and_leaves_a_record(programs, tmp_path, 
     read = read_table([str(tmp_path / 'nodes')])  # it is one for rank, history and the page, too
     assert {f.metric for f in read.figures} >= {'triad', 'l3_size'}
     assert {f.of.word for f in read.figures} == {record['word']}
+
+
+def test_what_a_node_proves_by_itself_is_said_and_is_no_part_of_the_word(programs, tmp_path, run):
+    file = programs / 'stream.json'
+    rome = measured(identity('EPYC 7742'), {'read': 320}, caches=12)
+    proven = {key: rome[key] for key in ('llc_mib', 'array_size', 'residency')}
+    record = json.loads(file.read_text()) | proven
+    record['facts'] |= rome['facts']
+    file.write_text(json.dumps(record))
+    _, out, _ = run('--programs', programs)
+    assert 'At least 7 of 16 channels work: Triad moves' in out
+    word = json.loads(next((tmp_path / 'nodes').glob('n1-*.json')).read_text())['word']
+    assert word in out.splitlines()[0]
 
 
 def test_a_signal_is_died_and_the_word_is_printed_without_a_disk(programs, tmp_path, run):

@@ -58,15 +58,23 @@ def judging() -> Iterator[list]:
 
 
 def promise() -> Iterator[list]:
-    """A line per size of fleet and noise."""
-    yield ['noise', 'nodes', 'wrong FAIL', 'FAIL at -3, -5, -8 %', '-5 % by nights', 'X',
-           'lost X, ends PASS (before)', 'healthy, ends PASS (before)']  # fmt: skip
-    for row in rows('promise'):
-        found = ', '.join(row[f'found_{loss}_pct'] for loss in (3, 5, 8))
-        pairs = ('printed_passes_pct', 'healthy_pass_pct')
-        both = [f'{row[c] or "-"} ({row[f"before_{c}"] or "-"})' for c in pairs]
-        yield [row['noise'], row['nodes'], row['wrong_fail_pct'], found, row['nights_found_5_pct'],
-               row['printed_pct'], *both]  # fmt: skip
+    """A line per noise, over the sizes of fleets."""
+    yield ['noise', 'wrong FAIL', 'FAIL at -3 %', '-5 %', '-8 %', '-5 % by nights', 'X, %',
+           'lost X, and is PASS (before)', 'healthy, and is PASS (before)']  # fmt: skip
+    every = rows('promise')
+    for noise in dict.fromkeys(row['noise'] for row in every):
+        cells = []
+        for column in PROMISE:
+            of = [float(r[column]) for r in every if r['noise'] == noise and r[column]]
+            cells.append(ends(of) if of else '-')
+        *of_now, lost, lost_before, well, well_before = cells
+        yield [noise, *of_now, f'{lost} ({lost_before})', f'{well} ({well_before})']
+
+
+PROMISE = (
+    'wrong_fail_pct found_3_pct found_5_pct found_8_pct nights_found_5_pct printed_pct '
+    'printed_passes_pct before_printed_passes_pct healthy_pass_pct before_healthy_pass_pct'
+).split()
 
 
 def causes() -> Iterator[list]:

@@ -80,13 +80,13 @@ def _samples(
     newest = max(valid, key=lambda f: f.time, default=None)
     why = {id(f.of): text for f in figures if (text := _unfit(f, newest))}
     fit = {id(f.of): f.of for f in figures if id(f.of) not in why}
-    since: set[int] = set()  # runs before a change
-    older = dict(_of_other_samples([*fit.values()], since))
+    others = dict(_of_other_samples([*fit.values()]))
+    older = {key: text for key, (_, text) in others.items()}
     for figure in figures:
         if id(figure.of) not in why.keys() | older.keys():
             found.runs.setdefault(figure.metric, []).append(figure)
     found.left_out = Counter({**why, **older}.values())
-    if found.runs and since:
+    if found.runs and any(is_before for is_before, _ in others.values()):
         found.since = date.fromtimestamp(min(f.time for f in found.most)).isoformat()
     _leave_out_slow(found)
     if newest:
@@ -97,17 +97,17 @@ def _samples(
     return found
 
 
-def _of_other_samples(runs: list[Measurement], since: set[int]) -> Iterator[tuple[int, str]]:
-    """(id, why) of the runs that are not of the level of most nodes now; `since` takes those from
-    before a change."""
+def _of_other_samples(runs: list[Measurement]) -> Iterator[tuple[int, tuple[bool, str]]]:
+    """(id, (whether a change came after it, why)) of the runs that are not of the level of most
+    nodes now."""
     by_node = grouped((run.node, run) for run in sorted(runs, key=lambda run: run.time))
     left: dict[str, dict[str, tuple[str, str]]] = {}  # node: {fact: (what it left, what it has)}
     for node, of in by_node.items():
         changes = provenance.changes(run.provenance for run in of)
         left[node] = {name: pair for facts in changes.values() for name, pair in facts.items()}
         for run in of[: max(changes, default=0)]:
-            since.add(id(run))
-            yield id(run), f'older than {provenance.first_change(changes[max(changes)])}'
+            text = f'older than {provenance.first_change(changes[max(changes)])}'
+            yield id(run), (True, text)
     for name in dict.fromkeys(name for facts in left.values() for name in facts):
         now = {node: of[-1].provenance.get(name, '') for node, of in by_node.items()}
         have, gone = Counter(now.values()), Counter(f[name][0] for f in left.values() if name in f)
@@ -119,7 +119,7 @@ def _of_other_samples(runs: list[Measurement], since: set[int]) -> Iterator[tupl
                 why = f"{name} '{now[node]}', where most nodes still have '{before}'"
             else:
                 continue
-            yield from ((id(run), why) for run in of)
+            yield from ((id(run), (False, why)) for run in of)
 
 
 def _leave_out_slow(found: Samples) -> None:

@@ -28,8 +28,9 @@ for name in $programs; do
 	"${MAKE:-make}" --no-print-directory -C src PROGRAM="$name" BUILD="../../$build"
 	mkdir -p "$to/bin"
 	mkdir -p "$to/share/membw" "$to/share/modulefiles/membw"
-	install -m 755 "$build/$name" "$to/bin/$name"
-	install -m 644 "$build/$name.json" "$to/share/membw/$name.json"
+	# prefixed: `stream` is ImageMagick's command
+	install -m 755 "$build/$name" "$to/bin/membw-$name"
+	install -m 644 "$build/$name.json" "$to/share/membw/membw-$name.json"
 done
 cat >"$to/share/modulefiles/membw/$version" <<EOF
 #%Module1.0

@@ -51,6 +51,8 @@ tools=(
 	shellcheck=shellcheck mandoc=mandoc
 	/usr/share/lmod/lmod/libexec/lmod=lmod
 	musl-gcc=musl-tools zsh=zsh
+	# OpenCL on the cores, for src/device
+	'clinfo=clinfo pocl-opencl-icd'
 )
 wanted=$(missing_packages "${tools[@]}")
 # unless there is a clang that builds OpenMP: then its line ends without a reason

@@ -7,7 +7,7 @@ import sys
 import reframe as rfm
 from lib.batch_job import refuse
 from lib.binaries import built
-from lib.whole_cluster import read_lines, whole_cluster
+from lib.whole_cluster import whole_cluster
 from reframe.core.builtins import run_after, run_before, variable
 
 from membw.checkout import root
@@ -65,4 +65,4 @@ class cluster_node(whole_cluster):
         return 'node'
 
     def gathered(self, stage: pathlib.Path) -> list[dict]:
-        return read_lines(sorted((stage / NODES).glob('*.json')))
+        return self.read_lines(sorted((stage / NODES).glob('*.json')))

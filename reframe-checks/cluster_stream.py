@@ -9,7 +9,7 @@ from typing import Any
 
 import reframe as rfm
 from lib import pinnings
-from lib.batch_job import option_words, refuse
+from lib.batch_job import CAMPAIGN, option_words, refuse
 from lib.binaries import program_binary, spack_rows_of
 from lib.stream_options import stream_options
 from lib.whole_cluster import RECORDS, WAIT_S, whole_cluster
@@ -86,4 +86,8 @@ class cluster_stream(stream_options, whole_cluster):
         before = []
         if shares and len(shares) > 1 and not self.by_srun:
             before = ['sh', *map(shlex.quote, places_of_rank(shares))]
-        self.run_on_nodes(*before, self.binary.path, *options)
+        program = self.binary.path
+        if CAMPAIGN and 'native' in self.current_environ.features:  # each node's own code
+            self.prerun_cmds += [f'{self.binary.make_command()} BUILD="$PWD" >&2 || exit 1']
+            program = './stream'
+        self.run_on_nodes(*before, program, *options)

@@ -9,6 +9,7 @@ import contextlib
 import os
 import pathlib
 import signal
+import time
 from collections.abc import Mapping
 from typing import NoReturn
 
@@ -24,6 +25,7 @@ from lib import end
 from membw.results import ledger
 from membw.site import slurm
 
+CAMPAIGN = os.environ.get('MEMBW_CAMPAIGN', '')  # where `membw campaign` wants the job's facts
 LONGEST_WAIT = '12h'  # in a queue, where nobody says otherwise
 OF_SESSION: list[Job] = []  # jobs of Slurm, submitted or to be
 # with --exclusive alone a job gets its usual share of the memory
@@ -171,23 +173,25 @@ def errors(stage: str, job: Job) -> str:
 
 
 def never_begun(job: Job) -> str:
-    """The message for a job that never started, with Slurm's reason if it is known."""
-    how = ledger.how_job(getattr(job, 'state', ''), '')
+    """The message for a job that never started: how long it waited, and what Slurm says of it."""
+    said = known_of(job)
+    how = ledger.how_job(getattr(job, 'state', '') or (said.state if said else ''), '')
     if how not in ('', 'cancelled'):
         return f'job {job.jobid} ended before it started: {how}'
-    limit = f' for {job.max_pending_time:g} s (max_pending_time)' if job.max_pending_time else ''
-    text = f'job {job.jobid} waited{limit} and was cancelled before it started'
-    why = known_of(job).partition(' Reason=')[2].partition(' Dependency=')[0].split(' ')[0]
-    return f'{text}: {why.replace("_", " ")}' if why not in ('', 'None') else text
+    waited = time.time() - job.submit_time if job.submit_time else 0.0
+    text = f'job {job.jobid} waited for {waited:.0f} s, and did not start'
+    if job.max_pending_time and waited >= job.max_pending_time:
+        text += f': max_pending_time is {job.max_pending_time:g} s'
+    elif how:
+        text += ': somebody cancelled it'
+    why = said.reason.replace('_', ' ') if said else ''
+    return f'{text} (Slurm: {why})' if why else text
 
 
-def known_of(job: Job) -> str:
-    """What Slurm says of the job; '' where it has no part in it, or has forgotten it."""
-    if kind(job) in slurm.SCHEDULERS:
-        with contextlib.suppress(slurm.NoAnswer):
-            words = ('scontrol', '-o', 'show', 'job', str(job.jobid))
-            return slurm.query(*words, cluster=cluster(job))
-    return ''
+def known_of(job: Job) -> slurm.Job | None:
+    """What Slurm says of the job; None where it has no part in it, or has forgotten it."""
+    is_of_slurm = kind(job) in slurm.SCHEDULERS and str(job.jobid).isdigit()
+    return slurm.job(str(job.jobid), cluster(job)) if is_of_slurm else None
 
 
 def end_of(job: Job) -> str:
@@ -195,7 +199,8 @@ def end_of(job: Job) -> str:
     left the queue, which may be before its last lines are printed."""
     if ledger.how_job(job.state, ''):
         return str(job.state)
-    return known_of(job).partition(' JobState=')[2].partition(' ')[0] or str(job.state)
+    known = known_of(job)
+    return known.state if known else str(job.state)
 
 
 # --- local jobs ----------------------------------------------------------------------------------

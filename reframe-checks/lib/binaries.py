@@ -188,7 +188,7 @@ class spack_build(batch_job.batch_job, rfm.RunOnlyRegressionTest):
     def path(self, partition: SystemPartition, environ: Environment) -> str:
         """Where the view has this row's program; in a dry run, where it would be."""
         name = key(partition, environ)
-        return self.paths.get(name, self.folder / 'rows' / name / 'bin' / self.program)
+        return self.paths.get(name, self.folder / 'rows' / name / 'bin' / f'membw-{self.program}')
 
     @sanity_function
     def went_through(self) -> Any:
@@ -214,7 +214,8 @@ class program_binary(batch_job.batch_job, rfm.CompileOnlyRegressionTest):
 
     @run_after('init')
     def choose_host(self) -> None:
-        """make builds on the node that runs it; Spack, and the compiler for a card, run here.
+        """make builds on the node that runs it; Spack, the compiler for a card, and for a campaign
+        all, as no node may be free, run here.
 
         With MPI always make: the line gets what the site's own mpicc adds.
         """
@@ -228,7 +229,8 @@ class program_binary(batch_job.batch_job, rfm.CompileOnlyRegressionTest):
         elif environ:
             self.how = chosen(part, environ)
             # a host that is reached by ssh has no checkout
-            self.build_locally = self.how == 'spack' or prerequisites.is_card(part)
+            here = batch_job.CAMPAIGN or prerequisites.is_card(part)
+            self.build_locally = self.how == 'spack' or bool(here)
         if self.how == 'spack':
             NEEDED[self.program].add((part.fullname, environ.name))
 
@@ -285,8 +287,11 @@ class program_binary(batch_job.batch_job, rfm.CompileOnlyRegressionTest):
         return f'(cd {self.sources} && {line} && {record} -- {line})'
 
     def make_line(self) -> str:
+        return f'{self.make_command()} {shlex.quote(f"BUILD={self.build_folder()}")}'
+
+    def make_command(self) -> str:
         words = ['make', '-C', os.path.join(root(), 'src'), *self.make_words()]
-        return shlex.join([*words, f'BUILD={self.build_folder()}', f'PYTHON={sys.executable}'])
+        return shlex.join([*words, f'PYTHON={sys.executable}'])
 
     def added_words(self) -> tuple[list[str], list[str]]:
         """What a library adds before and after the sources."""

@@ -243,6 +243,13 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
             self.use_multithreading = 'mic' in self.current_partition.features
 
     @run_before('run', always_last=True)
+    def refuse_what_never_starts(self) -> None:
+        """A job for which there is no node would wait to the end of its time."""
+        if not (self.is_dry_run() or hasattr(self, 'before')):
+            if said := slurm_nodes.never_starts(self):
+                self.not_now(f'no node for its job: {said}')
+
+    @run_before('run', always_last=True)
     def open_ledger(self) -> None:
         """The job notes where it began, and how what it launched ended."""
         self.prerun_cmds = [ledger.begun(), *self.prerun_cmds]

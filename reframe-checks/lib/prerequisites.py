@@ -5,10 +5,10 @@ A card here is any node that is reached by ssh and sees no file of this host: Re
 stage folder to it, runs the job in it and brings it back.
 """
 
+import contextlib
 import functools
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -27,6 +27,12 @@ LIMIT_S = 20
 VARIABLES = {'LD_LIBRARY_PATH': '$PWD:$LD_LIBRARY_PATH'}
 # an INVALID run ends with status 1, and what a job leaves that failed is not brought back
 BRING_BACK = 'true'
+# by ReFrame's name of the scheduler: what is asked of it is asked by these
+SUBMIT = {
+    **dict.fromkeys(slurm.SCHEDULERS, ('Slurm', 'sbatch')), 'pbs': ('PBS', 'qsub'),
+    'torque': ('Torque', 'qsub'), 'sge': ('SGE', 'qsub'), 'lsf': ('LSF', 'bsub'),
+    'oar': ('OAR', 'oarsub'), 'flux': ('Flux', 'flux'),
+}  # fmt: skip
 
 
 def is_card(partition: SystemPartition) -> bool:
@@ -47,12 +53,12 @@ def answer(command: str) -> str | None:
 
 def no_scheduler(partition: SystemPartition) -> str | None:
     """Why no job of this partition can be started from here, or None."""
-    reason, cluster = None, slurm.option(partition.access, '-M', '--clusters')
-    other = f'SLURM_CLUSTERS={shlex.quote(cluster)} ' if cluster else ''
-    if partition.scheduler.registered_name in slurm.SCHEDULERS:
-        if not shutil.which('sbatch'):
-            reason = f"{partition.fullname} needs Slurm: no 'sbatch' on this host"
-        elif answer(f'{other}sinfo -h') is None:
+    reason, kind = None, partition.scheduler.registered_name
+    scheduler, command = SUBMIT.get(kind, ('', ''))
+    if command and not shutil.which(command):
+        reason = f"{partition.fullname} needs {scheduler}: no '{command}' on this host"
+    elif kind in slurm.SCHEDULERS:
+        if not answers(slurm.cluster_of(partition.access)):
             reason = f"{partition.fullname} needs Slurm: no controller answers 'sinfo'"
         elif said := no_partition(tuple(partition.access)):
             reason = f'{partition.fullname} needs a partition of Slurm: {said}'
@@ -61,6 +67,15 @@ def no_scheduler(partition: SystemPartition) -> str | None:
         if not reason:  # of the moment is what does not answer, not which card is there
             return another(partition)
     return f'{NOT_NOW}{reason}' if reason else None
+
+
+@functools.cache
+def answers(cluster: str) -> bool:
+    """Whether the controller of Slurm's cluster does."""
+    with contextlib.suppress(slurm.NoAnswer):
+        slurm.query('sinfo', '-h', cluster=cluster)
+        return True
+    return False
 
 
 @functools.cache

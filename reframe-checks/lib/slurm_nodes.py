@@ -1,5 +1,6 @@
 """The nodes that a job gets: asked of Slurm as the job would ask, with all of its options."""
 
+import functools
 import os
 import pathlib
 import re
@@ -8,10 +9,12 @@ from collections.abc import Callable, Iterable
 
 import reframe.core.runtime as runtime
 from reframe.core.exceptions import ReframeError
+from reframe.core.pipeline import RegressionTest
 from reframe.core.schedulers import Job
 
 from lib.batch_job import OF_SESSION, cluster, is_ended
 from membw.printable import plural
+from membw.results.hostlist import expected_nodes, fold
 from membw.site import slurm
 from membw.site.slurm import NoAnswer
 
@@ -44,12 +47,11 @@ def state(node: str, job: Job) -> str:
 def under_way(job: Job, ids: Iterable[str]) -> list[str]:
     """Of these jobs those that have not ended, on the cluster of `job`; where the controller does
     not answer nothing is known of any."""
-    words = ('squeue', '-h', '-t', 'all', '-u', str(os.getuid()), '-o', '%i %T')
+    words = 'squeue', '-h', '-t', 'all', '-u', str(os.getuid()), '%i|%T'
     try:
-        lines = slurm.query(*words, cluster=cluster(job)).splitlines()
+        states = dict(slurm.table(*words, cluster=cluster(job)))
     except NoAnswer:
         return [*ids]
-    states = dict([*line.split(), ''][:2] for line in lines if line.strip())
     known = {one: states[one] for one in ids if one in states}
     return [one for one, state in known.items() if not is_ended(state)]
 
@@ -87,10 +89,51 @@ def most(job: Job, least: int, limit: int) -> tuple[int, str]:
 def starts(job: Job, nodes: int) -> tuple[bool, str]:
     """(Whether a job of so many nodes would start now, what `sbatch --test-only` said)."""
     job.num_tasks = nodes * (job.num_tasks_per_node or 1)
-    lines = ['#!/bin/sh', *job.scheduler.emit_preamble(job), 'true', '']
-    words, text = (f'--nodes={nodes}', *in_submit(job)), '\n'.join(lines)
-    what = plural(nodes, 'node')
-    return slurm.starts_now(*words, text=text, what=what, cluster=cluster(job))
+    words, what = (f'--nodes={nodes}', *in_submit(job)), plural(nodes, 'node')
+    return slurm.starts_now(*words, text=script(job), what=what, cluster=cluster(job))
+
+
+def script(job: Job) -> str:
+    return '\n'.join(['#!/bin/sh', *job.scheduler.emit_preamble(job), 'true', ''])
+
+
+def never_starts(check: RegressionTest) -> str:
+    """Slurm's words where it has no node for the job of a check; '' elsewhere."""
+    job = check.job
+    if job.scheduler.registered_name not in slurm.SCHEDULERS:
+        return ''
+    job.num_tasks, job.num_tasks_per_node = check.num_tasks, check.num_tasks_per_node
+    job.num_cpus_per_task, job.use_smt = check.num_cpus_per_task, check.use_multithreading
+    job.exclusive_access = check.exclusive_access
+    said = why_refused(script(job), tuple(in_submit(job)), cluster(job))
+    return said if slurm.NOT_FOR in said else ''
+
+
+@functools.cache  # rows differ in their programs alone
+def why_refused(text: str, words: tuple[str, ...], cluster: str) -> str:
+    lines = (line for line in text.splitlines() if not line.startswith('#SBATCH --job-name'))
+    try:
+        slurm.plan(*words, text='\n'.join([*lines, '']), cluster=cluster)
+    except NoAnswer as err:
+        return str(err)
+    return ''
+
+
+def is_powered_down(state: str) -> bool:
+    """'idle+cloud+powered_down': a job would boot it, which costs time, and somewhere money."""
+    return bool(re.search(r'\+power(ed_down|ing_down|_down)?(\+|,|$)', state))
+
+
+def without_powered_down(job: Job, before: dict[str, str]) -> list[str]:
+    """The nodes that the job may have: those that are powered down only where it names nodes."""
+    options = [*job.sched_access, *job.options, *job.cli_options]
+    asleep = [name for name, state in before.items() if is_powered_down(state)]
+    if not asleep or slurm.option(options, '-w', '--nodelist'):
+        return [*before]
+    given = slurm.option(options, '-x', '--exclude')
+    asleep += expected_nodes(given) if given else []
+    job.options = [*job.options, f'--exclude={fold(asleep)}']
+    return [name for name in before if name not in asleep]
 
 
 def in_submit(job: Job) -> list[str]:
@@ -105,12 +148,12 @@ def measure_again(job: Job, folder: pathlib.Path, nodes: list[str], say: Say) ->
     own, until it has ended; `sbatch --wait` looks after 2, 10, 42 s."""
     folder.mkdir()
     words = [
-        'sbatch', '--parsable', f'--chdir={folder}', f'--nodelist={",".join(nodes)}',
+        f'--chdir={folder}', f'--nodelist={",".join(nodes)}',
         f'--nodes={len(nodes)}', f'--ntasks={len(nodes)}', *in_submit(job),
         str(folder.parent / pathlib.Path(job.script_filename).name),
     ]  # fmt: skip
     try:
-        number = slurm.query(*words, cluster=cluster(job)).split(';')[0].strip()
+        number = slurm.submit(*words, cluster=cluster(job))
     except NoAnswer as err:
         say(f'no further measurement: {err}')
         return
@@ -118,8 +161,8 @@ def measure_again(job: Job, folder: pathlib.Path, nodes: list[str], say: Say) ->
     try:
         while under_way(job, [number]) and time.monotonic() < until:
             time.sleep(1)
-    finally:  # where it has ended, this does nothing
-        slurm.query('sh', '-c', f'scancel {number} || :', cluster=cluster(job))
+    finally:
+        slurm.cancel(number, cluster(job))
 
 
 def left_out(before: dict[str, str], measured: list[str], said: str) -> str:

@@ -1,6 +1,5 @@
 """One job on every idle node of a partition, a record of each, a verdict of each."""
 
-import contextlib
 import json
 import pathlib
 import re
@@ -11,19 +10,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from reframe.core.backends import getlauncher
-from reframe.core.builtins import performance_function, run_after, variable
+from reframe.core.builtins import performance_function, run_after, run_before, variable
 from reframe.core.exceptions import SanityError
 
 from lib import batch_job, slurm_nodes
-from lib.batch_job import UNBOUND, given_or, refuse
+from lib.batch_job import CAMPAIGN, UNBOUND, given_or, refuse
 from lib.measurement import invalid_reasons, measurement
 from membw.errors import MembwError
 from membw.grouped import grouped
 from membw.printable import at_most, plural
 from membw.results import archive, ledger
-from membw.results.hostlist import fold, write_node_check
+from membw.results.hostlist import expected_nodes, fold, write_node_check
 from membw.results.node_names import match_expected
-from membw.results.record import HIGHER
+from membw.results.record import HIGHER, read_records
 from membw.site import slurm, topology
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ class whole_cluster(measurement):
         self.notes_ends = self.by_srun and not with_mpi
         self.expected = {}  # what nodes lack, their verdicts say
         self.job.options += ['--no-kill']
-        self.prerun_cmds += [f'scontrol show hostnames >{REQUESTED}']
+        self.prerun_cmds += [f'echo "$SLURM_JOB_NODELIST" >{REQUESTED}']
         if self.by_srun:
             self.job.launcher.options += ['--no-kill', '--kill-on-bad-exit=0']
         if with_mpi:
@@ -99,7 +98,7 @@ class whole_cluster(measurement):
             # what one node prints as an example: the records have them all
             self.job.launcher.options += [f'--wait={wait_s:.0f}', '--output=0', '--error=all']
         self.prerun_cmds += [archive.NOTE_ENVIRONMENT]
-        if self.is_dry_run():  # there may be no scheduler
+        if self.is_dry_run() or CAMPAIGN:  # there may be no scheduler, or no node free
             self.num_tasks = self.least_nodes * len(shares)
         else:
             self.look_around()
@@ -113,8 +112,10 @@ class whole_cluster(measurement):
         try:
             slurm_nodes.wait_for_session(job, self.say)
             self.before = slurm_nodes.candidates(job)
-            limit = min(len(self.before), self.max_nodes or len(self.before))
-            count, self.refused = slurm_nodes.most(job, self.least_nodes, limit)
+            awake = len(slurm_nodes.without_powered_down(job, self.before))
+            limit = min(awake, self.max_nodes or awake)
+            least = self.least_nodes
+            count, self.refused = slurm_nodes.most(job, least, limit) if limit else (0, '')
         except slurm.NoAnswer as err:
             self.not_now(str(err))
         if not count:
@@ -134,13 +135,30 @@ class whole_cluster(measurement):
             loop = f'"$0" "$@"; status=$?; {end}; exit $status'
             self.executable, self.executable_opts = 'sh', ['-c', shlex.quote(loop), *words]
 
+    @run_before('run', always_last=True)
+    def leave_to_campaign(self) -> None:
+        if CAMPAIGN:
+            self.job.submit = self.keep_for_campaign
+
+    def keep_for_campaign(self) -> None:
+        """In place of sbatch: where the script is, and what a record of it says."""
+        self.note_build()
+        case = self.case_facts()
+        if 'native' in self.current_environ.features:
+            case |= {'binary_sha256': '', 'code_sha256': ''}  # each node builds its own
+        facts = {**self.job_facts(), 'case': case, 'stage': self.stagedir}
+        where = f'{self.current_partition.name}-{self.current_environ.name}.json'
+        pathlib.Path(CAMPAIGN, where).write_text(json.dumps(facts))
+        self.skip('its job is left to membw campaign')
+
     # --- after the run -------------------------------------------------------------------
 
     def read_run(self) -> None:
         """The file that rank 0 gathered, or one of each process."""
         stage = pathlib.Path(self.stagedir)
         requested = stage / REQUESTED
-        self.nodes_of_job = requested.read_text().split() if requested.is_file() else []
+        named = requested.read_text().strip() if requested.is_file() else ''
+        self.nodes_of_job = expected_nodes(named) if named else []
         records = self.records_of(stage, self.nodes_of_job, self.order())
         if not records:
             self.expected = {RECORDS: '' if self.notes_ends else 'the MPI job'}
@@ -177,7 +195,14 @@ class whole_cluster(measurement):
 
     def gathered(self, stage: pathlib.Path) -> list[dict]:
         paths = [stage / RECORDS, *sorted(stage.glob(f'{RECORDS}.rank-*'))]
-        return read_lines(path for path in paths if path.is_file())
+        return self.read_lines(paths)
+
+    def read_lines(self, paths: Iterable[pathlib.Path]) -> list[dict]:
+        """Of a damaged line its node has none: the others are judged."""
+        records, self.damaged = read_records(*paths)
+        for line in self.damaged:
+            self.warn(line)
+        return records
 
     def of_the_lost(
         self, stage: pathlib.Path, records: list[dict], nodes: list[str]
@@ -190,6 +215,8 @@ class whole_cluster(measurement):
             if host not in hosts:
                 own = ledger.lines_of(node, printed)
                 end = self.end_of(node, known, own or printed, ledger.how_job('', own))
+                if self.damaged and known.ended.get(node) in (0, 1):
+                    end = ledger.End(f'perhaps a damaged record: {self.damaged[0]}', False)
                 missing = [vars(ledger.Missing('', *end, node))]
                 empty = archive.empty_record(self.program_name(), node, known.cluster)
                 made.append(empty | {'missing': missing})
@@ -298,15 +325,6 @@ class whole_cluster(measurement):
     def slow_nodes(self) -> int:
         """Must be 0: a node that stays low is a FAIL; the figures of the others stay."""
         return sum(node.verdict == 'FAIL' for node in self.ranking.nodes)
-
-
-def read_lines(paths: Iterable[pathlib.Path]) -> list[dict]:
-    """The records of these files; of a line that was cut off there is none."""
-    records = []
-    for line in (line for path in paths for line in path.read_text().splitlines()):
-        with contextlib.suppress(ValueError):
-            records.append(json.loads(line))
-    return records
 
 
 def of_verdict(nodes: 'Iterable[Node]', *words: str) -> list[str]:

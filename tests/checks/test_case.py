@@ -1,12 +1,15 @@
 """What a case says of what did not arrive: one place for every way to end."""
 
+import functools
 import json
+import time
 import types
 
+import made_up_records
 import pytest
 from lib.batch_job import never_begun
 from lib.measurement import expectations, measurement
-from lib.whole_cluster import GONE, whole_cluster
+from lib.whole_cluster import GONE, RECORDS, whole_cluster
 
 from membw.results import ledger
 from membw.results.table import Figure
@@ -99,23 +102,29 @@ def test_what_is_compared_with_nothing_is_undecided(tmp_path, monkeypatch, rows,
     assert word == 'UNDECIDED' and found.startswith(why)
 
 
-WAITED = 'was cancelled before it started: Nodes down'
+# the seconds that it waited, those of max_pending_time, Slurm's state, what is said
+NEVER_BEGUN = [
+    (20, 15.0, 'CANCELLED', 'job 7 waited for 20 s, and did not start: max_pending_time is 15 s'),
+    (3, 3600.0, 'CANCELLED', 'job 7 waited for 3 s, and did not start: somebody cancelled it'),
+    (3, None, 'CANCELLED', 'job 7 waited for 3 s, and did not start: somebody cancelled it'),
+    (3, 3600.0, '', 'job 7 waited for 3 s, and did not start'),  # the controller went away
+]
 
 
-@pytest.mark.parametrize(
-    'limit, said',
-    [(15.0, f'job 7 waited for 15 s (max_pending_time) and {WAITED}'),
-     (None, f'job 7 waited and {WAITED}')],
-)  # fmt: skip
-def test_a_job_that_never_began_is_reported_as_that(tmp_path, tool, limit, said):
-    tool('scontrol', 'echo "JobId=$5 Reason=Nodes_down Dependency=x"')
+@pytest.mark.parametrize('waited, limit, state, said', NEVER_BEGUN)
+def test_a_job_that_never_began_is_reported_as_that(tmp_path, tool, waited, limit, state, said):
+    """'waited for 3600 s', after ten: a limit was told as a fact."""
+    answer = f'echo "Welcome"; echo "JobId=7 JobState={state} Reason=Nodes_down Dependency=x"'
+    tool('scontrol', answer if state else 'exit 1')
+    tool('sacct', 'exit 1')
+    said += ' (Slurm: Nodes down)' if state else ''
     made = expectations()
     made.expect_a_record()
     made.stagedir = tmp_path
     made.job = types.SimpleNamespace(
         jobid='7', stdout='out', stderr='err', max_pending_time=limit, nodelist=None,
         scheduler=types.SimpleNamespace(registered_name='squeue'), sched_access=[], options=[],
-        cli_options=[])  # fmt: skip
+        cli_options=[], submit_time=time.time() - waited)  # fmt: skip
     made.gather()
     assert never_begun(made.job) == said
     assert [(one.why, one.died, one.node) for one in made.missing] == [(said, False, '')]
@@ -144,11 +153,28 @@ def test_a_node_without_a_record_died_or_is_missing(tmp_path, text, stderr, why,
         job=types.SimpleNamespace(stderr='err'),
         program_name=lambda: 'stream',
         is_of_another_cpu=lambda cpu: False,
+        damaged=[],
     )
     check.end_of = lambda *words: whole_cluster.end_of(check, *words)
     (one,) = whole_cluster.of_the_lost(check, tmp_path, [{'host': 'n1.site'}], ['n1', 'n2'])
     (missing,) = one['missing']
     assert (one['host'], missing['why'], missing['died']) == ('n2', why, died)
+
+
+def test_a_damaged_record_of_one_node_leaves_the_others(tmp_path):
+    """It was a UnicodeDecodeError, and none of 500 nodes had a verdict."""
+    (tmp_path / ledger.NAME).write_text('started x n1\nended n1 0\nstarted x n2\nended n2 0\n')
+    (tmp_path / 'err').touch()
+    right = json.dumps(made_up_records.record('n1', case=False)).encode()
+    (tmp_path / RECORDS).write_bytes(right + b'\n{"host": "\xff"}\n')
+    check, said = types.SimpleNamespace(job=types.SimpleNamespace(stderr='err')), []
+    check.warn, check.program_name = said.append, lambda: 'stream'
+    check.is_of_another_cpu, check.notes_ends = lambda cpu: False, True
+    for name in 'read_lines', 'gathered', 'of_the_lost', 'end_of':
+        setattr(check, name, functools.partial(getattr(whole_cluster, name), check))
+    one, lost = whole_cluster.records_of(check, tmp_path, ['n1', 'n2'], {})
+    assert (one['host'], lost['host']) == ('n1', 'n2') and f'{RECORDS}:2: ' in said[0]
+    assert 'perhaps a damaged record: ' in lost['missing'][0]['why']
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ stand-ins; the states of a node are those of a real Slurm."""
 import os
 import signal as signals
 import subprocess
+import time
 
 import pytest
 from places import ROOT
@@ -69,8 +70,8 @@ ENDS = [
     ('exit 127', 3, "stream' cannot be run: exit status 127"),
     ('exit 126', 3, "stream' cannot be run: exit status 126"),
 ]  # fmt: skip
-FOUND = dict.fromkeys('BUS SEGV ABRT FPE KILL'.split(), 1)
-STOPPED = dict.fromkeys('TERM INT HUP USR1 USR2 XCPU ILL'.split(), 3)  # ILL: of another CPU
+FOUND = dict.fromkeys('BUS SEGV ABRT FPE'.split(), 1)
+STOPPED = dict.fromkeys('TERM INT HUP USR1 USR2 XCPU KILL ILL'.split(), 3)  # ILL: of another CPU
 ENDS += [
     (f'{PASS}; kill -{name} $$; sleep 9', finding,
      f'membw: stream ended by SIG{name} (signal {getattr(signals, "SIG" + name).value})')
@@ -113,6 +114,21 @@ def test_too_late_is_a_finding_the_second_time_in_a_row(tmp_path, word):
     assert found == [3, 3, 3, 1, 1] and f'{word} within 20 s, twice in a row' in said
     said = run(tmp_path, 'membw-health', MEMBW_STATE='/no/such/folder')[1]
     assert 'a second time would not be noticed' in said
+
+
+@pytest.mark.parametrize('by', ['stream', 'node'])
+def test_sigkill_is_a_finding_the_second_time_in_a_row(tmp_path, by):
+    """The OOM killer, Slurm's own end of a health check, or a person."""
+    node = 'echo "n1 DIED ladder: ended by SIGKILL (signal 9)"; exit 1'
+    killed, well = (
+        ('kill -KILL $$', f'{PASS}; exit 0') if by == 'stream' else (node, 'echo n1 PASS')
+    )
+    more = {'MEMBW_NODE': f'{tmp_path}/membw'} if by == 'node' else {}
+    found = []
+    for text in killed, well, killed, killed:
+        program(tmp_path, text, 'membw' if by == 'node' else 'stream')
+        found.append(run(tmp_path, 'membw-health', **more)[0])
+    assert found == [3, 0, 3, 1]
 
 
 @pytest.mark.parametrize('text, nhc, prolog', [
@@ -215,12 +231,36 @@ def test_what_somebody_wrote_into_slurm_stays(slurm, node, tmp_path, entry, stat
 ])  # fmt: skip
 def test_the_reason_of_a_node_that_was_resumed_is_kept_if_it_is_a_persons(tmp_path, old, kept):
     """Slurm 24.11 leaves it there; so our own lines grew with each round."""
-    program(tmp_path, f"echo 'idle|{old}'", 'sinfo')
+    banner = 'echo "Welcome: drained|all users"'
+    program(tmp_path, f"{banner}; echo 'membw|idle|{old}'; {banner}", 'sinfo')
     program(tmp_path, f'echo "$@" >{tmp_path}/written', 'scontrol')
     status, said = run(tmp_path, 'slurm-healthcheck', **by_membw(tmp_path, 'FAIL'))
     assert status == 1, said
     wanted = f'update nodename=n1 state=drain reason={FOUND_NOW["FAIL"][1]}{kept}\n'
     assert (tmp_path / 'written').read_text() == wanted
+
+
+@pytest.mark.parametrize('tool', ['sinfo', 'scontrol', 'logger'])
+def test_the_finding_is_said_before_slurm_is_asked_and_what_hangs_is_named(tmp_path, tool):
+    """A health check that Slurm ends after 60 s said nothing of a node at two thirds."""
+    for name in ('sinfo', 'scontrol', 'logger'):
+        says = "echo 'membw|idle|none'" if name == 'sinfo' else 'cat >/dev/null'
+        program(tmp_path, 'sleep 100' if name == tool else says, name)
+    begun = time.monotonic()
+    status, said = run(tmp_path, 'slurm-healthcheck', **by_membw(tmp_path, 'FAIL'))
+    assert time.monotonic() - begun < 12
+    lines = said.splitlines()
+    assert 'FAIL triad 140.2 GB/s' in lines[0]
+    assert status == (1 if tool == 'logger' else 2)
+    assert tool == 'logger' or f'{tool}: no answer within 4 s' in lines[-1]
+
+
+def test_a_banner_alone_is_no_state(tmp_path):
+    program(tmp_path, 'echo "Welcome to Example3: idle|all"', 'sinfo')
+    program(tmp_path, f'touch {tmp_path}/written', 'scontrol')
+    status, said = run(tmp_path, 'slurm-healthcheck', **by_membw(tmp_path, 'FAIL'))
+    assert status == 2 and 'nothing is changed: Welcome to Example3' in said
+    assert not (tmp_path / 'written').exists()
 
 
 @pytest.mark.slurm

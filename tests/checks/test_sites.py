@@ -16,7 +16,7 @@ import standin_gcc
 import tiny_check
 import yaml
 from checkout_copy import copy_checkout, variables
-from lib import batch_job, slurm_nodes
+from lib import batch_job, prerequisites, slurm_nodes
 from places import ROOT
 
 from membw import presets
@@ -116,6 +116,52 @@ def test_slurm_is_asked_how_many_nodes_a_job_would_get_now(tool, tmp_path, least
     assert len(asked.read_text().splitlines()) <= 12
 
 
+@pytest.mark.parametrize('access, exclude', [
+    ([], ['--exclude=c[2-3]']), (['-x n9'], ['--exclude=c[2-3],n9']), (['-w c2,n1'], []),
+])  # fmt: skip
+def test_a_node_that_is_powered_down_is_left_out_unless_it_is_named(access, exclude):
+    """Four virtual machines were bought for a job that wanted 'all idle nodes'."""
+    states = {'n1': 'idle', 'c1': 'idle+cloud+powering_up', 'c2': 'idle+cloud+powered_down',
+              'c3': 'idle+power', 'n2': 'idle+drain'}  # fmt: skip
+    job = job_of(*access)
+    awake = slurm_nodes.without_powered_down(job, states)
+    assert awake == (['n1', 'c1', 'n2'] if exclude else [*states])
+    assert job.options == exclude
+
+
+@pytest.mark.parametrize('scheduler, command', [
+    ('slurm', 'sbatch'), ('squeue', 'sbatch'), ('pbs', 'qsub'), ('torque', 'qsub'),
+    ('sge', 'qsub'), ('lsf', 'bsub'), ('oar', 'oarsub'),
+])  # fmt: skip
+def test_a_scheduler_whose_commands_are_not_here_is_named_before_the_session(
+    monkeypatch, tmp_path, scheduler, command
+):
+    """It was `build failed: [Errno 2] No such file or directory: 'qsub'`."""
+    monkeypatch.setenv('PATH', str(tmp_path))
+    part = types.SimpleNamespace(
+        fullname='x:cpu', access=[], scheduler=types.SimpleNamespace(registered_name=scheduler)
+    )
+    why = prerequisites.no_scheduler(part)
+    assert re.fullmatch(rf"not now: x:cpu needs \w+: no '{command}' on this host", why)
+
+
+def test_a_further_measurement_is_the_job_whose_number_sbatch_prints(tool, tmp_path):
+    """What a site's wrapper printed before it was run by `sh -c 'scancel ...'`."""
+    banner = 'echo "--> Verifying valid jobname...OK"; echo "Welcome; touch planted"'
+    tool('sbatch', f'{banner}; echo 812; {banner}')
+    tool('squeue', f'{banner}; echo "membw|812|COMPLETED"')
+    tool('scancel', f'echo "$@" >>{tmp_path}/cancelled')
+    said = []
+    job = job_of(script_filename='job.sh', jobid='7')
+    slurm_nodes.measure_again(job, tmp_path / 'again-1', ['n2'], said.append)
+    assert (tmp_path / 'cancelled').read_text() == '812\n' and not said
+    tool('sbatch', banner)
+    slurm_nodes.measure_again(job, tmp_path / 'again-2', ['n2'], said.append)
+    (line,) = said
+    assert line.startswith("no further measurement: 'sbatch' printed no number: --> Verifying")
+    assert (tmp_path / 'cancelled').read_text() == '812\n'
+
+
 STATES = {'PENDING': 1, 'RUNNING': 1, 'SUSPENDED': 1, 'COMPLETING': 1, 'STOPPED': 1,
           'COMPLETED': 0, 'CANCELLED': 0, 'NODE_FAIL': 0, 'TIMEOUT': 0, 'PREEMPTED': 0,
           'REVOKED': 0, 'BOOT_FAIL': 0, 'DEADLINE': 0}  # fmt: skip
@@ -123,14 +169,17 @@ STATES = {'PENDING': 1, 'RUNNING': 1, 'SUSPENDED': 1, 'COMPLETING': 1, 'STOPPED'
 
 @pytest.mark.parametrize('state, waits', STATES.items())
 def test_only_jobs_of_this_session_that_have_not_ended_are_waited_for(tool, state, waits):
-    tool('squeue', f'echo "CLUSTER: $SLURM_CLUSTERS"; echo "7 {state}"; echo "8 RUNNING"')
+    tool(
+        'squeue',
+        f'echo "CLUSTER: $SLURM_CLUSTERS"; echo "membw|7|{state}"; echo "membw|8|RUNNING"',
+    )
     assert slurm_nodes.under_way(job_of(), ['7', '6']) == ['7'] * waits
     tool('squeue', 'exit 1')  # nothing is known
     assert slurm_nodes.under_way(job_of(), ['7', '6']) == ['7', '6']
 
 
 def test_the_cluster_of_a_job_is_asked(tool):
-    tool('squeue', '[ "$SLURM_CLUSTERS" = doduo ] && echo "7 RUNNING"')
+    tool('squeue', '[ "$SLURM_CLUSTERS" = doduo ] && echo "membw|7|RUNNING"')
     assert slurm_nodes.under_way(job_of('-p x', '-M doduo'), ['7']) == ['7']
     assert slurm_nodes.under_way(job_of('--clusters=doduo'), ['7']) == ['7']
 
@@ -144,7 +193,7 @@ def test_the_cluster_of_a_job_is_asked(tool):
 def test_jobs_of_a_federation_stay_on_their_cluster(tool, monkeypatch, access, shell, cluster):
     """The jobs, what is asked of them, and ReFrame's sacct, which knows no variable for it."""
     tool('scontrol', 'echo "Federation: fed"; echo "Self:       shinx:127.0.0.1:6817 ID:1"')
-    tool('squeue', f'[ "$SLURM_CLUSTERS" = {cluster} ] && echo "7 RUNNING"')
+    tool('squeue', f'[ "$SLURM_CLUSTERS" = {cluster} ] && echo "membw|7|RUNNING"')
     for name in ('SLURM_CLUSTERS', 'SLURM_JOB_ID'):
         monkeypatch.setenv(name, shell.get(name, ''))
         if name not in shell:
@@ -175,11 +224,13 @@ PARTITION = """- &cpu
    toolchains: {gcc: {cc: gcc, presets: [gcc-o2]}}}
 """
 ONE_CPU = '{num_cpus: 1, num_cpus_per_core: 1, num_cpus_per_socket: 1, num_sockets: 1}'
+MANY_CPUS = '{num_cpus: 20, num_cpus_per_core: 1, num_cpus_per_socket: 20, num_sockets: 1}'
 PARTS = {
     'none': "access: ['-p regular1', '--export=NONE', '-N 1']",
     'nowhere': 'access: []',  # the default partition
     'mixed': "access: ['--partition=mixed']",
     'small': f"access: ['-p mixed -C small'], processor: {ONE_CPU}",
+    'large': f"access: ['-p regular1'], processor: {MANY_CPUS}",
     'odd': "access: ['-p regular1'], max_pending_time: 4s, toolchains: {"
     'gcc: {cc: gcc, mpicc: no-such-mpicc, presets: [gcc-o3]}, '
     'bad: {family: gcc, cc: CC, presets: [gcc-o3]}}',
@@ -327,8 +378,21 @@ def test_a_build_that_never_starts_ends(emulated, call):
     finally:
         call(*nodes, 'state=resume', **place)
     assert cases['stream']['result'] == 'fail_deps', said
-    waited = r'nothing was built: job \d+ waited for 4 s \(max_pending_time\) and was cancelled '
-    assert re.search(waited + 'before it started', cases['stream_binary']['fail_reason'])
+    waited = (
+        r'nothing was built: job \d+ waited for \d+ s, and did not start: max_pending_time is 4 s'
+    )
+    assert re.search(waited, cases['stream_binary']['fail_reason'])
+
+
+@pytest.mark.slurm
+@pytest.mark.slow
+def test_a_job_for_which_there_is_no_node_is_not_waited_for(emulated):
+    """It was PENDING (PartitionConfig) for twelve hours, and nothing said so."""
+    run, _ = emulated
+    cases, said = run('large', '-n', 'stream%pinning=omp', '-p', '^gcc-o2$')
+    reason = cases['stream']['fail_reason']
+    assert "MISSING: no node for its job: 'sbatch': " in reason, said
+    assert 'Requested node configuration is not available' in reason
 
 
 # --- a night of each site ------------------------------------------------------------------------

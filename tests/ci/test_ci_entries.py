@@ -162,7 +162,11 @@ def test_easybuilds_file_builds_what_it_installs(tmp_path, need):
     path = f'{standin_gcc.put_up(tmp_path / "tools")}:/usr/bin:/bin'
     line = f"make {config['buildopts']} PYTHON='{sys.executable} -S'"
     assert sh(tmp_path, line, PATH=path) == 0
-    files = [tmp_path / name for names, _ in config['files_to_copy'] for name in names]
-    assert all(file.is_file() for file in files)
+    copied = [(*pair, to) for pairs, to in config['files_to_copy'] for pair in pairs]
+    assert all((tmp_path / source).is_file() for source, _, _ in copied)
+    wanted = config['sanity_check_paths']['files']
+    assert wanted == [f'{to}/{name}' for _, name, to in copied] == [
+        'bin/membw-stream', 'share/membw/membw-stream.json'
+    ]  # fmt: skip
     record = json.loads((tmp_path / 'out/stream.json').read_text())
     assert record['preset'] == 'gcc-o3' and record['compile_line'][0] == 'gcc'

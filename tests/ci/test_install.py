@@ -35,9 +35,10 @@ def prefix(tmp_path_factory):
 
 def test_the_programs_are_there_with_the_records_of_their_builds(prefix):
     for name in ('stream', 'pingpong'):
-        done = subprocess.run([prefix / 'bin' / name, '--version'], capture_output=True, text=True)
+        program = prefix / f'bin/membw-{name}'
+        done = subprocess.run([program, '--version'], capture_output=True, text=True)
         assert done.stdout.startswith(f'{name} (membw) ')
-        record = json.loads((prefix / f'share/membw/{name}.json').read_text())
+        record = json.loads((prefix / f'share/membw/membw-{name}.json').read_text())
         assert record['program'] == name and record['preset'] in ('gcc-o2', 'gcc-o3')
 
 
@@ -46,9 +47,9 @@ def test_the_module_puts_them_on_the_path(prefix, tmp_path, system):
     begin = {'lmod': modules_systems.lmod, 'envmod': modules_systems.envmod}[system]
     script = f'{begin(tmp_path / "bin")}; module use {prefix}/share/modulefiles; module load membw'
     done = subprocess.run(
-        ['bash', '-c', f'{script}; command -v pingpong'], capture_output=True, text=True
+        ['bash', '-c', f'{script}; command -v membw-pingpong'], capture_output=True, text=True
     )
-    assert done.stdout.strip() == f'{prefix}/bin/pingpong', done.stderr
+    assert done.stdout.strip() == f'{prefix}/bin/membw-pingpong', done.stderr
 
 
 def test_without_a_prefix_nothing_is_built():

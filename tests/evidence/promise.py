@@ -55,7 +55,7 @@ class Fleet:
         made = []
         for i, row in enumerate(rates):
             if keep is None or f'n{i:04d}' in keep:
-                of = Measurement(node=f'n{i:04d}', time=time)
+                of = Measurement(f'{time:02.0f}', time, f'n{i:04d}')
                 made += [Figure(k, float(v), 'GB/s', of=of, is_headline=k == 'triad')
                          for k, v in zip(KERNELS, row, strict=True)]  # fmt: skip
         return made
@@ -71,8 +71,7 @@ class Fleet:
 
     def after_nights(self):
         nights = [self.run(20.0 + night) for night in range(7)]
-        setting = nights[0][0].setting
-        found = judge(nights[0], nights={setting: nights[1:]})
+        found = judge(nights[0], before=[f for night in nights[1:] for f in night])
         return {v.node: v.verdict for v in found.verdicts}
 
 

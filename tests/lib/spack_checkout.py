@@ -101,7 +101,7 @@ class Checkout:
 
     def installed(self, program, variant=''):
         """The build record of the one in the store that has this variant."""
-        paths = self.root.glob(f'.spack/store/**/share/membw/{program}.json')
+        paths = self.root.glob(f'.spack/store/**/share/membw/membw-{program}.json')
         records = [json.loads(path.read_text()) for path in paths]
         (record,) = [record for record in records if variant in record['spec']]
         return record

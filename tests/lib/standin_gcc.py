@@ -48,7 +48,11 @@ def put_up(folder, *planted, name='gcc'):
 
 
 OF_DOUBLES = """#!/bin/sh
-case " $* " in *.c\\ *) ;; *) exec {real} "$@" ;; esac
+case " $* " in
+*" -E "* | */probe.c\\ *) exec {real} "$@" ;; # what it is
+*.c\\ *) ;;
+*) exec {real} "$@" ;;
+esac
 while [ $# != 0 ] && [ "$1" != -o ]; do shift; done
 exec {real} {double} -o "$2"
 """

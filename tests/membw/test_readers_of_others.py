@@ -25,7 +25,7 @@ from membw.site import machine, slurm, topology
 from membw.system import compiler_modules, node
 from membw.system import slurm as of_system
 
-CASES = 150  # of each reader
+CASES, MORE = 150, 1000  # of each reader, of each of Slurm's
 PIECES = [
     '9223372036854775807', '-1', '0-99999', ',', '{', '|', '=', '-', ':', '\0', '\n', "'", '²',
     'Nodes=(null)', 'n[1-', '1e308', 'nan',
@@ -48,7 +48,8 @@ def answer(monkeypatch, tmp_path):
 
     def of(text):
         done = types.SimpleNamespace(stdout=text, stderr=text, returncode=0)
-        monkeypatch.setattr('subprocess.run', lambda *words, **more: done)
+        drained = types.SimpleNamespace(stdout='', stderr='', returncode=0)
+        monkeypatch.setattr('subprocess.run', lambda w, **more: drained if '-R' in w else done)
         monkeypatch.setattr(pathlib.Path, 'read_text', lambda path, *_, **more: text)
 
     monkeypatch.setattr('shutil.which', lambda name, **more: f'/usr/bin/{name}')
@@ -89,6 +90,10 @@ PERFLOG = (
     'rate_ref|rate_lower_thres|rate_upper_thres\n'
     'pass|2026-11-27T10:00:00+00:00|hpl|x|y|gnu|n1|9.5|GB/s|9|-1|null\n'
 )
+OF_SLURM = (
+    'sinfo', 'sinfo of a campaign', 'squeue', 'squeue of a session', 'sbatch', 'scontrol show job',
+    'sacct', 'srun', 'a plan', 'a federation', 'topology', 'modules',
+)  # fmt: skip
 # what is read, by what, a text that is right
 READERS = [
     ('lists of CPUs', topology.expand, '0-3,8-11,16'),
@@ -100,14 +105,23 @@ READERS = [
     ('modules', lambda text: compiler_modules.available(), 'gcc/12.2(default)\n/opt/modules:\n'),
     ('options', lambda text: slurm.option([text], '-M', '--clusters'), '-p x -M=c "-A"'),
     ('time limits', of_system.seconds, '1-02:00:00'),
-    ('sinfo', lambda text: of_system.partition('cpu', []), 'cpu|1/2/0/3|1:00:00\n'),
+    ('sinfo', lambda text: of_system.partition('cpu', []), 'membw|cpu|1/2/0/3|1:00:00\n'),
     ('sinfo of a campaign', lambda text: queue().find_nodes(),
-     'cpu*|n1|idle|f 2 64|2026-11-27T10:00:00|DIMM\n'),
-    ('squeue', lambda text: queue().states(), 'n1|PENDING since 2026\nCLUSTER: c1\n'),
-    ('squeue of a session', lambda text: slurm_nodes.under_way(job(), ['7']), '7 R\n8 S'),
+     'ReservationName=r Nodes=n1 \nmembw|cpu*|n1|idle|f 2 64|2026-11-27T10:00:00|DIMM\n'),
+    ('squeue', lambda text: queue().find_jobs(),
+     'CLUSTER: c1\nmembw|n1|7|PENDING|2026-11-27T10:00:00|(Resources)\n'),
+    ('squeue of a session', lambda text: slurm_nodes.under_way(job(), ['7']),
+     'membw|7|RUNNING\nmembw|8|PENDING\n'),
+    ('sbatch', lambda text: slurm.submit('x'), '812;emu\n'),
+    ('scontrol show job', lambda text: slurm.job('7'),
+     'JobId=7 JobState=FAILED Reason=JobLaunchFailure Dependency=(null) ExitCode=0:53\n'),
+    ('sacct', lambda text: slurm.job('7'), 'CANCELLED by 0|0:15\n'),
+    ('srun', lambda text: of_system.node_facts('cpu', []), '{"processor": {"num_cpus": 2}}\n'),
     ('scontrol', lambda text: slurm_nodes.state(text, job()), 'n CPUTot=2 State=IDLE+DRAIN '),
     ('sbatch --test-only', lambda text: slurm_nodes.starts(job(), 2),
      'sbatch: Job 7 to start at 2026-11-27T10:00:00 using 2 processors'),
+    ('a plan', lambda text: slurm.plan('x'),
+     'sbatch: Job 7 to start at 2026-11-27T10:00:00 using 2 processors in partition cpu\n'),
     ('a federation', lambda text: slurm.of_federation.__wrapped__(), 'Self:  a:127.0.0.1 ID:1\n'),
     ('topology', lambda text: units.units(['n1', 'n2', 'n4']), TOPOLOGY),
     ('job states', lambda text: ledger.how_job(text, text), 'NODE_FAIL,TIMEOUT+' + PRINTED),
@@ -134,10 +148,9 @@ def test_what_is_right_is_one_record(text):
     assert (record.host, record.case.test, problems) == ('n1', 'hpl', [])
 
 
-@pytest.mark.parametrize('name, read, right', READERS, ids=[name for name, *_ in READERS])
-def test_a_reader_of_others_hangs_at_nothing_and_invents_no_error(answer, name, read, right):
+def hangs_at_nothing(answer, name, read, right, cases):
     chance, text = random.Random(1), right
-    for number in range(CASES):
+    for number in range(cases):
         answer(text)
         try:
             read(text)
@@ -146,6 +159,44 @@ def test_a_reader_of_others_hangs_at_nothing_and_invents_no_error(answer, name, 
         except Exception as err:
             raise AssertionError(f'{name}: {text!r}') from err
         text = mutated(chance, right)
+
+
+@pytest.mark.parametrize('name, read, right', READERS, ids=[name for name, *_ in READERS])
+def test_a_reader_of_others_hangs_at_nothing_and_invents_no_error(answer, name, read, right):
+    hangs_at_nothing(answer, name, read, right, CASES if name == 'topology' else MORE)
+
+
+@pytest.mark.night
+@pytest.mark.parametrize('name, read, right', READERS, ids=[name for name, *_ in READERS])
+def test_a_reader_of_others_hangs_at_nothing_of_a_hundred_thousand(answer, name, read, right):
+    hangs_at_nothing(answer, name, read, right, 100_000)
+
+
+# what a site's wrapper, a login node or a module prints; none of it is a name, a number or a time
+BANNER = """Welcome to the Example3 Supercomputer
+No reservation for this job
+--> Verifying valid submit host (login4)...OK; touch planted
+*** n1|idle|down: next maintenance 2026-12-01, ticket 4711 ***
+"""
+KNOWN = [(name, read, right) for name, read, right in READERS if name in OF_SLURM]
+
+
+@pytest.mark.parametrize('name, read, right', KNOWN, ids=[name for name, *_ in KNOWN])
+def test_a_banner_before_or_behind_changes_nothing_and_alone_is_no_answer(
+    answer, name, read, right
+):
+    """Its words were run by `sh -c 'scancel ...'`."""
+    answer(right)
+    plain = read(right)
+    for text in BANNER + right, right + BANNER, BANNER + right + BANNER:
+        answer(text)
+        assert read(text) == plain, text
+    answer(BANNER)
+    try:
+        assert not read(BANNER)
+    except (MembwError, slurm.NoAnswer) as err:
+        what = BANNER.splitlines()[0]
+        assert what in str(err) or 'sinfo lists none' in str(err.hint), err
 
 
 def test_a_list_of_cpus_is_read_as_a_whole_or_refused():

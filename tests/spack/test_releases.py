@@ -26,8 +26,9 @@ def folder_of(clone):
 def said(clone):
     """What the installed `stream` calls itself, and the spec of its record."""
     folder = folder_of(clone)
-    record = json.loads((folder / 'share/membw/stream.json').read_text())
-    done = subprocess.run([folder / 'bin/stream', '--version'], capture_output=True, text=True)
+    record = json.loads((folder / 'share/membw/membw-stream.json').read_text())
+    program = folder / 'bin/membw-stream'
+    done = subprocess.run([program, '--version'], capture_output=True, text=True)
     return done.stdout.strip(), record['spec'].partition('~')[0]
 
 
@@ -85,7 +86,7 @@ def test_spack_develop_builds_the_developed_folder(installed, tmp_path):
     config = sources / 'src/harness/config.h'
     config.write_text(config.read_text().replace('7.1.0', '7.1.0-mine'))
     installed.spack('-e', env, 'install')
-    program = pathlib.Path(tmp_path / 'view/bin/stream')
+    program = pathlib.Path(tmp_path / 'view/bin/membw-stream')
     done = subprocess.run([program, '--version'], capture_output=True, text=True)
     assert done.stdout == 'stream (membw) 7.1.0-mine\n'
 

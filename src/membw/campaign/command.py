@@ -1,11 +1,9 @@
 """`membw campaign`: measure each node of a cluster once, as it becomes idle, and judge all."""
 
 import argparse
-import json
 import math
 import os
 import re
-import shlex
 import shutil
 import time
 from collections import Counter
@@ -14,6 +12,7 @@ from zlib import crc32
 
 from membw.arguments import begin, count
 from membw.campaign import job
+from membw.campaign.nodes import Nodes
 from membw.campaign.slurm_queue import Queue
 from membw.checkout import root
 from membw.errors import MembwError
@@ -27,21 +26,22 @@ from membw.report.run import run_of_records
 from membw.results.case import Case, parameters_of
 from membw.results.figure import Figure, Lost
 from membw.results.findings import reported
-from membw.results.hostlist import fold, write_node_check
+from membw.results.hostlist import expected_nodes, fold, write_node_check
 from membw.results.node_names import match_expected
 from membw.results.table import Table, read_table
 from membw.results.verdict import GOOD, KNOWN, MISSING, PASS
-from membw.run.quick import chosen
 from membw.run.session import environs_of, partitions_of
-from membw.site.slurm import NoAnswer, cluster_of, query
+from membw.site.programs import chosen
+from membw.site.slurm import SCHEDULERS, NoAnswer, cluster_of, query
 
 TESTS, USUAL = ('cluster_stream', 'cluster_node'), 'gcc-o3'  # preset of the former
 NAMED, LISTED = 5, 100  # nodes in the line; verdicts that are not PASS
+SEED_S = 28 * 86_400  # of a campaign that is new: who was measured since then is expected
 EPILOG = """\
-ReFrame measures the first idle node; each other node gets the same job: exclusive, of low
-priority. Who has a record since --within, and who has a job in Slurm's queue, is all that a
-campaign knows: any call goes on with it. Low nodes are measured three times more, and three
-healthy ones. Other options, as -S VARIABLE=VALUE, go to 'membw run'.
+Each node gets a job: exclusive, of low priority, built here, submitted at once. Any call goes on
+with it. Low nodes are measured three times more, and three healthy ones. A node on which two jobs
+left nothing, or that is in Slurm no more, is MISSING until --again names it. Other options, as
+-S VARIABLE=VALUE, go to 'membw run'.
 
 exit status: 0 all nodes are measured and PASS; 1 one is anything else; 2 one is not measured
 """
@@ -51,8 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add, parser.allow_abbrev = parser.add_argument, False
     add('--system', required=True, metavar='NAME[:PARTITION]', help='a file of systems/')
     add('--within', type=begin, default='7d', metavar='WHEN', help='7d, or since 2026-11-21 (7d)')
-    text = 'first all idle nodes at once, if not done since WHEN; judged is what is measured since'
+    text = 'each idle node, too, if not measured since WHEN; judged is what is measured since'
     add('--idle', type=begin, metavar='WHEN', help=text)
+    text = "forget what is known of nodes, n3 or 'n[3-5]': repaired, or gone for good"
+    add('--again', type=expected_nodes, default=[], metavar='NODES', help=text)
     add('--test', choices=TESTS, default=TESTS[0], help=f'({TESTS[0]})')
     add('-p', '--preset', help=f'of cluster_stream ({USUAL}, or what the partition has)')
     add('--at-most', type=count, default=10, metavar='N', help='jobs in the queue (10)')
@@ -70,41 +72,43 @@ def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
     until = time.monotonic() + 60 * args.minutes
     partitions = partitions_of(args.system)  # refuses one that is not there
+    refuse_without_slurm(args.system, partitions)
     if 'SLURM_JOB_ID' in os.environ:  # Slurm's cron is a job: of ours, nothing is set by it
         for name in [n for n in os.environ if n.startswith('SLURM_') and 'CONF' not in n]:
             del os.environ[name]
     preset = args.preset or (usual(partitions) if args.test == TESTS[0] else '')
-    most = ['-S', f'max_nodes={0 if args.idle else 1}']
-    first = ['run', '--system', args.system, '-n', args.test, *most, *args.rest]
-    first += ['-p', f'^{preset}$'] * bool(preset)
     # of this checkout and these options
     number = crc32(repr([root(), args.system, args.test, preset, args.rest]).encode())
     name = re.sub(r'\W+', '-', f'membw-{args.system}-{args.test}-{preset}-{number:08x}')
     home = Path(root(), 'results', 'campaign', name)
-    args.output = args.output or home
-    made = sorted(home.glob(f'job-*/{job.FILE}'), key=lambda f: f.stat().st_mtime)
-    is_new = not made or made[-1].stat().st_mtime < (args.idle or args.within)
-    if args.dry_run and is_new:
-        print(shlex.join(['membw', *first]))
-        return 2
-    if not shutil.which('sbatch'):  # else it is waited for
-        hint = 'call it where jobs are submitted'
-        raise MembwError(f"'{args.system}' needs Slurm: no 'sbatch' on this host", hint)
     home.mkdir(parents=True, exist_ok=True)
-    folder, least, pause = None if is_new else made[-1].parent, 0, 1
+    args.output, pause = args.output or home, 1
+    if args.again:
+        nodes = Nodes(home)
+        nodes.again(args.again)
+        nodes.write()
+    begun = args.idle or args.within
+    words = ['run', '--system', args.system, '-n', args.test, *args.rest]
+    words += ['-p', f'^{preset}$'] * bool(preset)
     while True:
         is_over = time.monotonic() > until
         try:
-            if not folder:
-                for part in partitions:  # their controllers answer
-                    cluster = cluster_of(part.get('access', []))
-                    query('squeue', '-h', '-n', name, cluster=cluster)
-                folder, least = newest_job(home, first, made, args)
             with one_at_a_time(home):
-                is_done, status = advance(folder, args, Queue(
-                    next(folder.glob('*.sh')), name, 0 if is_over else args.at_most))  # fmt: skip
+                made = job.known(home)[-1:]
+                is_new = made and Path(made[0][0], job.FILE).stat().st_mtime >= begun
+                if made and (args.dry_run or is_new):
+                    folder = made[0][0]
+                elif args.dry_run:
+                    print('nothing is built yet: without --dry-run its job is, and is submitted')
+                    return 2
+                else:
+                    for part in partitions:  # their controllers answer
+                        cluster = cluster_of(part.get('access', []))
+                        query('squeue', '-h', '-n', name, cluster=cluster)
+                    folder = job.made(home, words)
+                is_done, status = advance(folder, args, 0 if is_over else args.at_most)
             if is_done or args.dry_run or not args.wait:
-                return max(status, least)
+                return status
         except NoAnswer as err:
             if is_over or not args.wait:
                 hint = 'a later call goes on where this one was'
@@ -114,21 +118,14 @@ def run(args: argparse.Namespace) -> int:
         pause = min(2 * pause, args.wait)
 
 
-def newest_job(
-    home: Path, words: list[str], made: list[Path], args: argparse.Namespace
-) -> tuple[Path, int]:
-    """(folder of the job, exit status: 2 where it is an older one, as no node is idle)."""
-    if not made or not args.idle:
-        return job.first(home, words), 0
-    script = next(made[-1].parent.glob('*.sh'))
-    now, said = Queue(script, home.name, args.at_most).starts_now()  # else its build would wait
-    if now:
-        try:
-            return job.first(home, words), 0
-        except MembwError as err:
-            said = str(err)
-    print(f'idle nodes are not measured: {said}', flush=True)
-    return made[-1].parent, 2
+def refuse_without_slurm(system: str, partitions: list[dict]) -> None:
+    for part in partitions:
+        if part['scheduler'] not in SCHEDULERS:
+            fact = f"'{part['name']}' of '{system}' has the scheduler '{part['scheduler']}'"
+            raise MembwError(f'{fact}: a campaign needs Slurm', 'name another: --system NAME:PART')
+    if not shutil.which('sbatch'):  # else it is waited for
+        hint = 'call it where jobs are submitted'
+        raise MembwError(f"'{system}' needs Slurm: no 'sbatch' on this host", hint)
 
 
 def usual(partitions: list[dict]) -> str:
@@ -137,56 +134,77 @@ def usual(partitions: list[dict]) -> str:
     return USUAL if USUAL in names else next(iter(chosen(names)), USUAL)
 
 
-def advance(folder: Path, args: argparse.Namespace, queue: Queue) -> tuple[bool, int]:
+def advance(folder: Path, args: argparse.Namespace, most: int) -> tuple[bool, int]:
     """Gathers what has ended, submits what is missing, says what is there: (done, status)."""
+    known = dict(job.known(folder.parent))[folder]
+    script, nodes = folder / known['script'], Nodes(folder.parent)
+    queue = Queue(script, folder.parent.name, most, known.get('in_submit', ()))
     if not args.dry_run:
-        job.gather(folder.parent, queue.jobs, queue.states('-t', 'all'))
-    table = measured(folder, args.within)
-    last = table.seen
-    host = dict(zip(queue.nodes, match_expected(last, queue.nodes), strict=True))
-    if args.idle:
-        judge_since(table, args.idle)
+        job.gather(folder.parent, queue.jobs, queue.cluster, nodes)
+    is_new = not any(own.measured for own in nodes.values())
+    table = measured(known['case'], args.within - SEED_S * is_new, nodes)
+    host = dict(zip(queue.nodes, match_expected(table.seen, queue.nodes), strict=True))
+    node_of = {name: node for node, name in host.items()}
+    for name, when in table.seen.items():
+        nodes.note_measured(node_of.get(name) or nodes.name_of(name), when)
+    judge_since(table, args.within)
+    last, since = table.seen, args.idle or args.within
+    judge_since(table, since)
     ranking = rank_table(table)
     every: list[Figure | Lost] = [*table.figures, *table.lost]
     have = Counter(node for node, _ in {(x.node, id(x.of)) for x in every})
-    queue.submit((node for node in host if host[node] not in last), args.dry_run)
-    again = to_measure_again(ranking, have, bool(queue.jobs))
-    node_of = {name: node for node, name in host.items()}
-    few = [node_of[name] for name in again if name in node_of and have[name] <= AGAIN]
-    queue.submit(few, args.dry_run)
+    spent = {n: how for n in host if (how := nodes.lost(n, since))}
 
-    without = [node for node in host if not have[host[node]]]
-    refused = {node for node in without if queue.nodes[node].kind in queue.refused}
+    def is_due(node: str) -> bool:
+        return host[node] not in last or bool(args.idle) and queue.nodes[node].is_idle
+
+    if args.idle:  # who became busy again has an older record
+        queue.give_up(n for n in host if host[n] in last and not queue.nodes[n].is_idle)
+    queue.submit((n for n in host if not have[host[n]] and is_due(n) and n not in spent),
+                 args.dry_run)  # fmt: skip
+    again = to_measure_again(ranking, have, bool(queue.jobs))
+    few = [node_of[name] for name in again if name in node_of and have[name] <= AGAIN]
+    queue.submit((node for node in few if node not in spent), args.dry_run)
+
+    gone = queue.gone(n for n, own in nodes.items() if own.measured and n not in host)
+    refused = {n for n in host if queue.nodes[n].kind in queue.refused and not have[host[n]]}
+    asleep = {n for n in queue.asleep if not have[host[n]]}
+    without = [n for n in host if not have[host[n]] and n not in refused | asleep]
     # they take jobs, and have an older record: of --idle
-    others = {n for n in without if host[n] in last and not queue.nodes[n].why}
-    why = {n: queue.why(n) for n in without if n not in refused | others}
-    why |= queue.unknown(last.keys() - host.values() - have.keys())
+    others = {n for n in without if host[n] in last and not (queue.nodes[n].why or n in spent)}
+    why = {n: spent.get(n) or queue.why(n) for n in without if n not in others} | gone
     for node in why:
-        when = last.get(host.get(node, node))
-        why[node] += f'; last measured in the night {night_of(when)}' if when else ''
+        if when := nodes[node].measured if node in nodes else 0:
+            why[node] += f'; last measured in the night {night_of(when)}'
     drained = {node for node, of in queue.nodes.items() if of.is_old}  # no alarm
+    ranking.nodes = [node for node in ranking.nodes if node.name not in why]
     words = ((node, KNOWN if node in drained else MISSING) for node in why)
     ranking.nodes += [Node(node, word, reported(why[node], 'absent')) for node, word in words]
     bad = sorted(node for node in ranking.nodes if node.verdict != PASS)
-    lost = {x.node for x in table.lost} - {f.node for f in table.figures}
-    number = len(host) - len(refused) + len(why.keys() - host)
-    done = number - len(why) - len(lost) - len(others)
-    parts = [f'{done} of {plural(number, "node")} measured']
+    lost = {x.node for x in table.lost} - {f.node for f in table.figures} - gone.keys()
+    number = len(ranking.nodes) + len(others)
+    parts = [f'{number - len(why) - len(lost) - len(others)} of {plural(number, "node")} measured']
     parts += [f'{plural(len(others), "other")} since {night_of(args.within)}'] * bool(others)
     parts += [f'no figure: {fold(lost)}'] * bool(lost)
-    known = [(node, how) for node, how in queue.jobs.items() if node in queue.nodes]
-    jobs = [f'{node} ({queue.nodes[node].state}, {how})' for node, how in known]
+    jobs = [
+        f'{n} ({queue.nodes[n].state}, {job.how})' for n, job in queue.jobs.items() if n in host
+    ]
     parts += [f'{len(jobs)} queued: {", ".join(at_most(jobs, NAMED))}'] * bool(jobs)
-    out = [f'{n} {how}' for n, how in why.items() if n not in queue.nodes or queue.nodes[n].why]
+    parts += [
+        text for text in (queue.free_from() if jobs or not have else '', queue.limit) if text
+    ]
+    out = [f'{n} {how}' for n, how in why.items() if n in gone | spent or queue.nodes[n].why]
     parts += [*at_most(out, NAMED), *[f'not for this job: {fold(refused)}'] * bool(refused)]
+    parts += [f'{len(asleep)} powered down: {fold(asleep)}'] * bool(asleep)
     lines = [f'{node.name} {node.verdict} {node.reason}'.rstrip() for node in bad]
     lines = at_most(lines, LISTED) + [f'membw: {text}' for text in ranking.problems]
     lines.append(f'Verdict: {ranking.counts()}')
     print('\n'.join(['; '.join(parts), *([] if queue.jobs else lines)]), flush=True)
     if not args.dry_run:
-        write(args.output, ranking, table, [host[n] for n in host if n not in refused])
+        nodes.write()
+        write(args.output, ranking, table, [host[n] for n in host if n not in refused | asleep])
     wrong = [node for node in bad if node.verdict not in GOOD]
-    is_lacking = any(node.verdict == MISSING for node in wrong)
+    is_lacking = any(node.verdict == MISSING for node in wrong) or not have
     return not queue.jobs, 2 if is_lacking else 1 if wrong or ranking.problems else 0
 
 
@@ -208,15 +226,16 @@ def to_measure_again(ranking: Ranking, have: Counter[str], more_come: bool) -> l
     return sorted(beside + low, key=lambda n: have[n]) if is_time else []
 
 
-def measured(folder: Path, since: float) -> Table:
+def measured(case: dict, since: float, nodes: Nodes) -> Table:
     """Of the records of the job's test case since then: one measurement of the fleet."""
-    case = json.loads((folder / job.FILE).read_text())['case']
     own = {name: case[name] for name in ('system', 'partition', 'test', 'pinning')}
     key = Case(**own, parameters=parameters_of(case['parameters']), preset=case['environ'])
     files = Path(root(), 'results', 'records').glob(f'{case["test"]}-*.json*')
     table = read_table(sorted(str(file) for file in files if file.stat().st_mtime >= since))
     table.figures = [f for f in table.figures if f.setting.row == key]
+    table.figures = [f for f in table.figures if nodes.counts(f.node, f.time)]
     table.lost = [x for x in table.lost if x.setting.row == key]
+    table.lost = [x for x in table.lost if nodes.counts(x.node, x.time)]
     judge_since(table, since)
     return table
 

@@ -1,96 +1,134 @@
-"""The one job of a campaign: ReFrame runs it on the first node, each other node gets it again.
+"""The one job of a campaign, which each node gets: a check of ReFrame's writes it, and it is built
+where the campaign is called.
 
 results/campaign/NAME/job-STEM has its script, its programs and job.json; its nodes/NODE is the
 folder of a job that is queued, runs or has ended. Then its record goes to results/records.
 """
 
-import contextlib
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import Any
 
+from membw import strict
+from membw.campaign.nodes import Nodes
+from membw.campaign.slurm_queue import NUMBER
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
 from membw.moments import utc
 from membw.results import archive, ledger
-from membw.results.record import sealed
+from membw.results.record import read_records, sealed
+from membw.site import slurm
 
 FILE = 'job.json'  # that of results/jobs, and what a record of it says
+FORGOTTEN = 'it left nothing, and Slurm forgot how it ended'
 
 
-def first(home: Path, words: list[str]) -> Path:
-    """Runs the command, `membw run` on one node; the folder of the job that it left."""
-    results, begun = Path(root(), 'results'), time.time() - 1
-    subprocess.run([sys.executable, '-m', 'membw', *words], stdout=sys.stderr)
-    made = [f.parent for f in results.glob(f'jobs/*/{FILE}') if f.stat().st_mtime > begun]
-    if len(made) != 1:
-        hint = 'name one: --system NAME:PARTITION, -p PRESET' if made else 'it says why, above'
-        raise MembwError(f'the first job left {len(made)} records', hint)
-    job, folder = json.loads((made[0] / FILE).read_text()), home / f'job-{made[0].name}'
-    script = (made[0] / job['script']).read_text()
+def made(home: Path, words: list[str]) -> Path:
+    """The folder of a new job, by a `membw run` that measures nothing."""
+    results = Path(root(), 'results')
+    with tempfile.TemporaryDirectory(dir=home) as left:
+        # a line is exactly its preset's by make as by Spack, which would take minutes
+        env = {'MEMBW_BUILD': 'make', **os.environ, 'MEMBW_CAMPAIGN': left}
+        command = [sys.executable, '-m', 'membw', *words]
+        options: Any = {'stdout': subprocess.PIPE, 'stderr': subprocess.STDOUT, 'env': env}
+        with subprocess.Popen(command, text=True, errors='replace', **options) as process:
+            said = process.communicate()[0]
+        for file in results.glob(f'reports/run-*-{process.pid}.*'):
+            file.unlink()  # it is no run of anybody
+        jobs = [json.loads(file.read_text()) for file in Path(left).iterdir()]
+    if len(jobs) != 1:
+        if not jobs:
+            print(said, file=sys.stderr, flush=True)
+        hint = 'name one: --system NAME:PARTITION, -p PRESET' if jobs else 'it says why, above'
+        raise MembwError(f'{len(jobs)} jobs were made, not one', hint)
+    (job,) = jobs
+    folder = home / f'job-{time.strftime("%Y%m%dT%H%M%S")}-{os.getpid()}'
+    script = Path(job.pop('stage'), job['script']).read_text()
     for program in {*re.findall(rf"{re.escape(str(results))}/stage/[^\s'\"]+", script)}:
         own = folder / 'programs' / Path(program).parent.name  # the next build replaces it
         shutil.copytree(Path(program).parent, own, dirs_exist_ok=True)
         script = script.replace(program, str(own / Path(program).name))
+    folder.mkdir(exist_ok=True)
     write_whole(folder / job['script'], script)
-    record = json.loads((results / 'records' / job['record']).read_text().splitlines()[0])
-    if 'case' not in record:  # mpirun itself was refused
-        raise MembwError('the first job measured nothing', 'it says why, above')
-    job['case'] = record['case']
-    # code that was built there may be for its CPU alone
-    job['cpu'] = next(iter(ledger.read(made[0]).cpus.values()), '')
     write_whole(folder / FILE, json.dumps(job))
     return folder
 
 
-def gather(home: Path, running: dict[str, str], states: dict[str, str]) -> None:
-    """Keeps the records of jobs that have ended, and removes their folders, and older jobs that
-    are in use no more; `states`: of the nodes' jobs, where Slurm still knows them."""
-    *older, newest = sorted(home.glob(f'job-*/{FILE}'), key=lambda file: file.stat().st_mtime)
-    for kept in (*older, newest):
-        job, results = json.loads(kept.read_text()), Path(root(), 'results')
-        folders = [f for f in kept.parent.glob('nodes/*') if f.name not in running]
-        made = [one for folder in folders for one in records(job, folder, states.get(folder.name))]
+def known(home: Path) -> list[tuple[Path, dict[str, Any]]]:
+    """(folder, facts) of each job of a campaign, the newest last."""
+    found = []
+    for file in sorted(home.glob(f'job-*/{FILE}'), key=lambda file: file.stat().st_mtime):
+        try:
+            found.append((file.parent, strict.file(file, dict)))
+        except (OSError, strict.Damaged) as err:  # another one is made
+            print(f'membw: {err}', file=sys.stderr)
+    return found
+
+
+def gather(home: Path, running: Collection[str], cluster: str, nodes: Nodes) -> None:
+    """Keeps the records of jobs that have ended, notes each as an attempt, and removes their
+    folders, and older jobs that are in use no more."""
+    results, every = Path(root(), 'results'), known(home)
+    for kept, job in every:
+        folders = [f for f in kept.glob('nodes/*') if f.name not in running]
+        made = [one for folder in folders for one in ended(job, folder, cluster, nodes)]
         if made:
             words = (job['case'][name] for name in ('system', 'partition', 'environ'))
             path = archive.record_path(results, job['test'], *words, folders[0].name)
             write_whole(path, ''.join(map(sealed, made)))
-            archive.keep_job(results, path.stem, kept.parent, job)
+            archive.keep_job(results, path.stem, kept, job)
+        nodes.write()
         for folder in folders:
             shutil.rmtree(folder)
-        if kept != newest and not [*kept.parent.glob('nodes/*')]:
-            shutil.rmtree(kept.parent)
+        if kept != every[-1][0] and not [*kept.glob('nodes/*')]:
+            shutil.rmtree(kept)
+
+
+def ended(job: dict, folder: Path, cluster: str, nodes: Nodes) -> list[dict]:
+    """The records of a job that has ended; one that was cancelled, for whom it may be, is no
+    attempt, nor is a folder whose job was never submitted."""
+    if not (folder / NUMBER).is_file():
+        return []
+    number = (folder / NUMBER).read_text().strip()
+    of_slurm = slurm.job(number, cluster)
+    found = [*records(job, folder, of_slurm.state if of_slurm else None)]
+    if found or not of_slurm or ledger.how_job(of_slurm.state, '') != 'cancelled':
+        how = '' if found else f'Slurm: {of_slurm.text}' if of_slurm else FORGOTTEN
+        nodes.note_end(folder.name, number, how, found[0]['time'] if found else '')
+    return found
 
 
 def records(job: dict, folder: Path, state: str | None) -> Iterator[dict]:
-    """What a job left, as the check keeps it; of one that died, how; nothing of one that never
-    began, or was cancelled by hand or for another job."""
-    known, found, errors = ledger.read(folder), [], folder / 'rfm_job.err'
-    for path in (folder / job['record_in_stage'], *sorted(folder.glob('nodes/*.json'))):
-        for line in path.read_text().splitlines() if path.is_file() else ():
-            with contextlib.suppress(ValueError):  # cut off
-                found.append(json.loads(line))
+    """What a job left, as the check keeps it; of one that died, or whose record is damaged, how;
+    nothing of one that never began, or was cancelled by hand or for another job."""
+    noted, errors = ledger.read(folder), folder / 'rfm_job.err'
+    found, damaged = read_records(folder / job['record_in_stage'], *folder.glob('nodes/*.json'))
     name = folder.name
-    if not found and known.node:
+    if not found and (noted.node or damaged):
         printed = errors.read_text(errors='replace') if errors.is_file() else ''
-        of = known.node if known.node in known.ended else ledger.WHOLE
-        is_other = known.cpus.get(of, job['cpu']) != job['cpu']
-        status, started = known.ended.get(of), bool(known.started)
-        end = ledger.judge(status, None, printed, state, started, is_other)
-        end = ledger.End(f"no '{known.lacks}' there", False) if known.lacks else end
+        of = noted.node if noted.node in noted.ended else ledger.WHOLE
+        end = ledger.judge(noted.ended.get(of), None, printed, state, bool(noted.started))
+        end = ledger.End(f"no '{noted.lacks}' there", False) if noted.lacks else end
+        if damaged and not (end and end.died):
+            what = damaged[0].partition(': ')[2]
+            end = ledger.End(f'its record cannot be read: {what}', False)
         if end and ledger.how_job(state, printed) != 'cancelled':
             program = job['test'].removeprefix('cluster_')
-            lost = vars(ledger.Missing('', *end, name))
-            empty = archive.empty_record(program, name, known.cluster)
-            found = [empty | {'missing': [lost]}]
+            empty = archive.empty_record(program, name, noted.cluster)
+            found = [empty | {'missing': [vars(ledger.Missing('', *end, name))]}]
+    environment = archive.environment(folder)
     for one in found:
-        wrong = [f'{r["reason"]} ({r["detail"]})' for r in one['reasons'] if not r['allowed']]
+        reasons = [r for r in one.get('reasons') or () if not r.get('allowed')]
+        wrong = [f'{r.get("reason")} ({r.get("detail")})' for r in reasons]
         own = {'verdict': one['verdict'], 'reasons': wrong, 'session': f'{name}-{one["time"]}'}
         when = {'submitted': utc(folder.stat().st_mtime), 'taken': utc(time.time())}
-        yield {**one, 'case': {**job['case'], **own, **when}}
+        yield {**one, 'case': {**job['case'], 'run_environment': environment, **own, **when}}

@@ -1,7 +1,6 @@
 """Slurm's part of a campaign: the nodes that its job could have, those that have one, one more."""
 
 import contextlib
-import json
 import os
 import re
 import shlex
@@ -16,10 +15,11 @@ from membw.site import slurm
 
 NICE = 10_000  # behind all users
 OLD_S = 14 * 86_400  # who is drained for so long is known to be missing
-ONE_NODE = '--nodes=1', '--ntasks=1'  # in place of those of the first job
+ONE_NODE = '--nodes=1', '--ntasks=1'  # whatever `access` says of other jobs
 QUEUE, NODES = ('-p', '--partition'), ('-w', '--nodelist')
-# sbatch of a node that has not what the job asks for: a smaller one, or without the feature
-NOT_FOR = 'Requested node configuration is not available'
+OF_RESERVATION = re.compile(r'^ReservationName=.*? Nodes=(\S+)', re.M)
+NUMBER = 'job.number'  # in the folder of a node's job
+ASLEEP = '~%!'  # sinfo's signs of a node that is, or will be, powered down
 
 
 class Node(NamedTuple):
@@ -28,115 +28,167 @@ class Node(NamedTuple):
     why: str  # "drained since TIME: 'DIMM A3'" where it takes no job, else ''
     is_old: bool  # for so long that it is no alarm
 
+    @property
+    def is_idle(self) -> bool:
+        return self.state.startswith('idle') and not self.why
+
+
+class Job(NamedTuple):
+    number: str
+    state: str
+    how: str  # 'PENDING (Resources) since ..., job 812'
+
 
 class Queue:
-    """`jobs`: {node: how its job is} of those that wait, run or complete."""
+    """`jobs`: {node: its job} of those that wait, run or complete; `asleep`: nodes that a job
+    would boot; `limit`: Slurm's words where it takes no more jobs."""
 
-    def __init__(self, script: Path, name: str, most: int) -> None:
+    def __init__(self, script: Path, name: str, most: int, in_submit: Iterable[str] = ()) -> None:
         lines = script.read_text().splitlines()
         self.options = [x.removeprefix('#SBATCH ') for x in lines if x.startswith('#SBATCH ')]
         self.script, self.name, self.most = script, name, most
-        job = script.with_name('job.json')  # what the site wants from sbatch itself
-        self.in_submit = json.loads(job.read_text()).get('in_submit', []) if job.exists() else []
+        self.in_submit = [*in_submit]  # what the site wants from sbatch itself
         self.options += map(shlex.quote, self.in_submit)
         if not most:  # the time is over
             user = ('-u', str(os.getuid()))
             slurm.query('scancel', *user, '-n', name, '-t', 'PENDING', cluster=self.cluster)
-        self.jobs, self.nodes, self.refused = self.states(), self.find_nodes(), set[str]()
+        self.asleep: set[str] = set()
+        self.refused: set[str] = set()
+        self.limit, self.jobs = '', self.find_jobs()
+        self.nodes = self.find_nodes()
 
     @property
     def cluster(self) -> str:
         return slurm.cluster_of(self.options)
 
-    def ask(self, *words: str) -> list[str]:
-        return slurm.query(*words, cluster=self.cluster).splitlines()
+    def table(self, *words: str) -> list[list[str]]:
+        return slurm.table(*words, cluster=self.cluster)
 
-    def states(self, *words: str) -> dict[str, str]:
-        """'-t', 'all': of all jobs that Slurm has not forgotten."""
-        rows = self.ask('squeue', '-h', '-n', self.name, '-S', 'i', *words, '-o', '%n|%T since %V')
-        return dict(row.split('|', 1) for row in rows if '|' in row)
+    def find_jobs(self) -> dict[str, Job]:
+        form = '%n|%i|%T|%V|%r'
+        return {
+            node: Job(number, state, f'{state} ({reason}) since {since}, job {number}')
+            for node, number, state, since, reason in self.table(
+                'squeue', '-h', '-n', self.name, '-S', 'i', form
+            )
+            if node
+        }
 
     def find_nodes(self) -> dict[str, Node]:
         """Those that the job's options name."""
         queue, named = (slurm.option(self.options, *names) for names in (QUEUE, NODES))
         queue = queue or self.queue_of_job()
-        where = ['-p', queue] if queue else []
+        where, is_named = ['-p', queue] if queue else [], bool(named)
         if booked := slurm.option(self.options, '--reservation'):
-            said = '\n'.join(self.ask('scontrol', '-o', 'show', 'reservation', booked))
-            named = said.partition(' Nodes=')[2].partition(' ')[0]
+            of = ('scontrol', '-o', 'show', 'reservation', booked)
+            said = slurm.query(*of, cluster=self.cluster)
+            if not (found := OF_RESERVATION.search(said)):
+                raise slurm.no(of, 'nodes of a reservation', said)
+            named = found[1]
         elif '/' in named:  # a file, which sinfo does not take
             named = ','.join(expected_nodes(named))
-        words = ['sinfo', '-h', '-N', *where, *(['-n', named] if named else [])]
+        words = ('sinfo', '-h', '-N', *where, *(['-n', named] if named else []))
         without = slurm.option(self.options, '-x', '--exclude')
         left_out = {*expected_nodes(without)} if without else set()
-        out, found = {*self.ask(*words, '-R', '-o', '%N')}, {}
-        rows = [row.split('|', 5) for row in self.ask(*words, '-o', '%P|%N|%T|%f %c %m|%H|%E')]
-        for queue, name, state, kind, since, why in (row for row in rows if len(row) == 6):
+        out, nodes = {name for (name,) in self.table(*words, '-R', '%N')}, {}
+        form = '%P|%N|%T|%f %c %m|%H|%E'
+        for queue, name, state, kind, since, why in self.table(*words, form):
             if (where or queue.endswith('*')) and name not in left_out:
                 why = f"{state} since {since}: '{printable(why)}'" if name in out else ''
-                found[name] = Node(state, kind, why, bool(why) and is_old(since))
-        return found
+                nodes[name] = Node(state, kind, why, bool(why) and is_old(since))
+                if state[-1] in ASLEEP and not (is_named or name in self.jobs):
+                    self.asleep.add(name)
+        return nodes
 
     def queue_of_job(self) -> str:
         """That Slurm gives it, by a constraint or a QOS; '': not known, so the default one."""
-        words, said = ('sbatch', '--test-only', *self.for_one_node), ''
         try:
-            said = slurm.query(*words, cluster=self.cluster, stream='stderr')
+            return self.plan().partition
         except slurm.NoAnswer as err:
             if slurm.NO_PARTITION in str(err):
                 raise
-        found = re.search(r' in partition (\S+)', said)
-        return found[1] if found else ''
+        return ''
 
-    @property
-    def for_one_node(self) -> tuple[str, ...]:
-        return *self.in_submit, *ONE_NODE, str(self.script)
+    def plan(self) -> slurm.Plan:
+        """Of one job more."""
+        words = (*self.in_submit, *ONE_NODE, str(self.script))
+        return slurm.plan(*words, cluster=self.cluster)
 
-    def starts_now(self) -> tuple[bool, str]:
-        return slurm.starts_now(*self.for_one_node, cluster=self.cluster)
+    def free_from(self) -> str:
+        """'no node is free before TIME', as far as Slurm knows."""
+        is_moving = any(job.state != 'PENDING' for job in self.jobs.values())
+        could = (node for node in self.nodes.values() if node.kind not in self.refused)
+        if is_moving or any(node.is_idle for node in could):
+            return ''
+        with contextlib.suppress(slurm.NoAnswer):
+            return f'no node is free before {self.plan().when}'
+        return ''
 
     def why(self, name: str) -> str:
         """It is not measured."""
-        return self.nodes[name].why or self.jobs.get(name) or self.nodes[name].state
+        job = self.jobs.get(name)
+        return self.nodes[name].why or (job.how if job else self.nodes[name].state)
 
-    def unknown(self, nodes: Iterable[str]) -> dict[str, str]:
-        """{node: why} of those that are no longer in Slurm."""
+    def gone(self, nodes: Iterable[str]) -> dict[str, str]:
+        """{node: why} of those that the job can have no more."""
         if not (names := sorted(nodes)):
             return {}
-        known = self.ask('sinfo', '-h', '-N', '-n', ','.join(names), '-o', '%N')
-        return dict.fromkeys(sorted({*names} - {*known}), 'Slurm does not know it')
+        where: dict[str, list[str]] = {}
+        for name, queue in self.table('sinfo', '-h', '-N', '-n', ','.join(names), '%N|%P'):
+            where.setdefault(name, []).append(queue.rstrip('*'))
+        return {
+            name: f'its job may not run there now, of partition {", ".join(where[name])}'
+            if name in where
+            else 'Slurm does not know it'
+            for name in names
+        }
 
     def submit(self, nodes: Iterable[str], dry_run: bool) -> None:
         """Jobs for these nodes, idle ones first, as far as there is room; at most half of it is
         for busy nodes, as others may become idle before. NoAnswer: Slurm takes no job."""
-        busy = {name for name, node in self.nodes.items() if not node.state.startswith('idle')}
-        free = [name for name in nodes if name not in self.jobs and not self.nodes[name].why]
-        for name in sorted(free, key=lambda name: name in busy):
-            waiting = [n for n, how in self.jobs.items() if n in busy and 'PENDING' in how]
-            is_late = name in busy and len(waiting) >= max(1, self.most // 2)
-            if is_late or len(self.jobs) >= self.most or self.nodes[name].kind in self.refused:
+        free = [n for n in nodes if n not in self.jobs and not self.nodes[n].why]
+        for name in sorted(free, key=lambda name: not self.nodes[name].is_idle):
+            node = self.nodes[name]
+            waiting = [
+                n
+                for n, job in self.jobs.items()
+                if job.state == 'PENDING' and n in self.nodes and not self.nodes[n].is_idle
+            ]
+            is_late = not node.is_idle and len(waiting) >= max(1, self.most // 2)
+            full = is_late or len(self.jobs) >= self.most or self.limit
+            if full or node.kind in self.refused or name in self.asleep:
                 continue
             folder = self.script.parent / 'nodes' / name
             how = [f'--job-name={self.name}', f'--nice={NICE}', f'--nodelist={name}']
-            how += [*ONE_NODE, f'--chdir={folder}']
-            words = ['sbatch', '--parsable', *self.in_submit, *how, str(self.script)]
+            words = [*self.in_submit, *how, *ONE_NODE, f'--chdir={folder}', str(self.script)]
             if dry_run:
-                print(shlex.join(words))
-            elif not self.is_taken(words, folder):
-                self.refused.add(self.nodes[name].kind)
+                print(shlex.join(['sbatch', *words]))
+                number = '-'
+            elif not (number := self.taken(words, folder)):
+                if not self.limit:
+                    self.refused.add(node.kind)
                 continue
-            self.jobs[name] = 'PENDING'
+            self.jobs[name] = Job(number, 'PENDING', f'PENDING, job {number}')
 
-    def is_taken(self, words: list[str], folder: Path) -> bool:
-        folder.mkdir(parents=True)
+    def taken(self, words: list[str], folder: Path) -> str:
+        """The number of the job; '' where Slurm refuses such a node, or one job more."""
+        folder.mkdir(parents=True, exist_ok=True)
         try:
-            self.ask(*words)
+            number = slurm.submit(*words, cluster=self.cluster)
         except slurm.NoAnswer as err:
             folder.rmdir()
-            if NOT_FOR not in str(err):
-                raise
-            return False
-        return True
+            if slurm.NOT_FOR not in str(err):
+                if not self.jobs:
+                    raise
+                self.limit = str(err)
+            return ''
+        (folder / NUMBER).write_text(number)
+        return number
+
+    def give_up(self, nodes: Iterable[str]) -> None:
+        """What still waits for these is cancelled."""
+        for name in [n for n in nodes if n in self.jobs and self.jobs[n].state == 'PENDING']:
+            slurm.cancel(self.jobs.pop(name).number, self.cluster)
 
 
 def is_old(since: str) -> bool:

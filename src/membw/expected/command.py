@@ -1,4 +1,4 @@
-"""`membw expect`: what the memory of a CPU should reach, and what would prove that it does."""
+"""`membw expect`: what the memory of a CPU or a GPU should reach, and what would prove it."""
 
 import argparse
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from membw import tables
 from membw.errors import MembwError
-from membw.expected import expectation
+from membw.expected import cards, expectation
 from membw.presets.table import Facts
 from membw.site import cpu_peak as peak
 
@@ -21,6 +21,7 @@ asks. It measures nothing.
 examples:
   membw expect 9654 --sockets 2 --dimms 24x64G-4800
   membw expect Xeon 6960P
+  membw expect H200
   membw expect
 
 exit status: 0; 2 usage error, or a CPU that is not known here
@@ -29,7 +30,7 @@ exit status: 0; 2 usage error, or a CPU that is not known here
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add('cpu', nargs='*', metavar='CPU', help='such as 9654, Xeon Gold 6230, Graviton4')
+    add('cpu', nargs='*', metavar='CPU', help='such as 9654, Xeon Gold 6230, Graviton4, H200')
     add('--sockets', type=int, default=1, metavar='N', help='of the node (1)')
     add('--dimms', default='', metavar='NxSIZE-MT/s', help='the modules of the node, 24x64G-4800')
     tables.add_argument(parser)
@@ -39,6 +40,9 @@ def run(args: argparse.Namespace) -> int:
     if args.sockets < 1:
         raise MembwError(f"invalid value for '--sockets': '{args.sockets}'", 'must be at least 1')
     cpu = ' '.join(args.cpu)
+    if found := cards.of_name(cpu):
+        print(tables.as_text([*cards.blocks(found)], args.json))
+        return 0
     if cpu:
         facts, row = expectation.facts_of(cpu, args.sockets, args.dimms)
         top = peak.of_row(row, facts)
@@ -59,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
 
 def here() -> Facts:
     """The facts of this machine, as each record has them: of a run of a few elements."""
-    from membw.node.command import built
+    from membw.site.programs import built
 
     program = built(['stream'], None, None) / 'stream'
     with tempfile.TemporaryDirectory() as folder:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from membw.errors import MembwError, did_you_mean
 from membw.expected import published
 from membw.expected.proof import ceiling
-from membw.expected.sentence import hidden, is_open
+from membw.expected.sentence import hidden
 from membw.presets.table import Facts
 from membw.printable import plural
 from membw.site import cpu_peak as peak
@@ -18,20 +18,12 @@ COLUMNS = (
     Column('ordinary', 'each store reads its line', right=True),
     Column('other', 'claimed, non-temporal', right=True),
 )
-OTHERS = (
-    Column('id', 'id'),
-    Column('stores', 'stores'),
-    Column('share', '% peak', right=True),
-    Column('use', 'use'),
-    Column('source', 'source'),
-)
 STORES = {
     True: 'claim a line that is wholly overwritten: the right column.',
     False: 'read each line before: the left column.',
     None: 'may read each line before, or some: between the columns.',
 }
 MODULES = re.compile(r'(\d+)x(?:\d+(?:\.\d+)?[GT]i?B?-)?(\d{3,5})', re.I)
-SHORT = 26  # characters of a source
 
 
 def facts_of(cpu: str, sockets: int, dimms: str) -> tuple[Facts, Facts]:
@@ -78,7 +70,7 @@ def blocks(top: peak.Peak, facts: Facts) -> Iterator[Block]:
     like = [row for row in published.figures() if _is_like(row, top)]
     if like:
         yield ''
-        yield Table('Published of this CPU and its neighbours', OTHERS, map(_other, like))
+        yield published.table('Published of this CPU and its neighbours', like)
 
 
 def _ceilings(gbs: float, kernels: tuple[str, ...]) -> tuple:
@@ -96,7 +88,7 @@ def costs(top: peak.Peak, facts: Facts) -> Iterator[str]:
         f'A channel without a module takes {top.carries:.4g} GB/s, {part:.2g} % of the peak; '
         'a slower one its part of that.'
     )
-    if top.channels > 1 and not is_open({'facts': facts}, top):
+    if top.channels > 1 and not peak.may_be_faster({'facts': facts}, top):
         least, every = (top.channels - 1) * top.carries, plural(top.channels, 'channel')
         yield (
             f'More than {least:.4g} GB/s moved prove all {every}; '
@@ -111,11 +103,3 @@ def costs(top: peak.Peak, facts: Facts) -> Iterator[str]:
 def _is_like(row: Facts, top: peak.Peak) -> bool:
     kin = published.families(top.row)
     return row.get('family') in kin and 'peak' in row and bool(published.rate(row))
-
-
-def _other(row: Facts) -> tuple:
-    shares = ' to '.join(f'{share:.0f}' for share in published.shares([row]))
-    source = published.source(row)
-    few = ', few cores' if published.cores(row) else ', cores not said'
-    use = row['use'] + few * published.is_few(row)
-    return row['id'], row['stores'], shares, use, Cell(source, source[:SHORT])

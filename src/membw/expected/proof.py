@@ -73,9 +73,13 @@ class Proof(NamedTuple):
 
 
 def moved(record: Facts, row: Facts) -> list[Moved]:
-    """By each kernel whose figure is no less than it says; [] where it may be a cache's."""
+    """By each kernel whose figure is no less than it says; [] where it may be a cache's, or of
+    memory on no channel of the CPUs: of a domain without CPUs, such as a CXL card."""
     residency, ranks = record.get('residency') or {}, record.get('ranks', 1)
-    if residency.get('known') != 'proven' or ranks != 1 or record.get('verdict') == 'INVALID':
+    numa = ((record.get('facts') or {}).get('numa') or {}).values()
+    is_elsewhere = any(domain.get('cpus') == '' for domain in numa)
+    is_proven = residency.get('known') == 'proven' and record.get('verdict') != 'INVALID'
+    if not is_proven or ranks != 1 or is_elsewhere:
         return []
     size = (record.get('array_size') or 0) * (record.get('element_bytes') or 8)
     caches = 2**20 * max(record.get('llc_mib') or 0, record.get('memory_side_cache_mib') or 0)
@@ -126,15 +130,15 @@ def by_domain(record: Facts, top: Peak, every: list[Moved]) -> Iterator[Proof]:
     facts, read = record.get('facts') or {}, [m for m in every if m.kernel == 'read']
     domains = ((record.get('looks') or {}).get('domains') or {}).values()
     seen, count = facts.get('cpu_id') or {}, len(domains)
-    numa = [[*map(int, d['distances'].split())] for d in (facts.get('numa') or {}).values()]
-    is_apart = numa and all(row.count(10) == 1 for row in numa)
+    numa = [(d.get('distances') or '').split() for d in (facts.get('numa') or {}).values()]
+    is_apart = numa and all(row.count('10') == 1 for row in numa)
     is_own = count == top.sockets or seen.get('vendor') == 'GenuineIntel'
     if count < 2 or not (read and is_apart and is_own) or seen.get('hypervisor'):
         return
-    if top.channels % count or any(domain['is_bound'] for domain in domains):
+    if top.channels % count or any(domain.get('is_bound', True) for domain in domains):
         return
     share = read[0].least / read[0].counted
-    gbs = share * min(domain['gbs'] for domain in domains)
+    gbs = share * min(domain.get('gbs') or 0 for domain in domains)
     each = needed(gbs, top.carries)
     why = f'each of its {count} NUMA domains reads {gbs:.4g} GB/s of memory or more'
     yield Proof(each * count, top.channels, why + _less(each, top.carries))

@@ -2,7 +2,7 @@
 or none. Of a record systems/facts/published/ID.json the row is made anew each time."""
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from membw.presets.table import Facts
 from membw.results.record import evidence
 from membw.results.too_good import is_too_good
 from membw.site import cpu_peak as peak
+from membw.tables import Cell, Column, Table
 
 USED = ('reference', 'range')  # no floors, no figure with a warning
 FEWEST = 3  # machines of a range
@@ -30,6 +31,17 @@ KEPT = ('schema', 'program', 'version', 'time', 'ranks', 'threads', 'metrics', '
         'kernels_set', 'array_size', 'element_bytes', 'llc_mib', 'memory_side_cache_mib', 'build',
         'residency', 'codegen', 'kernels', 'validation', 'verdict', 'reasons', 'warnings',
         'facts')  # fmt: skip
+
+
+COLUMNS = (
+    Column('id', 'id'),
+    Column('stores', 'stores'),
+    Column('gbs', 'GB/s', right=True),
+    Column('share', '% peak', right=True),
+    Column('use', 'use'),
+    Column('source', 'source'),
+)
+SHORT = 16  # characters of a source
 
 
 def folder() -> Path:
@@ -66,7 +78,9 @@ def usable() -> list[Facts]:
 
 def is_few(row: Facts) -> bool:
     """Whether the cores that drew, as far as they are known, are too few for the channels."""
-    return bool(row.get('some_cores')) or cores(row) < ENOUGH * row['sockets'] * channels(row)
+    return bool(row.get('some_cores')) or cores(row) < ENOUGH * row.get('sockets', 1) * channels(
+        row
+    )
 
 
 def rate(row: Facts) -> Any:
@@ -117,6 +131,24 @@ def like(top: peak.Peak, stores: str) -> list[Facts]:
 
 def source(row: Facts) -> str:
     return peak.facts_of('published')['sources'].get(row['source'], row['source'])
+
+
+def table(title: str, rows: Iterable[Facts]) -> Table:
+    return Table(title, COLUMNS, map(_cells, rows))
+
+
+def _cells(row: Facts) -> tuple:
+    gbs, whence = rate(row), source(row)
+    of_peak = shares([row]) if gbs and 'peak' in row else []
+    few = ', few' if cores(row) else ', cores?'
+    return (
+        row['id'],
+        row['stores'],
+        Cell(gbs, ' to '.join(f'{v:.4g}' for v in ends(gbs)) if gbs else '-'),
+        Cell(of_peak or None, ' to '.join(f'{v:.0f}' for v in of_peak) or '-'),
+        row['use'] + few * (row['use'] in USED and is_few(row)),
+        Cell(whence, whence[:SHORT]),
+    )
 
 
 def size(row: Facts) -> float:
@@ -185,7 +217,8 @@ def refusals(record: Facts) -> Iterator[str]:
 def _of_memory(top: peak.Peak, gbs: float, record: Facts) -> Iterator[str]:
     """Of a whole machine, with all that its CPUs should have."""
     if not top.row or top.only_if:
-        yield f'its CPU is not known: {top.what}'
+        hidden = 'a hypervisor hides its name'
+        yield f'its CPU is not known: {hidden if top.only_if else top.what}'
     elif not top.gbs or top.is_slice:
         yield f'its peak is not known: {top.what}'
     elif not top.here:

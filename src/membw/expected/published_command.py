@@ -10,22 +10,14 @@ from membw.errors import MembwError, did_you_mean
 from membw.expected import published
 from membw.expected.consistent import disagreements
 from membw.printable import printable
-from membw.site.cpu_peak import Facts
-from membw.tables import Cell, Column, Table
+from membw.tables import Column, Table
 
-COLUMNS = (
-    *(Column(name, name) for name in ('id', 'machine', 'stores', 'scope')),
-    Column('gbs', 'GB/s', right=True),
-    Column('share', '% peak', right=True),
-    Column('arrays', 'arrays', right=True),
-    Column('use', 'use'),
-)
 EPILOG = """\
 GB/s: Triad, of stores 'none' what is read alone. Stores: an ordinary one reads the line that it
 writes, a non-temporal one does not; claimed: ordinary ones on a CPU that does not read what is
-wholly overwritten. Arrays: the size of one, in
-last-level caches; '-': not said. A range is of one kind of stores, of one CPU and its neighbours,
-and of three machines; figures of use `warning` or `floor` are in none.
+wholly overwritten. A range is of one kind of stores, of one CPU and its neighbours, and of three
+machines. In none: `warning`, `floor`, `few` (some of the cores, or fewer than two per channel),
+`cores?` (how many is not said).
 
 A record of `membw run`, measured as root, may become a figure: its row is made from it, and each
 test run checks it again. example: membw published add results/records/RECORD.json
@@ -52,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     names = ('id', 'machine', 'cpu', 'family')
     of = [row for row in every.values() if any(word in row.get(n, '').lower() for n in names)]
     if of and args.figure not in every:
-        print(tables.as_text([Table('Published', COLUMNS, map(cells, of))], args.json))
+        print(tables.as_text([published.table('Published', of)], args.json))
         return 0
     if args.figure not in every:
         hint = did_you_mean(args.figure, every, "'membw published' lists them")
@@ -94,18 +86,3 @@ def add_record(path: str | None) -> int:
     print(f'consistent, and written: {file}')
     print('next: a merge request of this file (docs/published.md)')
     return 0
-
-
-def cells(row: Facts) -> tuple:
-    rate, size = published.rate(row), published.size(row)
-    shares = published.shares([row]) if rate and 'peak' in row else []
-    return (
-        row['id'],
-        Cell(row['machine'], row['machine'][:8].strip()),
-        row['stores'],
-        row['scope'],
-        Cell(rate, ' to '.join(f'{v:.4g}' for v in published.ends(rate)) if rate else '-'),
-        Cell(shares or None, ' to '.join(f'{v:.0f}' for v in shares) or '-'),
-        Cell(size or None, f'{size:.1f}' if size else '-'),
-        row['use'],
-    )

@@ -13,7 +13,7 @@ MARGIN = 0.03
 LOOK, MANY = 0.65, 16  # of the peak, by so many cores per socket: no sound machine reads less
 CORES, MEMORY = 1.7, 1.15  # what twice the threads gain where these are the limit
 SURE = {'': '', 'lower': 'At least ', 'upper': 'At most ', 'unknown': 'About '}
-BELOW, LESS = 'below them', 'less than it should have'
+BELOW = 'below them'
 A_NODE = "a second node ('membw node --peers')"
 
 
@@ -53,7 +53,7 @@ def is_low(lines: Iterable[str]) -> bool:
 
 def proven(record: Facts, top: peak.Peak) -> str:
     """How many channels work, by this run alone."""
-    found = None if is_open(record, top) else proof.proven(record, top)
+    found = None if peak.may_be_faster(record, top) else proof.proven(record, top)
     if not found:
         return ''
     if found.number > found.channels:
@@ -73,13 +73,6 @@ def proven(record: Facts, top: peak.Peak) -> str:
         larger = 'larger arrays (-n), ' * (found.without_caches > found.number)
         said += f' {larger}root or {A_NODE} would tell.'
     return said
-
-
-def is_open(record: Facts, top: peak.Peak) -> bool:
-    """Whether its memory may be faster than is known here."""
-    name = peak.name_of(record.get('facts') or {})
-    is_faster = peak.UNLOCKED.search(name) or top.what.endswith(peak.MORE)
-    return bool(top.is_most and is_faster)
 
 
 def share(top: peak.Peak, gbs: float, bound: str, stores: str, facts: Facts) -> str:
@@ -145,40 +138,28 @@ def look(record: Facts, top: peak.Peak) -> str:
 
 
 def compared(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
-    """'As it should be' only where the loss of a channel would show."""
+    """'As it should be' only where the loss of a channel would show; of fewer than three machines
+    without a word."""
     like = published.like(top, stores)
-    how = named(stores)
-    if not top.gbs or published.machines(like) < FEWEST:
-        return f'Published, {how}: {few(top, like)}.'
     low, high = min(published.shares(like)), max(published.shares(like))
+    count = published.machines(like)
+    who = f'{span((low, high))} % of the peak ({plural(count, "machine")})'
+    said = f'Published, {named(stores)}, {published.kin_of(top.row)}: {who}'
+    if not top.gbs or count < FEWEST:
+        return f'{said}.'
     value, unseen = 100 * gbs / top.gbs, 1 - (1 - MARGIN) * low / high
     is_narrow = unseen < 1 / top.row.get('channels', math.inf)
     if value > (1 + MARGIN) * high:
         word = 'above them'
-    elif value < (1 - MARGIN) * low and (is_bound or top.is_most):
-        word = f'possibly {BELOW}'
     elif value < (1 - MARGIN) * low:
-        word = BELOW
+        return Low(f'{said}: {"possibly " * (is_bound or top.is_most)}{BELOW}.')
     elif top.lacks:
-        word = f'within them, and yet {LESS}'
+        return Low(f'{said}: within them, and yet less than it should have.')
     elif is_narrow and not top.is_most and top.here and not top.notes:
         word = f'as it should be: a loss of {100 * unseen:.0f} % would show'
     else:
         word = f'within them: a loss of up to {100 * unseen:.0f} % would not show'
-    who = f'{span((low, high))} % of the peak ({plural(published.machines(like), "machine")})'
-    said = f'Published, {how}, {published.kin_of(top.row)}: {who}: {word}.'
-    return Low(said) if BELOW in word or LESS in word else said
-
-
-def few(top: peak.Peak, like: list[Facts]) -> str:
-    """What one or two machines reach, without a word on it; in GB/s only of as many sockets."""
-    own = [row for row in like if row['family'] == top.row['name']]
-    rows, whose = (own, 'this CPU') if own else (like, published.kin_of(top.row))
-    rates = [gbs for row in rows for gbs in published.ends(published.rate(row))]
-    is_same = own and {row['sockets'] for row in own} == {top.sockets}
-    known = f'{span(rates)} GB/s, ' if is_same else ''
-    who = f'{plural(published.machines(rows), "machine")} of {whose}'
-    return f'{who}: {known}{span(published.shares(rows))} % of the peak'
+    return f'{said}: {word}.'
 
 
 def span(values: Iterable[float]) -> str:

@@ -19,8 +19,9 @@ from membw.results.run_lock import alone
 from membw.run.session import partitions_of
 from membw.site import systems
 
+AT_MOST = 100  # jobs of a campaign: idle nodes are measured at one time
 EPILOG = """\
-Runs one night: all checks with the tag nightly, on a cluster a campaign (all idle nodes, and those
+Runs one night: all checks with the tag nightly, on a cluster a campaign (idle nodes, and those
 without a record --within), then history, report and export. results/nights/SYSTEM/DATE has the log
 of each step, nodecheck.txt, report.html, figures.csv (of this night), junit.xml, and summary.txt,
 which begins with a Subject for sendmail. Called again for the same night it continues where it was
@@ -86,8 +87,9 @@ def measure_and_judge(night: Night, within: str, deadline: float) -> None:
     for left, (name, where) in zip(range(len(campaigns), 0, -1), campaigns.items(), strict=True):
         minutes = int(0.7 / left * (deadline - time.monotonic()) / 60)  # then running jobs end
         which = '--system', where, '--idle', night.state.begun, '--within', within
-        how = '--wait', '--minutes', max(minutes, 1), '--output', folder / name
-        step(name, 'campaign', *which, *how, share=0.9 / left)
+        how = '--wait', '--at-most', AT_MOST, '--minutes', max(minutes, 1)
+        to = '--output', folder / name
+        step(name, 'campaign', *which, *how, *to, share=0.9 / left)
     measured.take(night)
     files = (folder / name / 'nodecheck.txt' for name in campaigns)
     if text := ''.join(read_text(file) for file in files if file.exists()):

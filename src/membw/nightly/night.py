@@ -1,6 +1,8 @@
 """One night in results/nights/SYSTEM/DATE: its steps, each bounded in time, and how each ended."""
 
 import contextlib
+import fcntl
+import os
 import pathlib
 import re
 import shlex
@@ -8,11 +10,12 @@ import signal
 import subprocess
 import time
 from datetime import datetime
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import msgspec
 
 from membw import strict
+from membw.errors import MembwError
 from membw.files import write_whole
 from membw.interruption import child
 
@@ -160,8 +163,40 @@ def opened(system: pathlib.Path, date: str, options: list[str], fleets: list[str
 
 
 def bounded(words: list[str], log: pathlib.Path, seconds: float) -> int:
-    """The exit status of the command; STOPPED where it was not done in time."""
-    with contextlib.suppress(subprocess.TimeoutExpired), open(log, 'w') as file:
+    """The exit status of the command; STOPPED where it was not done in time. The log has one
+    writer: whoever runs the command has its lock."""
+    with contextlib.suppress(subprocess.TimeoutExpired), open(log, 'a') as file:
+        end_leftovers(log, file)
+        file.truncate(0)
         with child(words, ENDING, stdout=file, stderr=file) as process:
             return process.wait(timeout=max(seconds, 0))
     return STOPPED
+
+
+def end_leftovers(log: pathlib.Path, file: IO) -> None:
+    """A step whose night was killed runs on: it is ended before the step is run again."""
+    for number, seconds in ENDING:
+        if is_locked(file):
+            return
+        print(f'nightly: {log.stem}: an earlier call of it still runs: it is ended', flush=True)
+        for one in pathlib.Path('/proc').glob('[0-9]*/fd/1'):
+            with contextlib.suppress(OSError):
+                if os.path.samefile(one, log):
+                    os.killpg(os.getpgid(int(one.parts[2])), number)
+        until = time.monotonic() + seconds
+        while not is_locked(file) and time.monotonic() < until:
+            time.sleep(0.1)
+    if not is_locked(file):
+        hint = 'on another host, perhaps: wait until it has ended'
+        raise MembwError(f"another process writes '{log}'", hint)
+
+
+def is_locked(file: IO) -> bool:
+    """Now by us; also where the file system has no locks."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True

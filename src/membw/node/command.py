@@ -1,29 +1,25 @@
 """`membw node`: measures this node in about a minute: one word, and the cause."""
 
 import argparse
-import hashlib
 import json
 import math
 import os
-import subprocess
 import tempfile
 import time
-from collections.abc import Iterable
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 
 from membw import presets, tables
-from membw.checkout import root
-from membw.errors import MembwError, did_you_mean
-from membw.files import one_at_a_time
 from membw.node import assembled, battery, counters
 from membw.node.battery import Part, launch
 from membw.presets.table import Facts
 from membw.progress import Passing
+from membw.results import run_lock
 from membw.results.record import sealed
 from membw.results.verdict import GOOD, INVALID
-from membw.run import quick
 from membw.site import machine, topology
+from membw.site.programs import built, program_in
 
 SYSTEM = 'whose reference counts (found by host name)'
 STEP_TASKS = 'SLURM_STEP_NUM_TASKS'  # as src/harness/job/ranks.c
@@ -76,8 +72,12 @@ def run(args: argparse.Namespace) -> int:
         os.stat(path)  # better said now than after a minute
     if args.records:
         args.records.mkdir(parents=True, exist_ok=True)
+    if not args.unjudged:  # that is a job of a run
+        run_lock.refuse_during_run()
     domains, cores = len(topology.numbered()) or 1, len(topology.cores_here())
-    has_blas = bool(args.programs) and os.access(Path(args.programs, battery.OPTIONAL), os.X_OK)
+    has_blas = bool(args.programs) and os.access(
+        program_in(Path(args.programs), battery.OPTIONAL), os.X_OK
+    )
     parts = [*battery.plan(args.seconds, domains, cores, has_blas)]
     names = dict.fromkeys(part.program for part, _ in parts)
     programs = built(names, args.preset, args.programs)
@@ -138,31 +138,8 @@ def reference_of(node: Facts, system: str) -> Facts:
     return {'case': {'references': rows, 'known_issues': issues}} if rows else {}
 
 
-def built(names: Iterable[str], preset: str | None, folder: str | None) -> Path:
-    """The folder of the programs, each built by make where it is not there yet; nodes of another
-    CPU or compiler may have the same checkout, and build in another."""
-    if folder:
-        for name in names:
-            if not os.access(Path(folder, name), os.X_OK):
-                raise MembwError(f"no program '{name}' in '{folder}'", "'make install' brings it")
-        return Path(folder)
-    known = machine.buildable(presets.load())
-    if not known or preset and preset not in known:
-        hint = did_you_mean(preset or '', known) if known else '--programs DIR: built ones'
-        raise MembwError(f"no compiler here for preset '{preset or 'gcc-o3'}'", hint)
-    preset = preset or quick.chosen([*known])[0]
-    plan = presets.plan(preset, 'stream', f'--cc={known[preset]}')
-    build = f'{preset}-{hashlib.sha256(plan.encode()).hexdigest()[:8]}'
-    for name in names:
-        line = f'make -s -C src PROGRAM={name} PRESET={preset} CC={known[preset]}'.split()
-        line.append(f'BUILD=../../build/{build}')
-        with one_at_a_time(root()):
-            done = subprocess.run(
-                line, cwd=root(), capture_output=True, text=True, errors='replace'
-            )
-        if done.returncode:
-            raise MembwError(f"'{name}' cannot be built: {done.stderr[-200:]}", ' '.join(line))
-    return Path(root(), 'build', build)
+def _step(name: str, until: float) -> str:
+    return f'{name}, at most {max(until - time.monotonic(), 0):.0f} s left'
 
 
 def measured(parts: list[tuple[Part, float]], programs: Path) -> Facts:
@@ -174,11 +151,12 @@ def measured(parts: list[tuple[Part, float]], programs: Path) -> Facts:
     moment = f'{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ}'
     for i, (part, planned) in enumerate(parts):
         time.sleep(battery.SETTLE_S)
-        shown.now(f'{i + 1} of {len(parts)}: {part.name}, {planned:.0f} s')
+        rest = sum(seconds + battery.SETTLE_S for _, seconds in parts[i:])
+        shown.now(partial(_step, f'{i + 1} of {len(parts)}: {part.name}', time.monotonic() + rest))
         words = [part.program, *battery.words(part, planned)]
         threads = {'OMP_NUM_THREADS': str(part.threads or cores), **battery.PINNED}
         left = max(begun + battery.MOST_S - time.monotonic(), 1)
-        line = [str(programs / part.program), *words[1:]]
+        line = [str(program_in(programs, part.program)), *words[1:]]
         found = launch(line, {**alone, **threads}, min(left, 3 * planned + 10))
         done.append({'name': part.name, 'command': ' '.join(words), **found})
     shown.close()

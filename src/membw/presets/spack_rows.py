@@ -128,7 +128,8 @@ def write(
         (folder / 'spack.lock').unlink(missing_ok=True)
     names = spack['view']['rows']['projections']
     return {
-        environ: folder / 'rows' / names[spec] / 'bin' / program for environ, spec in specs.items()
+        environ: folder / 'rows' / names[spec] / 'bin' / f'membw-{program}'
+        for environ, spec in specs.items()
     }
 
 

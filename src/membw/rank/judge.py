@@ -8,7 +8,7 @@ A bound may clear a node and condemns none; neither does a run that is too good 
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -48,7 +48,6 @@ LOST = (
 )  # fmt: skip
 TRIED = {FAIL: 'low-again', UNDECIDED: 'low-in-some', PASS: 'well-again'}
 Units = Callable[[Sequence[str]], list[Unit]]
-Nights = Sequence[Sequence[Figure]]  # the earlier nights of one setting, the newest first
 
 
 class NodeVerdict(NamedTuple):
@@ -87,23 +86,24 @@ class Judgement:
 def judge(
     first: Sequence[Figure],
     again: Sequence[Figure] = (),
+    before: Sequence[Figure] = (),
     units: Units = by_name,
     what: str = PEER,
-    nights: Mapping[Case, Nights] = {},
 ) -> Judgement:
     """Of one measurement of every node, in any number of settings; in these nodes are compared.
 
     `low`, `controls`: {setting: nodes to measure again, and healthy ones to measure with them}.
     """
     found = Judgement(units, what)
-    further = grouped((f.setting, f) for f in again if not unusable(f))
+    further, earlier = (
+        grouped((f.setting, f) for f in of if not unusable(f)) for of in (again, before)
+    )
     for setting, figures in grouped((f.setting, f) for f in first).items():
         wrong = {f.node: why for f in figures if (why := unusable(f))}
         valid = [f for f in figures if f.node not in wrong]
         found.verdicts += [NodeVerdict(node, *why, setting) for node, why in sorted(wrong.items())]
         if valid:
-            earlier = nights.get(setting, ())
-            _Setting(valid, further.get(setting, []), earlier, found).judge()
+            _Setting(valid, further.get(setting, []), earlier.get(setting, []), found).judge()
     return found
 
 
@@ -131,11 +131,11 @@ class _Setting:
     """What is known of the nodes of one setting: first and further measurements."""
 
     def __init__(
-        self, figures: list[Figure], again: list[Figure], nights: Nights, found: Judgement
+        self, figures: list[Figure], again: list[Figure], before: list[Figure], found: Judgement
     ) -> None:
         self.figures, self.found, self.setting = figures, found, figures[0].setting
-        self.nights = nights
-        self.past: list[Group] = []  # of each of the nights, where it was needed
+        self.before = before
+        self.nights: list[Group] = []  # before, the newest first; where they are needed
         self.controls: dict[Group, dict[str, Row]] = {}
         self.runs: dict[str, dict[int, Run]] = defaultdict(lambda: defaultdict(dict))
         for f in again:
@@ -280,7 +280,7 @@ class _Setting:
         name, now = group.columns[column], group.now[node]
         numbers = _loss(group, node, column, run)
         limit, deviation = group.fail_limits[column], group.deviations[column]
-        nights = self._low_nights(node, name) if self.nights else []
+        nights = self._low_nights(node, name)
         is_low = group.losses_of(node, now)[column] > limit and not _has_bound(now)
         if is_low and 1 + sum(nights) >= LOW_NIGHTS:
             numbers |= _limit(group, column)
@@ -293,10 +293,10 @@ class _Setting:
 
     def _low_nights(self, node: str, column: str) -> list[bool]:
         """Of each of the last nights before: whether it was beyond the limit of a FAIL."""
-        usable = ([f for f in night if not unusable(f)] for night in self.nights)
-        self.past = self.past or [Group(night) for night in usable if night]
+        by_night = sorted(grouped((f.night, f) for f in self.before).items(), reverse=True)
+        self.nights = self.nights or [Group(figures) for _, figures in by_night]
         low: list[bool] = []
-        for group in self.past:
+        for group in self.nights:
             if node in group.figures and column in group.columns and len(low) < LAST_NIGHTS - 1:
                 n = group.columns.index(column)
                 is_low = group.losses[node][n] > group.fail_limits[n]
@@ -432,7 +432,8 @@ def _slower_group(group: Group) -> set[str]:
     cuts = [i for i in range(1, count) if A_FIFTH * count < min(i, count - i)]
     cut = max(cuts, key=lambda i: ordered[i] - ordered[i - 1])
     fast, slow = ordered[:cut], ordered[cut:]
-    within = [x - middle(part) for part in (fast, slow) for x in part]
+    centres = (fast, middle(fast)), (slow, middle(slow))
+    within = [x - centre for part, centre in centres for x in part]
     if slow[0] - fast[-1] <= max(MARGIN, sure_limit(count) * robust_deviation(within)):
         return set()
     return {node for node in group.nodes if group.estimates[node][-1] >= slow[0]}

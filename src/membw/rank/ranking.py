@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from membw.grouped import grouped
 from membw.printable import plural
+from membw.rank.cards import judge_cards
 from membw.rank.group import Group
-from membw.rank.judge import NodeVerdict, Units, judge
+from membw.rank.judge import NodeVerdict, Units
 from membw.rank.own_past import Past, by_past
 from membw.rank.units import by_name, units
 from membw.results.case import Case
@@ -115,13 +116,13 @@ def rank_files(
 
 def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     """The verdict on every node of the table, and on every expected one without a record."""
-    first, again, gone, nights = newest(table.figures, table.seen, table.together_s)
+    first, again, gone, before = newest(table.figures, table.seen, table.together_s)
     every: list[Figure | Lost] = [*table.lost, *first, *again]
     clusters = {x.node: cluster_of(x.of.record) for x in every}
     there = {name for name in clusters.values() if name}
     there -= {slurm.cluster_here()} if there else set()
     of_cluster = partial(units, cluster=there.pop() if len(there) == 1 else '')
-    found = judge(first, again, of_cluster, nights=nights)
+    found = judge_cards(first, again, before, of_cluster)
     past = by_past(found.verdicts, table.figures)
     verdicts = [past.get((v.node, v.setting), (v,))[0] for v in found.verdicts]
     verdicts = by_own_word(by_reference(verdicts, [*first, *again]), [*first, *again])

@@ -41,7 +41,7 @@ def units(nodes: Iterable[str], cluster: str = '') -> list[Unit]:
         parts = [(f'{k.lower()} {n}', expected_nodes(of)) for k, n, of in UNIT.findall(text)]
     except (slurm.NoAnswer, MembwError):
         text, parts = '', []
-    if text.strip() and not parts:
+    if 'Nodes=' in text and not parts:
         fact = "Slurm's topology is not understood"
         print(f'membw: {fact}: racks are taken by name', file=sys.stderr)
     found = [

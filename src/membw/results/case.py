@@ -22,6 +22,7 @@ from membw.results.record import REFRAME, Record
 
 Parameters = tuple[tuple[str, str], ...]  # (name, value), by name
 UNKNOWN = 'unknown'  # of a build
+CARD = 'card'  # the parameter that is the number of a card on its node
 ROW, SERIES, SETTING = 'row', 'series', 'setting'
 EVERY = ROW, SERIES, SETTING
 HASH = re.compile(r' /[0-9a-f]{8}\b.*')  # behind a name, as `reframe -l` lists it
@@ -42,6 +43,7 @@ BELONGS = {
         (SERIES, SETTING),
     ),
     'cpu_model': (SETTING,),  # a node's history goes on, and says what changed
+    'card_model': (SETTING,),
     'compiler': (SETTING,),
     'flags': (SETTING,),
 }  # fmt: skip
@@ -72,6 +74,7 @@ class Case(NamedTuple):
     shapes: str = ''
     build: str = ''  # its code, or that it is not known; where there is no preset
     cpu_model: str = ''
+    card_model: str = ''  # of a GPU that was measured
     compiler: str = ''
     flags: str = ''
 
@@ -184,7 +187,9 @@ def setting_of(record: Record, place: str) -> Case:
     """Its setting. Without a preset the code stands for the build; where neither is known, `place`
     does: such a record is compared with no other."""
     case, build = record.case, record.build
-    parameters = parameters_of(case.parameters)
+    parameters, card = parameters_of(case.parameters), record.device
+    if card:
+        parameters = mapping({**dict(parameters), CARD: str(card.index)}.items())
     preset = case.environ or build.preset
     is_known = preset or record.program == REFRAME  # by its name
     code = '' if is_known else case.code_sha256 or build.code_sha256 or f'{UNKNOWN}, {place}'
@@ -193,6 +198,7 @@ def setting_of(record: Record, place: str) -> Case:
         case.pinning, '', *_own(record), '', record.threads,
         record.array_size if record.array_size_from == 'option' else None, record.ntimes or None,
         record.runtime and record.runtime.wait_policy, provenance.requested_pages(record),
-        provenance.shapes(record), code, record.facts.cpu_model, build.compiler, build.flags,
+        provenance.shapes(record), code, record.facts.cpu_model, card and card.name,
+        build.compiler, build.flags,
     )  # fmt: skip
     return _shared(values)

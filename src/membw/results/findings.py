@@ -133,6 +133,7 @@ SENTENCES: dict[str, Sentence] = {
     'contradicted': "{by} (the record's verdict contradicts it)",
     'allowed': 'allowed: {reasons}',
     # compared with peers
+    'card': 'card {number}',
     'low-once': _low_once,
     'low-again': _low_again,
     'low-in-some': _again_median,

@@ -41,6 +41,7 @@ PRINTED = (
 )
 # the shell of the job says so of a program that a signal ended, and of one that SIGKILL did
 OF_SHELL = re.compile(r': line \d+: +\d+ [A-Z]')
+OF_DASH = {signal.strsignal(number) for number in signal.valid_signals()}  # without a place
 KILLED = re.compile(r': line \d+: +\d+ Killed\b')
 OUT_OF_MEMORY = 'perhaps as memory ran out: see dmesg, or the memory limit of the job'
 
@@ -156,7 +157,7 @@ def last_words(text: str) -> str:
     lines = [line for line in lines if re.search(r'\w', line)]  # Open MPI's begin with a rule
     ours = [line for line in lines if line.startswith('membw:')]
     ours += [OUT_OF_MEMORY for line in lines if KILLED.search(line)]
-    lines = [line for line in lines if not OF_SHELL.search(line)]
+    lines = [line for line in lines if not OF_SHELL.search(line) and line not in OF_DASH]
     tools = [line for line in lines if not line.startswith('srun:')]
     of_compiler = [line for line in tools if re.search(r'\berror: ', line)]
     return [*ours, *of_compiler, *tools, *lines, ''][0]

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from membw.grouped import grouped
 from membw.moments import night_of
-from membw.results.case import Case
 from membw.results.figure import Figure
 from membw.results.findings import Finding
 from membw.results.record import Record
@@ -39,13 +38,13 @@ def begins_of(
 
 
 class Newest(NamedTuple):
-    """`missing`: {node: why}: it has older records, and none in a newest measurement; `nights`: of
-    each setting the figures of the nights before, the newest night first."""
+    """`missing`: {node: why}: it has older records, and none in a newest measurement; `before`:
+    all figures of earlier nights."""
 
     first: list[Figure]
     again: list[Figure]
     missing: dict[str, Finding]
-    nights: dict[Case, list[list[Figure]]]
+    before: list[Figure]
 
 
 def newest(
@@ -59,7 +58,7 @@ def newest(
     for f in figures:
         seen[f.node] = max(seen.get(f.node, 0.0), f.time)
     every = grouped((f.setting.row, f) for f in figures if end - f.time <= OLD_S)
-    found = Newest([], [], {}, {})
+    found = Newest([], [], {}, [])
     for _, of_series in sorted(every.items()):
         begins, missing = begins_of(of_series, together_s)
         for node, when in missing.items():
@@ -68,10 +67,7 @@ def newest(
             found.missing[node] = Finding('no-record-since', numbers)
         kept = [f for f in of_series if f.time >= begins.get(f.node, f.time + 1)]
         now = {id(f.of) for f in kept}
-        before = ((f.setting, f) for f in of_series if id(f.of) not in now)
-        for setting, of in grouped(before).items():
-            by_night = grouped((f.night, f) for f in of)
-            found.nights[setting] = [by_night[night] for night in sorted(by_night, reverse=True)]
+        found.before.extend(f for f in of_series if id(f.of) not in now)
         for of_node in grouped(((f.setting, f.node), f) for f in kept).values():
             first, *later = in_order([*grouped((id(f.of), f) for f in of_node).values()])
             found.first.extend(first)

@@ -184,6 +184,14 @@ class Shape(Struct, frozen=True):
     k: int
 
 
+class Device(Struct, frozen=True):
+    """A card (GPU), of src/device."""
+
+    name: Text = None
+    index: int = 0  # on its node
+    driver: Text = None
+
+
 class Thread(Struct, frozen=True):
     affinity: str | int
 
@@ -267,6 +275,7 @@ class Record(Struct):
     placement_after: Placement | None = None
     runtime: Runtime | None = None
     shapes: dict[str, Shape] | None = None
+    device: Device | None = None
     threads_on: Raw = NULL
     # of `membw node`
     word: str = ''

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.files import read_text
 
 NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)  # Lustre without `-o flock`, some NFS
 
@@ -20,7 +21,7 @@ def alone(what: str = 'run') -> Iterator[None]:
     path = os.path.join(root(), 'results', f'{what}.lock')
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        file = open(path, 'w')
+        file = open(path, 'a+')  # whoever has it wrote where it is
     except OSError as err:
         is_foreign = err.errno in (errno.EACCES, errno.EPERM, errno.EROFS)
         way = 'measure in your own clone' if is_foreign else 'free some disk space'
@@ -37,6 +38,8 @@ def alone(what: str = 'run') -> Iterator[None]:
                 raise
             fact = f"no locks on the file system of '{path}'"
             print(f'membw: {fact}: two runs at a time would not be noticed', file=sys.stderr)
+        file.truncate(0)
+        print(os.uname().nodename, file=file, flush=True)
         yield
 
 
@@ -48,3 +51,10 @@ def is_held() -> bool:
         except BlockingIOError:
             return True
     return False
+
+
+def refuse_during_run() -> None:
+    """MembwError where a run is under way on this host: nodes may share a checkout."""
+    path = os.path.join(root(), 'results', 'run.lock')
+    if is_held() and os.uname().nodename in read_text(path).split():
+        raise MembwError('another run is under way here', 'wait until it has ended')

@@ -17,7 +17,9 @@ from membw.site.peak import BYTES
 ROUNDING = 0.01  # 2666 and 2667 MT/s are one speed
 MORE = ' has more'
 POPULATED = 'channels are populated'
-UNLOCKED = re.compile(r'Core\(TM\)|Ryzen| w\d-', re.I)  # may run memory faster than specified
+UNLOCKED = re.compile(
+    r'Core\(TM\)|Ryzen| w\d-|W-3175X', re.I
+)  # may run memory faster than specified
 GIVEN = 'as given'  # by --peak
 # '9R14', '8488C', '72F3', '285K', 'MI300A'; not 'Xeon Processor', 'EPYC-Rome', 'E312xx', '2.20GHz'
 MODEL = re.compile(r'\d[\dA-Z]+\d(?!x)')
@@ -163,11 +165,15 @@ def of_row(row: Facts, facts: Facts, given_by: tuple[float | None, str] = (None,
 def known_peak(record: Facts) -> tuple[float, str] | None:
     """(GB/s that no figure of this node can exceed, where that is from); None: not known."""
     top = of_node(record)
-    name = name_of(record.get('facts') or {})
-    is_open = top.is_most and (UNLOCKED.search(name) or top.what.endswith(MORE))
     is_about = top.is_most and top.row.get('is_about')
-    is_sure = not (is_open or is_about or top.only_if)
-    return (top.gbs, top.what) if top.gbs and is_sure else None
+    is_sure = top.gbs and not (is_about or top.only_if or may_be_faster(record, top))
+    return (top.gbs, top.what) if is_sure else None
+
+
+def may_be_faster(record: Facts, top: Peak) -> bool:
+    """Whether its memory may be faster than is known here."""
+    is_unlocked = UNLOCKED.search(name_of(record.get('facts') or {}))
+    return bool(top.is_most and (is_unlocked or top.what.endswith(MORE)))
 
 
 def modules_of(facts: Facts) -> Modules:

@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from contextlib import suppress
 
 from membw.checkout import root
 from membw.errors import MembwError
@@ -14,14 +15,12 @@ from membw.site import slurm
 
 JOB_MINUTES = 10
 OF_SBATCH = '--export', '--get-user-env', '--requeue', '--no-requeue'  # not for srun
-# of sinfo: partition, nodes allocated/idle/other/all, time limit
-ROW = re.compile(r'([^|]+)\|(\d+/\d+/\d+/\d+)\|([^|]+)', re.ASCII)
 
 
-def query(access: list[str], *words: str) -> str:
-    """The output of one of Slurm's commands, asked of the cluster of the jobs."""
+def table(access: list[str], *words: str) -> list[list[str]]:
+    """As slurm.table, of the cluster of the jobs."""
     try:
-        return slurm.query(*words, cluster=slurm.cluster_of(access))
+        return slurm.table(*words, cluster=slurm.cluster_of(access))
     except slurm.NoAnswer as err:
         if not shutil.which(words[0]):
             raise MembwError(
@@ -46,8 +45,7 @@ def seconds(limit: str) -> int:
 
 def partition(name: str, access: list[str]) -> dict[str, int]:
     """{'nodes': how many, 'idle': of them, 'limit_s': of a job}"""
-    lines = query(access, 'sinfo', '-h', '-o', '%R|%F|%l').splitlines()
-    rows = [found.groups() for found in map(ROW.fullmatch, lines) if found]
+    rows = table(access, 'sinfo', '-h', '%R|%F|%l')  # %F: nodes allocated/idle/other/all
     mine = [row for row in rows if row[0] == name]
     if not mine:
         known = sorted({row[0] for row in rows})
@@ -72,14 +70,14 @@ def node_facts(name: str, access: list[str]) -> Facts:
     words = ['srun', '-p', name, *access, '--exclusive', '-N1', '-n1', f'--time={JOB_MINUTES}']
     words += ['--job-name=membw', 'bash', '-c', script.format('membw.system.node')]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    # a module, a prolog or a profile may print lines of its own before it
-    last = [line for line in done.stdout.splitlines() if line.startswith('{')][-1:]
-    try:
-        return json.loads(''.join(last))
-    except ValueError as err:
-        said = [*filter(None, [*done.stderr.splitlines(), *done.stdout.splitlines()])]
-        raise MembwError(
-            f"the job on a node of '{name}' printed no facts: {said[0] if said else 'nothing'}",
-            "options that your jobs need: --access '-A PROJECT'; the checkout must lie on a file "
-            'system that the nodes see',
-        ) from err
+    for line in reversed(done.stdout.splitlines()):  # a module, a prolog, a profile may print
+        with suppress(ValueError, RecursionError):
+            facts = json.loads(line)
+            if isinstance(facts, dict) and 'processor' in facts:
+                return facts
+    said = [*filter(None, [*done.stderr.splitlines(), *done.stdout.splitlines()])]
+    raise MembwError(
+        f"the job on a node of '{name}' printed no facts: {said[0] if said else 'nothing'}",
+        "options that your jobs need: --access '-A PROJECT'; the checkout must lie on a file "
+        'system that the nodes see',
+    )

@@ -9,7 +9,7 @@ import pytest
 from places import ROOT
 
 from membw.campaign import command
-from membw.campaign.slurm_queue import Queue
+from membw.campaign.nodes import Nodes
 from membw.cli import build_parser
 from membw.errors import MembwError
 
@@ -33,10 +33,14 @@ def place(tmp_path, monkeypatch):
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.setenv('MEMBW_ROOT', str(tmp_path))
     monkeypatch.setenv('PATH', f'{tmp_path}/bin:/usr/bin:/bin')
-    names = "cut -d '|' -f 2"
-    sinfo = f'grep drained slurm | {names} ;; *-n*) {names} slurm ;; *) cat slurm; esac'
-    sinfo = f'case "$*" in *-R*) {sinfo}'
-    for name, does in {'sinfo': sinfo, 'squeue': 'true', 'sbatch': 'echo 1'}.items():
+    cut = "cut -d '|' -f"
+    sinfo = f"""case "$*" in
+        *-R*) grep drained slurm | {cut} 1,3 ;;
+        *-n*) {cut} 1,3 slurm | sed 's/$/|THIN/'; cat elsewhere ;;
+        *) cat slurm; esac"""
+    (tmp_path / 'elsewhere').touch()
+    does_all = {'sinfo': sinfo, 'squeue': 'true', 'sbatch': 'echo 1', 'scontrol': 'exit 1'}
+    for name, does in does_all.items():
         (tmp_path / 'bin' / name).write_text(f'#!/bin/sh\ncd {tmp_path}\n{does}\n')
         (tmp_path / 'bin' / name).chmod(0o755)
     return tmp_path
@@ -49,6 +53,11 @@ def test_without_slurm_nothing_is_waited_for(place, monkeypatch):
     args.rest = []
     with pytest.raises(MembwError, match="no 'sbatch' on this host"):
         command.run(args)
+    monkeypatch.setattr(
+        command, 'partitions_of', lambda system: [{'name': 'x', 'scheduler': 'pbs'}]
+    )
+    with pytest.raises(MembwError, match="has the scheduler 'pbs': a campaign needs Slurm"):
+        command.run(args)
 
 
 # node n9: in Slurm, measured, its line of nodecheck.txt, exit status, in the first line
@@ -56,37 +65,135 @@ NODES = [
     (IDLE, TONIGHT, 'PASS', 0, '9 of 9 nodes measured'),
     (BUSY, TONIGHT, 'PASS', 0, '9 of 9 nodes measured'),
     (BUSY, YESTERDAY, None, 0, '8 of 9 nodes measured; 1 other since'),
-    (BUSY, NEVER, 'MISSING PENDING', 2, '1 queued: n9 (allocated, PENDING)'),
+    (BUSY, NEVER, 'MISSING PENDING', 2, '1 queued: n9 (allocated, PENDING, job 1)'),
+    ('idle~|x|Unknown|none', NEVER, None, 0, '8 of 8 nodes measured; 1 powered down: n9'),
+    ('idle~|x|Unknown|none', TONIGHT, 'PASS', 0, '9 of 9 nodes measured'),
     (DIMM.format(since(1)), YESTERDAY, 'MISSING drained since', 2, "'DIMM A3'; last measured in"),
     (DIMM.format(since(1)), TONIGHT, 'PASS', 0, '9 of 9 nodes measured'),
     (DIMM.format(since(13)), NEVER, 'MISSING drained since', 2, '8 of 9 nodes measured; n9 drai'),
     (DIMM.format(since(15)), NEVER, 'KNOWN drained', 0, '8 of 9 nodes'),
     (DIMM.format('Unknown'), NEVER, 'MISSING drained since Unknown', 2, '8 of 9 nodes'),
+    (None, TONIGHT, 'MISSING Slurm does not know it; last measured in', 2, '8 of 9 nodes'),
     (None, YESTERDAY, 'MISSING Slurm does not know it; last measured in', 2, '8 of 9 nodes'),
+    (None, NOW - 20, 'MISSING Slurm does not know it; last measured in', 2, '8 of 9 nodes'),
+    ('elsewhere', YESTERDAY, 'MISSING its job may not run there now, of partition FAT', 2, '8 '),
     (None, NEVER, None, 0, '8 of 8 nodes measured'),
-]
+]  # fmt: skip
+
+
+class Campaign:
+    """Of n1 to n8, measured tonight, and of n9."""
+
+    def __init__(self, place, slurm, measured, words=WORDS):
+        rows = [made.record(f'n{i}', NOW, case=CASE) for i in range(1, 9)]
+        rows += [] if measured is None else [made.record('n9', measured, case=CASE)]
+        made.write(place / 'results/records/cluster_stream-1.json', rows)
+        states = {f'n{i}': IDLE for i in range(1, 9)}
+        states |= {'n9': slurm} if slurm not in (None, 'elsewhere') else {}
+        text = ''.join(f'membw|THIN*|{name}|{state}\n' for name, state in states.items())
+        (place / 'slurm').write_text(text)
+        (place / 'elsewhere').write_text('membw|n9|FAT\n' * (slurm == 'elsewhere'))
+        self.place, self.home = place, place / 'job-1'
+        self.home.mkdir()
+        (self.home / 'job.sh').write_text('#SBATCH -p THIN\n')
+        kept = {'test': 'cluster_stream', 'script': 'job.sh', 'record_in_stage': 'x'}
+        (self.home / 'job.json').write_text(json.dumps(kept | {'case': rows[0]['case']}))
+        self.words = [*words, since(1 / 24)] if '--idle' in words else words
+
+    def look(self, *more):
+        words = [*self.words, *more, '--output', str(self.place)]
+        args = build_parser('campaign').parse_args(words)
+        return command.advance(self.home, args, 10)
+
+    def lines(self, node='n9'):
+        lines = (self.place / 'nodecheck.txt').read_text().splitlines()
+        return [one.removeprefix(f'{node} ') for one in lines if one.startswith(f'{node} ')]
 
 
 @pytest.mark.parametrize(
     'slurm, measured, word, status, line', NODES, ids=[' '.join(map(str, n[2:])) for n in NODES]
 )
 def test_a_node_is_measured_queued_or_missing(place, capsys, slurm, measured, word, status, line):
-    rows = [made.record(f'n{i}', NOW, case=CASE) for i in range(1, 9)]
-    rows += [] if measured is None else [made.record('n9', measured, case=CASE)]
-    made.write(place / 'results/records/cluster_stream-1.json', rows)
-    states = {f'n{i}': IDLE for i in range(1, 9)} | ({'n9': slurm} if slurm else {})
-    text = ''.join(f'THIN*|{name}|{state}\n' for name, state in states.items())
-    (place / 'slurm').write_text(text)
-    home = place / 'job-1'
-    home.mkdir()
-    (home / 'job.sh').write_text('#SBATCH -p THIN\n')
-    kept = {'test': 'cluster_stream', 'script': 'job.sh', 'record_in_stage': 'x', 'cpu': ''}
-    (home / 'job.json').write_text(json.dumps(kept | {'case': rows[0]['case']}))
-    args = build_parser('campaign').parse_args([*WORDS, since(1 / 24), '--output', str(place)])
-    is_done, found = command.advance(home, args, Queue(home / 'job.sh', 'campaign', 10))
-    assert line in capsys.readouterr().out.splitlines()[0]
-    lines = (place / 'nodecheck.txt').read_text().splitlines()
-    said = [one.removeprefix('n9 ') for one in lines if one.startswith('n9 ')]
+    campaign = Campaign(place, slurm, measured)
+    is_done, found = campaign.look()
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert line in first
+    said = campaign.lines()
     assert found == status and said == said[: bool(word)]
     assert not word or said[0].startswith(word)
     assert is_done == ('queued' not in line)
+    number = int(first.partition(' of ')[2].split()[0])  # one count
+    for line in rest[-1:]:
+        assert line.startswith(f'Verdict: {number - ("1 other" in first)} nodes: ')
+
+
+def test_who_left_slurm_is_named_until_it_is_acknowledged(place, capsys):
+    """Also when its records are too old to be read; without --idle as well."""
+    campaign = Campaign(place, None, NOW - 6, 'campaign --system thin -p gcc-o3'.split())
+    assert campaign.look()[1] == 2
+    made.write(place / 'results/records/cluster_stream-1.json', [
+        made.record(f'n{i}', NOW, case=CASE) for i in range(1, 9)])  # fmt: skip
+    for _ in range(2):
+        assert campaign.look()[1] == 2
+        assert campaign.lines()[0].startswith('MISSING Slurm does not know it; last measured')
+    nodes = Nodes(place)
+    nodes.again(['n9'])
+    nodes.write()
+    assert campaign.look()[1] == 0 and campaign.lines() == []
+
+
+HOW = 'Slurm: FAILED JobLaunchFailure, exit 0:53'
+# what became of its jobs, whether it was measured, whether it gets one more, what is said
+TRIED = [
+    ([], NEVER, True, ''),
+    ([HOW], NEVER, True, ''),
+    ([HOW, HOW], NEVER, False, f'MISSING {HOW} (job 2), twice'),
+    ([HOW, 'NODE_FAIL'], NEVER, False, f'MISSING {HOW} (job 1); NODE_FAIL (job 2)'),
+    ([HOW, HOW, ''], TONIGHT, False, 'PASS'),
+    (['', ''], NEVER, True, ''),  # somebody removed its records
+    (
+        ['@', '@', '@'],
+        NEVER,
+        False,
+        'MISSING its record has the time of an earlier one, @ (job 3), twice',
+    ),
+]
+
+
+@pytest.mark.parametrize('ends, measured, more, said', TRIED, ids=[str(t[0]) for t in TRIED])
+def test_two_jobs_that_leave_nothing_are_enough(place, capsys, ends, measured, more, said):
+    campaign = Campaign(place, IDLE, measured)
+    nodes = Nodes(place)
+    for number, how in enumerate(ends, 1):  # '@': a clock that stands still
+        record = '' if how not in ('', '@') else how or str(number)
+        nodes.note_end('n9', str(number), how.strip('@'), record)
+    nodes.write()
+    is_done, status = campaign.look()
+    assert is_done != more and (place / 'job-1/nodes/n9').exists() == more
+    assert said in campaign.lines()[0]
+    nodes.again(['n9'])  # repaired
+    nodes.write()
+    campaign.look()
+    assert (place / 'job-1/nodes/n9').exists() and 'PENDING' in campaign.lines()[0]
+
+
+LINES = {
+    'two': b'{"host": "\xff"}', 'cut': b'{"schema": "membw-record-2", "host"', 'none': b'3',
+    'empty': b'{}', 'deep': b'[' * 100_000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('line', LINES.values(), ids=LINES)
+def test_a_damaged_record_is_its_nodes_alone(place, line):
+    """It was one UnicodeDecodeError, and no node of the campaign had a record, at each call."""
+    campaign = Campaign(place, IDLE, NEVER)
+    right = json.dumps(made.record('n1', NOW, case=False)).encode()
+    for name, text in {'n1': right, 'n9': line}.items():
+        folder = place / 'job-1/nodes' / name
+        folder.mkdir(parents=True)
+        (folder / 'x').write_bytes(text)
+        (folder / 'job.number').write_text('7')
+        (folder / 'ledger.txt').write_text(f'begun {name}\nended - 0 1 2\n')
+    campaign.look()
+    assert campaign.lines()[0].startswith('MISSING its record cannot be read: ')
+    assert campaign.lines('n1') == ['PASS']

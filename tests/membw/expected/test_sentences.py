@@ -60,6 +60,8 @@ def test_the_first_sentence_is_what_the_figure_proves_by_itself(name, rates, sto
     {'metrics': {'read': {'value': 380, 'unit': 'GB/s', 'bound': 'upper'}}},
     {'metrics': {'read': {'value': 380, 'unit': 'GB/s', 'bound': 'unknown'}}},
     {'metrics': {'read': {'value': 380, 'unit': 'MB/s'}}},
+    {'metrics': {'read': {'value': None, 'unit': 'GB/s'}}},
+    {'facts': record_of(identity(ROME), numa={'2': {'cpus': ''}})['facts']},  # a CXL card
 ])  # fmt: skip
 def test_a_figure_that_may_be_too_high_proves_nothing(change):
     record = {**measured(identity(ROME), {'read': 380}), **change}

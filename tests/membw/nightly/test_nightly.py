@@ -201,11 +201,14 @@ def test_a_night_that_is_stopped_anywhere_is_not_complete(place, monkeypatch, st
 def test_a_night_that_is_killed_within_a_step_goes_on_there(place, number):
     place.row()
     place.made.write()
-    place.does('campaign', '[ -e "$MEMBW_ROOT/go" ] || exec sleep 20')
+    text = 'trap "exit 1" INT; while :; do echo left; sleep 0.1; done'
+    place.script('left', f'#!/bin/sh\n{text}\n')
+    place.does('campaign', '[ -e "$MEMBW_ROOT/go" ] || exec "$MEMBW_ROOT/bin/left"')
     words = [sys.executable, '-m', 'membw', 'nightly', '--system', 'thin', '--night', DATE]
     env = {**os.environ, 'PYTHONPATH': f'{ROOT}/src'}
     process = subprocess.Popen(words, env=env, stdout=subprocess.DEVNULL)
-    while 'campaign' not in place.calls():
+    log = place.nights / 'thin' / DATE / 'campaign-thin.log'
+    while not log.exists() or 'left' not in log.read_text():
         time.sleep(0.05)
         assert process.poll() is None
     process.send_signal(number)
@@ -214,10 +217,16 @@ def test_a_night_that_is_killed_within_a_step_goes_on_there(place, number):
         mail = (place.nights / 'thin' / DATE / 'summary.txt').read_text()
         assert 'not complete: campaign-thin, history, report, export' in mail
         assert 'campaign-thin  stopped' in mail
+    else:  # what it left running would write the same log as the next call
+        left = subprocess.run(['pgrep', '-f', str(place.folder / 'bin/left')], capture_output=True)
+        assert left.stdout
     begun = json.loads((place.nights / 'thin' / DATE / 'state.json').read_text())['begun']
     assert re.search(r'[+-]\d\d:\d\d$', begun)  # it is resumed by whom it may concern, anywhere
     (place.folder / 'go').touch()
     assert place.night().status == 0 and place.calls() == ['run', *CALLS[1:2], *CALLS[1:]]
+    left = subprocess.run(['pgrep', '-f', str(place.folder / 'bin/left')], capture_output=True)
+    assert not left.stdout
+    assert 'left' not in log.read_text()
 
 
 def test_a_step_that_hangs_is_bounded(place, monkeypatch):

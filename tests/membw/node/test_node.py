@@ -10,8 +10,9 @@ import made_up_nodes as made
 import pytest
 from made_up_cpus import identity, measured
 
-from membw.node import assembled, battery, command, text
+from membw.node import assembled, battery, text
 from membw.results.table import read_table
+from membw.site.programs import built
 
 
 @pytest.mark.parametrize(
@@ -142,5 +143,5 @@ def test_programs_for_another_cpu_are_built_in_another_folder(monkeypatch):
     folders = set()
     for cpu in 'znver3', 'znver4', 'znver3':
         monkeypatch.setattr('membw.presets.plan', lambda *words, cpu=cpu: cpu)
-        folders.add(command.built(['stream'], None, None))
+        folders.add(built(['stream'], None, None))
     assert len(folders) == 2

@@ -405,3 +405,23 @@ def test_slurm_s_topology_says_which_nodes_belong_together(tmp_path, monkeypatch
         ('ring s0', how, 4), ('switch s9', how, 7)
     ]  # fmt: skip
     assert {u.name for u in units.units(['r03c2n07', 'r03c1n01'])} == {'r03', 'r03c2', 'r03c1'}
+
+
+def test_the_work_grows_as_the_nodes_do(judged, monkeypatch):
+    """A median of all nodes for each node was a minute of 50,000."""
+    from membw.statistics import peers
+
+    known, looked_at = peers.known, []
+
+    def counted(values):
+        found = known(values)
+        looked_at.append(len(found))
+        return found
+
+    monkeypatch.setattr(peers, 'known', counted)
+    sums = []
+    for count in (250, 500):
+        looked_at.clear()
+        judged(made.fleet(count))
+        sums.append(sum(looked_at))
+    assert sums[1] < 2.2 * sums[0]

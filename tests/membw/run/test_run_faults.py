@@ -210,3 +210,14 @@ def test_a_full_disk_is_named(monkeypatch, own_root):
     monkeypatch.setattr(refusals.shutil, 'disk_usage', lambda _: usage)
     with pytest.raises(MembwError, match='no space left on .*results.: 0.4 MiB are free'):
         refusals.refuse_full_disk()
+
+
+def test_membw_node_is_refused_on_the_host_of_a_run_alone(own_root, monkeypatch):
+    """Both would measure each other; nodes that share the checkout measure as they like."""
+    run_lock.refuse_during_run()
+    with run_lock.alone():
+        with pytest.raises(MembwError, match='another run is under way here'):
+            run_lock.refuse_during_run()
+        monkeypatch.setattr(run_lock.os, 'uname', lambda: os.uname_result(('', 'n2', '', '', '')))
+        run_lock.refuse_during_run()
+    run_lock.refuse_during_run()

@@ -1,5 +1,6 @@
 """What `membw system add` makes of the words of Slurm, of modules and of nodes."""
 
+import json
 import os
 import pathlib
 import tempfile
@@ -127,7 +128,8 @@ def test_what_a_prolog_prints_before_the_facts_is_passed_over(monkeypatch):
         monkeypatch.setattr(slurm.subprocess, 'run', lambda *_, **__: done)
         return slurm.node_facts('cpu', [])
 
-    assert said('Loading stack 2024a...\n{"host": "n1"}\n') == {'host': 'n1'}
+    facts = {'host': 'n1', 'processor': {}}
+    assert said(f'Loading stack 2024a...\n{json.dumps(facts)}\n{{"epilog": 1}}\n') == facts
     with pytest.raises(MembwError, match='printed no facts: Loading stack 2024a'):
         said('Loading stack 2024a...\n')
     with pytest.raises(MembwError, match='printed no facts: srun: error: no account'):
@@ -135,8 +137,9 @@ def test_what_a_prolog_prints_before_the_facts_is_passed_over(monkeypatch):
 
 
 def test_the_idle_nodes_of_a_partition_are_sinfos_own_count(monkeypatch):
-    lines = 'CLUSTER: doduo\ncpu|0/4/0/4|1:00:00\ncpu|2/2/0/4|1:00:00\ngpu|0/9/0/9|1:00:00'
-    monkeypatch.setattr(slurm, 'query', lambda *_: lines)
+    rows = 'cpu|0/4/0/4|1:00:00', 'cpu|2/2/0/4|1:00:00', 'gpu|0/9/0/9|1:00:00'
+    said = '\n'.join(['CLUSTER: doduo', *(f'membw|{row}' for row in rows)])
+    monkeypatch.setattr('membw.site.slurm.query', lambda *_, **__: said)
     assert slurm.partition('cpu', []) == {'nodes': 8, 'idle': 6, 'limit_s': 3600}
 
 

@@ -19,6 +19,7 @@ PROGRAMS = {
     "nbody": (f"--threads 1 --bodies 256 --rounds 6 {TINY}", ["Verdict: VALID"]),
     "overheads": (f"--threads 1 --constructs parallel --pairs 6 {TINY}", ["Verdict: VALID"]),
     "pingpong": ("--seconds 0.01 --allow disturbed,unstable", ["Verdict: VALID"]),
+    "device": ("--help", ["--no-transfers"]),
     "dgemm": (f"-n 200 -t 1 {TINY},threads-idle,forced-kernels", ["Verdict: VALID"]),
 }
 
@@ -180,8 +181,8 @@ class Membw(WorkingTree, Package):
         words += [f"BUILD={folder}"]
         which("make", required=True)("-C", source, *words)
         os.remove(folder.join(f"{program}.mk"))
-        os.rename(folder.join(program), folder.join(name))
-        self.record(folder.join(f"{program}.json"), name)
+        os.rename(folder.join(program), folder.join(f"membw-{name}"))  # `stream` is ImageMagick's
+        self.record(folder.join(f"{program}.json"), f"membw-{name}")
 
     def record(self, path, name):
         """As make wrote it, with the spec; without the binary's checksum: Spack mends its run
@@ -205,12 +206,12 @@ class Membw(WorkingTree, Package):
         for name, program in names.items():
             options, said = PROGRAMS[program]
             with test_part(self, f"test_validates_{name}", purpose=f"{name} {options}"):
-                run = which(self.prefix.bin.join(name), required=True)
+                run = which(self.prefix.bin.join(f"membw-{name}"), required=True)
                 check_outputs(said, run(*options.split(), output=str.split))
 
     def test_refuses_bad_input(self):
         """an unknown option is refused with exit status 2"""
         for name in self.spec.variants["programs"].values:
-            run = which(self.prefix.bin.join(name), required=True)
+            run = which(self.prefix.bin.join(f"membw-{name}"), required=True)
             run("--no-such-option", fail_on_error=False, output=str.split, error=str.split)
             assert run.returncode == 2, f"{name}: exit status {run.returncode}, not 2"

@@ -1,0 +1,52 @@
+"""`membw expect`: a card by its name, the maker's peak and where that was read."""
+
+import json
+
+import pytest
+
+from membw.expected import cards
+from membw.site import cpu_peak
+
+TABLE = cpu_peak.facts_of('cards')
+
+# what OpenCL calls it, its memory there in GiB: the row's (name, GB, GB/s)
+CALLED = {
+    ('NVIDIA H200', 139.8): ('H200', 141, 4800),
+    ('NVIDIA H100 80GB HBM3', 79.1): ('H100', 80, 3350),
+    ('NVIDIA H100 PCIe', 79.1): ('H100 PCIe', 80, 2000),
+    ('NVIDIA A100-SXM4-40GB', 39.4): ('A100', 40, 1555),
+    ('NVIDIA A100-SXM4-80GB', 79.2): ('A100', 80, 2039),
+    ('Tesla V100-SXM2-16GB', 15.8): ('V100', 16, 900),
+    ('Tesla T4', 14.6): ('T4', 16, 320),
+    ('NVIDIA L40S', 44.4): ('L40S', 48, 864),
+    ('NVIDIA GeForce RTX 4090', 23.6): ('RTX 4090', 24, 1008),
+    ('AMD Instinct MI300X', 192.0): ('MI300X', 192, 5300),
+    ('AMD Instinct MI250X', 64.0): ('MI250X', 64, 1600),
+}
+
+
+def test_each_row_has_a_source_and_each_source_a_row():
+    named = [row['source'] for row in TABLE['cards']]
+    named += [row['triad'][1] for row in TABLE['cards'] if 'triad' in row]
+    assert {*named} == {*TABLE['sources']} and len(TABLE['cards']) >= 30
+    assert all(row['triad'][0] < row['gbs'] for row in TABLE['cards'] if 'triad' in row)
+
+
+@pytest.mark.parametrize('called', CALLED, ids=lambda called: called[0])
+def test_what_opencl_calls_a_card_is_found(called):
+    (row,) = cards.of_name(*called)
+    assert (row['name'], row['gb'], row['gbs']) == CALLED[called]
+
+
+@pytest.mark.parametrize('name', ['NVIDIA GeForce RTX 3060', 'pthread-Intel(R) Xeon(R)', '9654'])
+def test_what_is_no_card_of_the_table_has_no_peak(name):
+    assert cards.of_name(name, 8) == []
+
+
+def test_expect_prints_each_memory_of_a_name_and_where_it_was_read(membw):
+    status, out, _ = membw('expect', 'A100')
+    assert status == 0 and '2039' in out and '1555' in out
+    assert 'glennklockwood-a100: https://' in out
+    status, out, _ = membw('expect', 'mi300x', '--json')
+    (row,) = json.loads(out)['tables'][0]['rows']
+    assert status == 0 and row['peak_gbs'] == 5300 and row['triad_gbs'] == 3948.1

@@ -1,0 +1,80 @@
+"""The peers of a card are all cards of its kind; the word of a node is that of its worst card."""
+
+from zlib import crc32
+
+import made_up_records as made
+import pytest
+
+from membw.rank.ranking import rank_files
+
+BUILD = {**made.BUILD, 'preset': 'gcc-o3'}
+
+
+def cards(nodes, count, slow=(), day=0.0, name='NVIDIA H200', by_check=True):
+    """`slow`: {(node, card): share}; each card's rates are a little of its own."""
+    rows = []
+    for node in nodes:
+        for card in range(count):
+            own = 1 + 1e-4 * (crc32(f'{node}{card}'.encode()) % 40) - 2e-3
+            case = {'test': 'device', 'pinning': 'none', 'environ': 'gcc-o3',
+                    'parameters': {'card': str(card)}}  # fmt: skip
+            rows.append(made.record(
+                node, day, made.stream(share=own * dict(slow).get((node, card), 1.0)),
+                case=case if by_check else False, program='device', build=BUILD, threads=1,
+                device={'index': card, 'name': name, 'driver': '550.54', 'count': count},
+            ))  # fmt: skip
+    return rows
+
+
+@pytest.fixture
+def ranked(tmp_path):
+    """ranked(records, ...) -> {node: (word, reason)}, and the ranking"""
+
+    def run(rows):
+        ranking = rank_files([str(made.write(tmp_path / 'cards.jsonl', rows))])
+        return {node.name: (node.verdict, node.reason) for node in ranking.nodes}, ranking
+
+    return run
+
+
+@pytest.mark.parametrize('by_check', [True, False])
+def test_a_slow_card_is_low_among_those_of_its_own_node(ranked, by_check):
+    """One workstation, or one node of a file: eight cards are peers of each other."""
+    nodes, ranking = ranked(cards(['n1'], 8, {('n1', 5): 0.9}, by_check=by_check))
+    word, reason = nodes['n1']
+    assert word == 'UNDECIDED' and reason.startswith('card 5; ') and 'of its 7 peers' in reason
+    assert [(v.node, v.verdict) for v in ranking.verdicts].count(('n1', 'PASS')) == 7
+    (setting,) = ranking.low
+    assert dict(setting.parameters)['card'] == '5' and ranking.low[setting] == ['n1']
+
+
+def test_a_card_that_stays_low_fails_its_node_alone(ranked):
+    nodes, slow = ['n1', 'n2', 'n3', 'n4'], {('n3', 0): 0.9}
+    again = [r for t in (1, 2, 3) for r in cards(['n1', 'n2', 'n3'], 1, slow, day=0.001 * t)]
+    found, _ = ranked([*cards(nodes, 4, slow), *again])
+    assert {node: word for node, (word, _) in found.items()} == {
+        'n1': 'PASS', 'n2': 'PASS', 'n3': 'FAIL', 'n4': 'PASS',
+    }  # fmt: skip
+    assert found['n3'][1].startswith('card 0; ') and 'of its 15 peers' in found['n3'][1]
+
+
+def test_cards_of_another_kind_are_no_peers(ranked):
+    rows = [*cards(['n1', 'n2'], 4), *cards(['n3', 'n4'], 4, name='AMD Instinct MI300X',
+            slow={(n, c): 0.8 for n in ('n3', 'n4') for c in range(4)})]  # fmt: skip
+    found, _ = ranked(rows)
+    assert {word for word, _ in found.values()} == {'PASS'}
+
+
+def test_a_node_whose_cards_are_all_slow_is_slow_as_a_whole(ranked):
+    slow = {('n3', card): 0.9 for card in range(4)}
+    found, _ = ranked(cards([f'n{i}' for i in range(1, 10)], 4, slow))
+    word, reason = found['n3']
+    assert word == 'UNDECIDED' and 'n3 is slow as a whole' in reason
+
+
+def test_cards_of_one_node_are_not_each_others_repetitions(ranked):
+    """The best of them stood for the node, as of rounds."""
+    rows = cards(['n1', 'n2', 'n3', 'n4'], 2, {('n2', 1): 0.5})
+    found, ranking = ranked(rows)
+    assert found['n2'][0] == 'UNDECIDED' and found['n2'][1].startswith('card 1; ')
+    assert len(ranking.verdicts) == 8

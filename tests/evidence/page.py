@@ -45,16 +45,14 @@ def memory() -> Iterator[list]:
 
 def judging() -> Iterator[list]:
     """Normal noise by its size, then what the other shapes have between them."""
-    yield ['noise', 'clean fleets with an alarm', '1 of 100 found at -5 %', 'after 7 nights',
-           'healthy runs that miss a reference']  # fmt: skip
+    yield ['noise', '-5 % found after 7 nights', 'healthy runs that miss a reference']
     every = [row for row in rows('judging') if row['clean_5_pct']]
     normal = [row for row in every if row['noise'] == 'normal']
     others = [row for row in every if row['noise'] != 'normal']
     groups = {f'normal, {row["sd_pct"]} %': [row] for row in normal}
     for name, of in {**groups, f'{len(others)} shapes, 1 %': others}.items():
-        clean = [float(row[f'clean_{nodes}_pct']) for row in of for nodes in (5, 20, 100, 1000)]
-        columns = ('found_1_at_5_pct', 'found_after_7_pct', 'calibrate_miss_pct')
-        yield [name, ends(clean)] + [ends([float(row[c]) for row in of]) for c in columns]
+        columns = ('found_after_7_pct', 'calibrate_miss_pct')
+        yield [name] + [ends([float(row[c]) for row in of]) for c in columns]
 
 
 def promise() -> Iterator[list]:

@@ -20,6 +20,12 @@ PARTS = (
     'src',
     'systems',
 )
+# where the shells look, below the prefix of the Python
+COMPLETION = {
+    'share/bash-completion/completions': ['ci/completion/membw'],
+    'share/zsh/site-functions': ['ci/completion/_membw'],
+    'share/fish/vendor_completions.d': ['ci/completion/membw.fish'],
+}
 # made in place, by Python, Spack and setuptools
 LEFT_OUT = ('__pycache__', 'rows', 'spack.lock')
 # of the library only what make and Spack need
@@ -58,4 +64,4 @@ class BuildPy(build_py):
 sys.path.insert(0, str(HERE / 'src'))
 from membw.presets import version  # noqa: E402
 
-setup(version=version(), cmdclass={'build_py': BuildPy})
+setup(version=version(), cmdclass={'build_py': BuildPy}, data_files=[*COMPLETION.items()])

@@ -24,17 +24,22 @@ programs=${PROGRAMS:-$(for file in src/*/*.c; do
 	name=$(basename "$file" .c)
 	[ "$file" != "src/$name/$name.c" ] || [ "$name" = harness ] || [ "$name" = dgemm ] || echo "$name"
 done)}
+set --
 for name in $programs; do
 	"${MAKE:-make}" --no-print-directory -C src PROGRAM="$name" BUILD="../../$build"
 	mkdir -p "$to/bin"
 	mkdir -p "$to/share/membw" "$to/share/modulefiles/membw"
 	# prefixed: `stream` is ImageMagick's command
 	install -m 755 "$build/$name" "$to/bin/membw-$name"
+	set -- "$@" "$to/bin/membw-$name"
 	install -m 644 "$build/$name.json" "$to/share/membw/membw-$name.json"
 done
+# of a program for another CPU, and without Python, there is none
+"${PYTHON:-python3}" ci/man.py "$to/share/man" "$@" >/dev/null 2>&1 || true
 cat >"$to/share/modulefiles/membw/$version" <<EOF
 #%Module1.0
 module-whatis "membw $version: memory bandwidth of a node, with evidence and a verdict"
 prepend-path PATH "$PREFIX/bin"
+prepend-path MANPATH "$PREFIX/share/man"
 EOF
-echo "installed in $to: bin share/membw; module: share/modulefiles/membw/$version"
+echo "installed in $to: bin share/membw share/man; module: share/modulefiles/membw/$version"

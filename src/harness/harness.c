@@ -3,6 +3,7 @@
  * file first, as tests/data/chase/chase.c does.
  */
 #include "build/build.c"
+#include "build/code.c"
 #include "build/own_file.c"
 #include "build/sha256.c"
 #include "clock.c"

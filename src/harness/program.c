@@ -1,6 +1,7 @@
 #include "program.h"
 
 #include "build/build.h"
+#include "build/code.h"
 #include "error.h"
 #include "evidence/interference.h"
 #include "evidence/pinning.h"
@@ -24,6 +25,7 @@ void program_start(const struct program *program, int argc, char **argv)
 {
 	program_this = program;
 	options_read(program_this, argc, argv);
+	code_judge();
 	watchdog_heed_ends();
 	threads_start();
 	record_file_open(options_json());

@@ -27,6 +27,9 @@ static struct reason verdict_table[REASONS_MAX] = {
 			 "a cache may hold the arrays, which makes figures too high" },
 	[INCOMPLETE] = { "incomplete", UNPROVEN,
 			 "the time was over before everything was measured" },
+	[TRANSLATED] = { "translated", WRONG, "an emulator runs the code: it is not of this CPU" },
+	[SLOW_BUILD] = { "slow-build", IMPRECISE,
+			 "not optimized, or with a sanitizer: the code limits the rates" },
 };
 
 static struct {

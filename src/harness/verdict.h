@@ -31,6 +31,8 @@ enum {
 	CACHE_SIZE,
 	NOT_PROVEN,
 	INCOMPLETE,
+	TRANSLATED,
+	SLOW_BUILD,
 	REASONS /* a program numbers its own from here on */
 };
 

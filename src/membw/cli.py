@@ -142,6 +142,10 @@ def dispatch(argv: list[str] | None) -> int:
 def main(argv: list[str] | None = None) -> int:
     """Exit status: 0 fine, 1 measured but wrong, 2 usage error; 128 and the number of a signal.
     What goes wrong is one line and a hint."""
+    if '_ARGCOMPLETE' in os.environ:  # a shell wants to know what may follow; it does not return
+        import argcomplete
+
+        argcomplete.autocomplete(build_parser(*COMMANDS))
     print_in_locale()
     with heeded() as heeds:
         try:

@@ -8,6 +8,7 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from membw.errors import OF_SYSTEM, MembwError
 
@@ -19,12 +20,17 @@ def write_whole(name: Name, content: str | bytes, hint: str = OF_SYSTEM) -> None
 
     A link stays a link: its target is replaced. Raises MembwError where that fails.
     """
-    data = content.encode() if isinstance(content, str) else content
+    with writing(name, hint) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextlib.contextmanager
+def writing(name: Name, hint: str = OF_SYSTEM) -> Iterator[IO[bytes]]:
+    """The same, of what comes in parts."""
+    path = Path(os.path.realpath(name))
     try:
-        if _is_special(name):
-            Path(name).write_bytes(data)
-        else:
-            _replace(Path(os.path.realpath(name)), data)
+        with open(name, 'wb') if _is_special(name) else _replacing(path) as file:
+            yield file
     except OSError as err:
         raise MembwError(f"cannot write '{name}': {err.strerror}", hint) from err
 
@@ -78,14 +84,15 @@ def _is_special(name: Name) -> bool:
     return is_device or (os.path.exists(name) and not os.path.isfile(name))
 
 
-def _replace(path: Path, data: bytes) -> None:
+@contextlib.contextmanager
+def _replacing(path: Path) -> Iterator[IO[bytes]]:
     umask = os.umask(0o22)
     os.umask(umask)
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~umask
     handle, part = tempfile.mkstemp(dir=path.parent, prefix=f'.{path.name}.')
     try:
         with open(handle, 'wb') as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fchmod(file.fileno(), mode)
             _sync(file.fileno())  # a power cut would leave a name without its blocks

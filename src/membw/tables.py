@@ -19,7 +19,8 @@ from membw.words import WORDS
 # of a terminal, by the colour of a word, and of an acceptance
 CODES = {'pass': '32', 'fail': '31', 'invalid': '33', 'link': '36'}
 COLOURS = {word.name: CODES[word.colour] for word in WORDS}
-COLOURS |= {'ACCEPTED': CODES['pass'], 'REFUSED': CODES['fail'], 'INCOMPLETE': CODES['invalid']}
+COLOURS |= {'ACCEPTED': CODES['pass'], 'INCOMPLETE': CODES['invalid']}
+COLOURS |= dict.fromkeys(('REFUSED', 'BELOW'), CODES['fail'])
 BOLD = '1'
 INDENT = '  '
 WIDTH = 100

@@ -2,6 +2,7 @@
  * stream: a STREAM-compatible measurement of memory bandwidth that says
  * whether its figures are valid.
  */
+#include "../harness/build/code.h"
 #include "../harness/clock.h"
 #include "../harness/elementary.h"
 #include "../harness/error.h"
@@ -64,6 +65,7 @@ static double prepare(int argc, char **argv)
 	double began, touched;
 
 	run.options = stream_options(&stream_program, argc, argv);
+	code_judge();
 	watchdog_heed_ends();
 	threads_start();
 	cluster_start(&run);

@@ -1,14 +1,16 @@
 """On which morning a fall is said, how long it stays red, and how often a clean fleet alarms:
-history.csv, of which docs/judging.md has a table.
+falls.csv, mornings.csv and calm.csv, of which docs/judging.md has a table.
 
-python tests/evidence/history.py [fleets] >tests/evidence/history.csv     (200; half an hour)
+python tests/evidence/history.py [fleets]     (200; half an hour)
 
 Fleets are made up: four kernels, half of a run's variance common to them (judging.py has the
 shapes of the noise).
 """
 
 import csv
+import itertools
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +22,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / 'lib'))
 import judging  # noqa: E402
 from made_up_nights import MadeUp  # noqa: E402
 
-from membw.history.changes import Change, find_changes  # noqa: E402
+from membw.history.changes import LEAST_FLEET, MARGIN, Change, find_changes  # noqa: E402
+from membw.history.changes import _fleet as of_fleet  # noqa: E402
+from membw.statistics.now_and_before import TONIGHT, Row, tonight  # noqa: E402
 
 KERNELS = judging.KERNELS
 
@@ -49,13 +53,14 @@ def fallen(rng, share: str, loss: float, before: int, after: int, scale: float) 
 
 
 def red_after(share: str, loss: float, before: int, scale: float, fleets: int) -> list[str]:
-    """% of fleets that are red so many nights after, and of those once red at which it ended."""
-    every = []
+    """% of fleets that are red so many nights after, and in which a STEP is so no more."""
+    every, steps = [], []
     for seed in range(fleets):
         rates = fallen(np.random.default_rng(seed), share, loss, before, AFTER[-1], scale)
-        every.append([bool(red(rates[:, : before + after])) for after in AFTER])
-    of_steps = np.array(every)[:, AFTER.index(7) :]
-    forgotten = (of_steps[:, :-1] & ~of_steps[:, 1:]).any(axis=1)
+        kinds = [{change.kind for change in red(rates[:, : before + after])} for after in AFTER]
+        every.append([bool(of) for of in kinds])
+        steps.append(['STEP' in of for of in kinds])
+    forgotten = np.any(np.diff(np.array(steps, int), axis=1) < 0, axis=1)
     return [f'{100 * share:.0f}' for share in [*np.mean(every, axis=0), np.mean(forgotten)]]
 
 
@@ -73,51 +78,64 @@ def morning(share: str, loss: float, scale: float, fleets: int) -> list[str]:
 
 
 def clean(draw, scale: float, nodes: int, fleets: int, memory: float = 0.0) -> list[str]:
-    """% of fleets with an alarm on any of 40 mornings; of all mornings; with one that lasts."""
+    """% of fleets with TONIGHT on any of 40 mornings; of all mornings; of fleets with a STEP or
+    DRIFT."""
     mornings, lasting = [], []
     for seed in range(fleets):
         rates = fleet(draw, np.random.default_rng(seed), scale, nodes, 40, memory)
-        every = [red(rates[:, :night]) for night in range(1, 41)]
-        mornings.append([bool(of) for of in every])
-        lasting.append(any(change.kind != 'TONIGHT' for of in every for change in of))
+        parts = []
+        for values in np.moveaxis(rates, 2, 0):
+            own, taken_off = of_fleet(values) if nodes >= LEAST_FLEET else (None, 1.0)
+            parts += [values / taken_off, *([own[None, :]] if own is not None else [])]
+        mornings.append([any(map(is_low, parts, itertools.repeat(n))) for n in range(1, 41)])
+        changes = find_changes(MadeUp(rates))[0]
+        lasting.append(any(change.is_worse and change.kind != TONIGHT for change in changes))
     fractions = np.any(mornings, axis=1).mean(), np.mean(mornings), np.mean(lasting)
     return [f'{100 * fraction:.3g}' for fraction in fractions]
 
 
-def main(fleets: int) -> None:
-    out = csv.writer(sys.stdout, lineterminator='\n')
-    few = max(fleets // 10, 1)
-    out.writerow(
-        ['red after', 'loss_pct', 'nights_before', *(f'after_{n}' for n in AFTER), 'forgotten']
-    )
-    for share in SHARES:
-        for loss in (0.03, 0.05, 0.15):
-            for before in BEFORE:
-                cells = red_after(share, loss, before, 0.005, few)
-                out.writerow([share, f'{100 * loss:g}', before, *cells])
-    out.writerow([])
-    out.writerow(['said', 'loss_pct', 'sd_pct', 'first_morning_pct', 'nine_of_ten_by_morning'])
-    for share in SHARES:
-        for loss in (0.03, 0.05, 0.15, 0.3):
-            for scale in (0.005, 0.01):
-                cells = morning(share, loss, scale, few)
-                out.writerow([share, f'{100 * loss:g}', f'{100 * scale:g}', *cells])
-    sys.stdout.flush()
-    out.writerow([])
-    out.writerow(['clean', 'nodes', 'sd_pct', 'fleets_pct', 'mornings_pct', 'lasting_pct'])
+def is_low(part: np.ndarray, nights: int) -> bool:
+    """Any of the rows, on the morning after so many nights."""
+    places = np.arange(nights)
+    return any(tonight(Row(row[:nights], places), MARGIN, len(part)) for row in part)
+
+
+def falls(fleets: int) -> Iterator[list]:
+    columns = [f'red_after_{n}_pct' for n in AFTER]
+    yield ['low', 'loss_pct', 'nights_before', *columns, 'forgotten_pct']
+    for share, loss, before in itertools.product(SHARES, (0.03, 0.05, 0.15), BEFORE):
+        yield [share, f'{100 * loss:g}', before, *red_after(share, loss, before, 0.005, fleets)]
+
+
+def mornings(fleets: int) -> Iterator[list]:
+    yield ['low', 'loss_pct', 'sd_pct', 'first_morning_pct', 'nine_of_ten_by_morning']
+    for share, loss, scale in itertools.product(SHARES, (0.03, 0.05, 0.15, 0.3), (0.005, 0.01)):
+        yield [share, f'{100 * loss:g}', f'{100 * scale:g}', *morning(share, loss, scale, fleets)]
+
+
+def calm(fleets: int) -> Iterator[list]:
+    yield ['noise', 'nodes', 'sd_pct', 'fleets_pct', 'mornings_pct', 'lasting_pct']
     shapes = {**judging.OWN, **judging.AFTER}
-    cells = [
-        ('normal', scale, nodes, 0.0) for scale in (0.005, 0.01, 0.02) for nodes in (1, 8, 63)
-    ]
+    sizes = itertools.product((0.005, 0.01, 0.02), (1, 8, 63))
+    cells = [('normal', scale, nodes, 0.0) for scale, nodes in sizes]
     cells += [(name, 0.01, 8, 0.0) for name in shapes if name != 'normal']
     cells += [('normal', 0.01, nodes, memory) for memory in (0.5, 0.8, 0.95) for nodes in (1, 8)]
     for name, scale, nodes, memory in cells:
         of = f'{name}, nights correlate by {memory}' if memory else name
         many = fleets if nodes < 63 else max(fleets // 4, 1)
-        out.writerow(
-            [of, nodes, f'{100 * scale:g}', *clean(shapes[name], scale, nodes, many, memory)]
-        )
-        sys.stdout.flush()
+        found = clean(shapes[name], scale, nodes, many, memory)
+        yield [of, nodes, f'{100 * scale:g}', *found]
+
+
+def main(fleets: int) -> None:
+    few = max(fleets // 10, 1)
+    for name, lines in {
+        'falls': falls(few),
+        'mornings': mornings(few),
+        'calm': calm(fleets),
+    }.items():
+        with (Path(__file__).parent / f'{name}.csv').open('w') as file:
+            csv.writer(file, lineterminator='\n').writerows(lines)
 
 
 if __name__ == '__main__':

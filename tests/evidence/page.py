@@ -75,6 +75,32 @@ PROMISE = (
 ).split()
 
 
+def mornings() -> Iterator[list]:
+    """What is said on the first morning, by share of the fleet and noise."""
+    yield ['low from one night on', 'noise', 'on the first morning at -3 %', 'at -5 %', 'at -15 %',
+           'nine of ten of -3 % by the morning']  # fmt: skip
+    every = rows('mornings')
+    for low, noise in dict.fromkeys((row['low'], row['sd_pct']) for row in every):
+        of = {row['loss_pct']: row for row in every if (row['low'], row['sd_pct']) == (low, noise)}
+        first = [of[loss]['first_morning_pct'] for loss in ('3', '5', '15')]
+        yield [low, f'{noise} %', *first, of['3']['nine_of_ten_by_morning']]
+
+
+def calm() -> Iterator[list]:
+    """Normal noise by its size, shapes and memory between them."""
+    yield ['noise of clean fleets, 40 nights', 'mornings with a TONIGHT', 'fleets with a STEP']
+    every = rows('calm')
+    groups: dict[str, list[dict]] = {}
+    for row in every:
+        name = f'normal, {row["sd_pct"]} %' if row['noise'] == 'normal' else 'shapes, 1 %'
+        name = 'normal, 1 %, with a memory' if 'correlate' in row['noise'] else name
+        groups.setdefault(name, []).append(row)
+    for name, of in groups.items():
+        name = f'{len(of)} {name}' if name.startswith('shapes') else name
+        columns = ('mornings_pct', 'lasting_pct')
+        yield [name, *(ends([float(row[c]) for row in of]) for c in columns)]
+
+
 def causes() -> Iterator[list]:
     every = rows('causes')
     yield list(every[0])
@@ -83,9 +109,11 @@ def causes() -> Iterator[list]:
             yield list(row.values())
 
 
+TABLES = {f.__name__: f for f in (memory, judging, promise, mornings, calm, causes)}
+
+
 def markdown(name: str) -> str:
-    tables = {make.__name__: make for make in (memory, judging, promise, causes)}
-    head, *body = tables[name]()
+    head, *body = TABLES[name]()
     lines = [f'| {" | ".join(map(str, cells))} |\n' for cells in (head, *body)]
     return ''.join([lines[0], f'|{"---|" * len(head)}\n', *lines[1:]])
 

@@ -9,10 +9,10 @@ from membw import tables
 from membw.accept import protocol as protocols
 from membw.accept import signatures
 from membw.accept.plan import plan
-from membw.accept.report import blocks, report
+from membw.accept.report import report
 from membw.accept.rule import decide
 from membw.accept.runs import runs_of
-from membw.accept.sheet import sheet
+from membw.accept.sheet import blocks, sheet
 from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError

@@ -27,7 +27,6 @@ from membw.expected.sentence import asked
 from membw.presets.table import Facts
 from membw.printable import plural
 from membw.results.record import HIGHER
-from membw.site import cpu_peak
 from membw.site.peak import completed, placed
 
 ORDINARY = ('gcc', 'clang')  # families with ordinary stores where no others are asked for
@@ -98,13 +97,15 @@ def _asks_for(name: str, gbs: float, memory: Memory) -> Iterator[tuple[str, bool
         yield f'NOT POSSIBLE: {name} reaches {most:.4g} GB/s at most{why}', True
     else:
         yield from ((line, False) for line in published)
+    if gbs < most / 2:
+        lost = f'{100 * (1 - gbs / most):.0f} %'
+        yield f'LOW: {name} may be reached by a node that lost {lost} of its channels', False
 
 
 def _memory(protocol: Protocol) -> Memory:
     """The peak as agreed, else of the CPU, else as its system's file says. Raises MembwError for a
     preset that does not exist, or not there."""
     system, environ = protocol.runs['system'], protocol.runs['preset']
-    nodes = protocol.content['nodes']
     table, file = presets.load(), Path(root(), 'systems', f'{system}.yaml')
     known, where, peaks = {preset: preset for preset in table['presets']}, '', [0.0]
     if system in systems():
@@ -120,14 +121,10 @@ def _memory(protocol: Protocol) -> Memory:
     row = table['presets'][known[environ]]
     stores = 'ordinary' if row['family'] in ORDINARY else NOT_SAID  # others choose by themselves
     stores = 'non-temporal' if 'nontemporal' in row.get('features', ()) else stores
-    cpu, of_cpu = protocol.cpu, 0.0
-    if cpu:
-        sockets = nodes.get('sockets', 1)
-        whole = {'sockets': sockets, 'cores': sockets * cpu.get('cores', 0)}
-        of_cpu = cpu_peak.of_row(cpu, whole).gbs
-        if stores == 'ordinary' and cpu.get('claims') is not False:
-            stores = 'claimed' if cpu.get('claims') else NOT_SAID  # it claims all lines, or some
-    return Memory(nodes.get('peak_gbs') or of_cpu or max(peaks), cpu, stores)
+    cpu = protocol.cpu
+    if cpu and stores == 'ordinary' and cpu.get('claims') is not False:
+        stores = 'claimed' if cpu.get('claims') else NOT_SAID  # it claims all lines, or some
+    return Memory(protocol.peak_gbs or max(peaks), cpu, stores)
 
 
 # --- the risks ----------------------------------------------------------------------------------

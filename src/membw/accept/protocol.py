@@ -19,7 +19,7 @@ from membw.presets.table import Facts
 from membw.printable import printable
 from membw.results.hostlist import expected_nodes
 from membw.results.record import HIGHER
-from membw.site.cpu_peak import of_name
+from membw.site.cpu_peak import of_name, of_row
 
 HINT = "'membw accept --template' prints a valid protocol, with comments"
 
@@ -64,6 +64,7 @@ class Protocol:
     replaced: dict[str, str]  # node: the day from which its runs count
     unsigned: dict[str, str]  # party: why
     cpu: Facts  # its row of systems/facts/cpus.yaml; {}: any
+    peak_gbs: float  # of a node, as agreed, or by its CPUs; 0: not known
 
     @property
     def runs(self) -> dict[str, Any]:
@@ -105,7 +106,16 @@ def load(path: str) -> Protocol:
         content, hashlib.sha256(text).hexdigest(), contract, nodes['count'], allowed, names,
         replaced, signatures.missing(path, text, content['parties']),
         of_name(nodes['cpu']) if 'cpu' in nodes else {},
+        nodes.get('peak_gbs') or _of_cpus(nodes),
     )  # fmt: skip
+
+
+def _of_cpus(nodes: dict[str, Any]) -> float:
+    """GB/s that the CPUs carry at most; 0: not known."""
+    row, sockets = of_name(nodes['cpu']) if 'cpu' in nodes else {}, nodes.get('sockets', 1)
+    return (
+        of_row(row, {'sockets': sockets, 'cores': sockets * row.get('cores', 0)}).gbs if row else 0
+    )
 
 
 def _line(metric: str, row: Any) -> Line:
@@ -165,6 +175,8 @@ def _of_sense(content: dict[str, Any]) -> Iterator[str]:
     yield from (f'parties.{p}.key: no public key' for p, key in keys.items() if not is_key(key))
     if 'cpu' in nodes and not of_name(nodes['cpu']):
         yield f"nodes.cpu: no CPU '{nodes['cpu']}' in systems/facts/cpus.yaml: give nodes.peak_gbs"
+    if nodes.get('peak_gbs', 0) > 1.01 * (most := _of_cpus(nodes)) > 0:
+        yield f'nodes.peak_gbs: {nodes["peak_gbs"]:g}, but {nodes["cpu"]} carries {most:g} at most'
     listed = {'nodes.names': nodes.get('names')}
     listed |= {f'replaced.{text}': text for text in content.get('replaced', {})}
     found = {}

@@ -1,4 +1,4 @@
-"""All facts of an acceptance as plain data, and as text: the verdict, then its reasons."""
+"""All facts of an acceptance as plain data, and its lines."""
 
 import hashlib
 import shlex
@@ -16,12 +16,6 @@ from membw.printable import plural, printable
 from membw.results.hostlist import fold
 from membw.results.provenance import OF_SAMPLE
 from membw.results.record import HIGHER
-from membw.results.verdict import MISSING, PASS
-from membw.tables import Cell, Column, Table
-
-COLUMNS = Column('node', 'node'), Column('status', 'status'), Column('rounds', 'rounds')
-PASSED_SHOWN = 32  # nodes; --json has all
-Block = Table | str
 
 
 def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
@@ -96,60 +90,6 @@ def to_do(decision: Decision) -> Iterator[str]:
             yield f'for node in {" ".join(nodes)}; do {each}$node; done   # {title} round'
         elif title == 'first' and len(decision.nodes) < protocol.count:
             yield f'{each}NODE   # each NODE of further nodes'
-
-
-# --- as text -------------------------------------------------------------------------------
-
-
-def blocks(acceptance: dict[str, Any]) -> Iterator[Block]:
-    """Lines and a table."""
-    yield f'Verdict: {acceptance["verdict"]}: {"; ".join(acceptance["why"])}'
-    yield from (f'  lowest: {line}' for line in acceptance['lowest'])
-    if acceptance['to_do']:
-        yield from ('', 'still to be measured', *(f'  {line}' for line in acceptance['to_do']))
-    yield ''
-    yield from _nodes(acceptance)
-    if lines_of := not_counted(acceptance):
-        yield from ('', 'runs that do not count', *(f'  {line}' for line in lines_of))
-    yield from ('', f'acceptance: {acceptance["title"]}')
-    yield from (f'  {line["text"]}, of each node' for line in acceptance['contract'])
-    yield from (f'  {line}' for line in acceptance['rule'])
-    yield from ('', 'risks', *(f'  {line}' for line in acceptance['risks']))
-    yield from ('', 'checksums', *(f'  {line}' for line in checksums(acceptance)))
-    yield from ('', 'binaries of the counted runs')
-    for build in acceptance['builds']:
-        yield f'  {plural(build["runs"], "run")}'
-        yield from (f'    {k:14} {printable(v)}' for k, v in build.items() if k != 'runs')
-
-
-def checksums(acceptance: dict[str, Any]) -> Iterator[str]:
-    yield f'protocol {acceptance["protocol_sha256"]}'
-    yield f'results  {acceptance["results_sha256"]}, of {plural(acceptance["records"], "record")}'
-    if open_ := acceptance['records_without_checksum']:
-        yield f'{plural(open_, "record")} without a checksum of its own: damage is not seen'
-    if acceptance['compared']:
-        lacking = ', '.join(acceptance['not_recorded']) or 'none'
-        yield f'compared: {", ".join(acceptance["compared"])}; not in all records: {lacking}'
-    yield 'Serial numbers are not read, and a record is no proof against who wants to forge it.'
-
-
-def _nodes(acceptance: dict[str, Any]) -> Iterator[Block]:
-    counts = ', '.join(f'{n} {status}' for status, n in acceptance['counts'].items() if n)
-    nodes = acceptance['nodes']
-    hidden = {node['node'] for node in [n for n in nodes if n['status'] == PASS][PASSED_SHOWN:]}
-    missing = {n['node'] for n in nodes if n['status'] == MISSING and not n['runs']}
-    rows = [
-        [n['node'], n['status'], Cell(n['rounds'], rounds_of(acceptance, n))]
-        for n in nodes
-        if n['node'] not in hidden | missing
-    ]
-    yield Table(f'nodes: {counts}', COLUMNS, rows) if rows else f'nodes: {counts}'
-    if hidden:
-        yield f'  ... and {plural(len(hidden), "node")} PASS: --json has them all'
-    if missing:
-        yield f'  MISSING: {fold(missing)}'
-    if acceptance['other_nodes']:
-        yield f'  not in the protocol: {fold(acceptance["other_nodes"])}'
 
 
 def rounds_of(acceptance: dict[str, Any], node: dict[str, Any]) -> str:

@@ -114,7 +114,7 @@ def _run(
     elif of.verdict != 'VALID':
         run.why_not = f'{of.verdict}: {of.reasons}'
     else:
-        wrong = _contradicted(record, values)
+        wrong = _contradicted(record, values, protocol.peak_gbs)
         run.why_not = f'INVALID: {wrong}' if wrong else '; '.join(_undecided(protocol, figures))
     run.why_not = printable(run.why_not)
     return run
@@ -153,12 +153,14 @@ def _undecided(protocol: Protocol, figures: Figures) -> Iterator[str]:
 # --- what a record says of itself --------------------------------------------------------------
 
 
-def _contradicted(record: dict[str, Any], contract: Mapping[str, float]) -> str:
-    """Where a figure is not what the record's own bytes and times say."""
+def _contradicted(record: dict[str, Any], contract: Mapping[str, float], peak: float) -> str:
+    """Where a figure is above the peak that was agreed, or not its own bytes by its own times."""
     for name in contract:
         row, kernel = record['metrics'][name], (record.get('kernels') or {}).get(name)
         if row['unit'] != 'GB/s':
             continue
+        if record['program'] == 'stream' and row['value'] > peak > 0:
+            return f'{name} is above the peak of {peak:g} GB/s in the protocol'
         if not kernel or 'bytes_per_element' not in kernel:
             continue
         # of very many repetitions the record has one in so many

@@ -35,6 +35,7 @@ ZEROED = ('dc zva', 'dcbz')
 NO_STORE = ('lea', 'nop', 'prefetch', 'call', 'j', 'push', 'pop', 'clflush')
 UNDECODED = '.byte'  # what the disassembler makes of an instruction that it does not know
 MOST_FUNCTIONS = 50
+LINE = 64  # bytes of code that a CPU fetches: where in it a short loop begins is worth 5 %
 # of the word for a kernel's stores
 SUFFIX = {'ordinary': '', 'nontemporal': 'nt', 'zeroed': 'z'}
 # capstone's words: CS_ARCH_.., CS_MODE_..
@@ -70,7 +71,8 @@ def read_kernels(path: str, names: Sequence[str] = ()) -> dict[str, dict[str, An
 
     Facts: stores (ordinary, nontemporal, zeroed, mixed, call, string, none; not known: a loop has
     an instruction that the disassembler does not know), calls (names), width_bits (None: a call
-    decides it when it runs, 0: the CPU's registers of SVE do). MembwError: no such kernel.
+    decides it when it runs, 0: the CPU's registers of SVE do), loop_offset (of the timed loop in a
+    line of 64 bytes; None: no loop of its own). MembwError: no such kernel.
     """
     program = Program(path)
     if not names:
@@ -99,8 +101,9 @@ def _missing(path: str, what: str) -> MembwError:
 def facts_of(bodies: list[list[Step]], calls: list[str]) -> dict[str, Any]:
     loops = [loop for body in bodies for loop in innermost(body)]
     if any(step.name == UNDECODED for loop in loops for step in loop):
-        return {'stores': 'not known', 'calls': calls, 'width_bits': None}
-    hot = max(map(stores_of, loops), default=Stores(0, 0, 0))
+        return {'stores': 'not known', 'calls': calls, 'width_bits': None, 'loop_offset': None}
+    loop = max(loops, key=stores_of, default=[])
+    hot = stores_of(loop)
     streaming = [name for name in calls if 'nontemporal' in name and 'dynamic' not in name]
     if streaming:
         kind = 'nontemporal' if hot.stored == hot.nontemporal else 'mixed'
@@ -114,7 +117,8 @@ def facts_of(bodies: list[list[Step]], calls: list[str]) -> dict[str, Any]:
         ordinary = 'zeroed' if hot.zeroed else 'ordinary'
         kind = {0: ordinary, hot.stored: 'nontemporal'}.get(hot.nontemporal, 'mixed')
     by_loop = kind in ('ordinary', 'nontemporal', 'mixed', 'zeroed') and not streaming
-    return {'stores': kind, 'calls': calls, 'width_bits': hot.widest if by_loop else None}
+    width, offset = (hot.widest, loop[0].address % LINE) if by_loop else (None, None)
+    return {'stores': kind, 'calls': calls, 'width_bits': width, 'loop_offset': offset}
 
 
 def gather(program: Program, symbol: str) -> tuple[list[list[Step]], list[str]]:

@@ -33,6 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('cpu', nargs='*', metavar='CPU', help='such as 9654, Xeon Gold 6230, Graviton4, H200')
     add('--sockets', type=int, default=1, metavar='N', help='of the node (1)')
     add('--dimms', default='', metavar='NxSIZE-MT/s', help='the modules of the node, 24x64G-4800')
+    about = 'of this machine: built programs, where there is no compiler'
+    add('--programs', metavar='DIR', help=about)
     tables.add_argument(parser)
 
 
@@ -49,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     elif args.dimms or args.sockets > 1:
         raise MembwError('no CPU given', 'membw expect 9654 --sockets 2 --dimms 24x64G-4800')
     else:
-        facts = here()
+        facts = here(args.programs)
         top = peak.of_node({'facts': facts})
     lines: list[tables.Block] = []
     for block in expectation.blocks(top, facts):
@@ -61,11 +63,11 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def here() -> Facts:
+def here(programs: str | None = None) -> Facts:
     """The facts of this machine, as each record has them: of a run of a few elements."""
-    from membw.site.programs import built
+    from membw.site.programs import built, program_in
 
-    program = built(['stream'], None, None) / 'stream'
+    program = program_in(built(['stream'], None, programs), 'stream')
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, 'record.json')
         line = [str(program), '-n', '1000', '-t', '2', '--json', str(file)]

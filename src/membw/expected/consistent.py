@@ -7,6 +7,7 @@ from membw.expected.proof import ARRAYS
 from membw.expected.published import KERNELS, stores_of
 from membw.presets import sources
 from membw.presets.table import Facts
+from membw.printable import amount
 
 ROUNDED = 0.001  # of a rate that is bytes over time
 APART = 0.10  # of two kernels of the same bytes and stores; published: 0.084 at most
@@ -26,7 +27,7 @@ def disagreements(record: Facts) -> Iterator[str]:
         counted = ARRAYS[name][0] * record['element_bytes'] * record['array_size']
         gbs = 1e-9 * counted / min(times[1:])
         if abs(value / gbs - 1) > ROUNDED:
-            yield f'{name} is {value:.4g} GB/s, and its bytes by its best time {gbs:.4g}'
+            yield f'{name} is {amount(value)} GB/s, and its bytes by its best time {amount(gbs)}'
     for one, other in ALIKE:
         is_alike = stores_of(record, one) == stores_of(record, other)
         if is_alike and {one, other} <= set(rates):

@@ -8,7 +8,7 @@ from membw.expected import published
 from membw.expected.proof import ceiling
 from membw.expected.sentence import hidden
 from membw.presets.table import Facts
-from membw.printable import plural
+from membw.printable import amount, plural
 from membw.site import cpu_peak as peak
 from membw.tables import Block, Cell, Column, Table
 
@@ -58,10 +58,10 @@ def blocks(top: peak.Peak, facts: Facts) -> Iterator[Block]:
     yield (
         hidden(top, facts)
         if top.is_slice or top.only_if
-        else (f'{name}: the peak is {most}{top.gbs:.4g} GB/s ({top.what}).')
+        else (f'{name}: the peak is {most}{amount(top.gbs)} GB/s ({top.what}).')
     )
     if top.lacks:
-        yield f'{"; ".join(top.lacks)}: at most {top.here:.4g} GB/s.'
+        yield f'{"; ".join(top.lacks)}: at most {amount(top.here)} GB/s.'
     yield ''
     gbs = top.here if top.lacks else top.gbs
     yield Table('', COLUMNS, [_ceilings(gbs, kernels) for kernels in KERNELS])
@@ -75,7 +75,7 @@ def blocks(top: peak.Peak, facts: Facts) -> Iterator[Block]:
 
 def _ceilings(gbs: float, kernels: tuple[str, ...]) -> tuple:
     both = (gbs * ceiling(kernels[0], kind) for kind in ('ordinary', 'non-temporal'))
-    return (', '.join(kernels), *(Cell(value, f'{value:.4g}') for value in both))
+    return (', '.join(kernels), *(Cell(value, f'{amount(value)}') for value in both))
 
 
 def costs(top: peak.Peak, facts: Facts) -> Iterator[str]:
@@ -85,14 +85,14 @@ def costs(top: peak.Peak, facts: Facts) -> Iterator[str]:
         return
     part = 100 / top.channels
     yield (
-        f'A channel without a module takes {top.carries:.4g} GB/s, {part:.2g} % of the peak; '
+        f'A channel without a module takes {amount(top.carries)} GB/s, {part:.2g} % of the peak; '
         'a slower one its part of that.'
     )
     if top.channels > 1 and not peak.may_be_faster({'facts': facts}, top):
         least, every = (top.channels - 1) * top.carries, plural(top.channels, 'channel')
         yield (
-            f'More than {least:.4g} GB/s moved prove all {every}; '
-            f'each {top.carries:.4g} less, one channel less.'
+            f'More than {amount(least)} GB/s moved prove all {every}; '
+            f'each {amount(top.carries)} less, one channel less.'
         )
     if top.is_most and (facts.get('cpu_id') or {}).get('hypervisor'):
         yield 'A virtual machine cannot read the modules of its host: so it is the most.'

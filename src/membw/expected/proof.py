@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from membw.expected.published import NOT_SAID, kind_of
 from membw.presets.table import Facts
-from membw.printable import plural
+from membw.printable import amount, plural
 from membw.site.cpu_peak import Peak
 
 # arrays that a kernel counts, and of these those that it writes
@@ -53,8 +53,8 @@ class Moved(NamedTuple):
         """'Triad moves 283 GB/s of memory (221.2 x 4/3, less 12 that caches may hold)'."""
         less = f', less {self.cached:.2g} that caches may hold'
         how = TIMES[self.times] + less * (self.cached > SEEN * self.counted)
-        verb = f'{self.kernel.capitalize()} moves {self.least:.4g} GB/s of memory'
-        return verb + (f' ({self.counted:.4g}{how})' if how else '')
+        verb = f'{self.kernel.capitalize()} moves {amount(self.least)} GB/s of memory'
+        return verb + (f' ({amount(self.counted)}{how})' if how else '')
 
 
 class Proof(NamedTuple):
@@ -121,7 +121,7 @@ def needed(gbs: float, carries: float) -> int:
 def _less(number: int, carries: float) -> str:
     """What one channel less could carry."""
     verb = 'carries' if number == 2 else 'carry'
-    return f', and {number - 1} {verb} {(number - 1) * carries:.4g} at most' * (number > 1)
+    return f', and {number - 1} {verb} {amount((number - 1) * carries)} at most' * (number > 1)
 
 
 def by_domain(record: Facts, top: Peak, every: list[Moved]) -> Iterator[Proof]:
@@ -140,5 +140,5 @@ def by_domain(record: Facts, top: Peak, every: list[Moved]) -> Iterator[Proof]:
     share = read[0].least / read[0].counted
     gbs = share * min(domain.get('gbs') or 0 for domain in domains)
     each = needed(gbs, top.carries)
-    why = f'each of its {count} NUMA domains reads {gbs:.4g} GB/s of memory or more'
+    why = f'each of its {count} NUMA domains reads {amount(gbs)} GB/s of memory or more'
     yield Proof(each * count, top.channels, why + _less(each, top.carries))

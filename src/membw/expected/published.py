@@ -8,15 +8,16 @@ from typing import Any
 
 from membw.checkout import root
 from membw.presets.table import Facts
+from membw.printable import amount
 from membw.results.record import evidence
 from membw.results.too_good import is_too_good
 from membw.site import cpu_peak as peak
 from membw.tables import Cell, Column, Table
 
 USED = ('reference', 'range')  # no floors, no figure with a warning
-FEWEST = 3  # machines of a range
+LEAST_MACHINES = 3  # of a range
 PROGRAMS = ('STREAM', 'HPCC StarSTREAM', 'BabelStream')  # of a Triad
-LEAST = 2.0  # last-level caches that an array fills
+LEAST_CACHES = 2.0  # last-level ones, that an array fills
 CLAIMED = 0.7  # share of the reads that are avoided: like the CPUs that claim their lines
 ORDINARY = 3 / 4  # of the peak, by a Triad whose stores read their lines
 ENOUGH = 2  # cores per channel: with fewer the cores are the limit (Cascade Lake 0.68, else 0.83)
@@ -71,7 +72,7 @@ def usable() -> list[Facts]:
         for row in figures()
         if row['use'] in USED and (row['program'] in PROGRAMS or row['stores'] == READ)
         and row['scope'] in ('node', 'socket') and 'peak' in row and rate(row)
-        and not 0 < size(row) < LEAST
+        and not 0 < size(row) < LEAST_CACHES
         and not is_few(row)
     ]  # fmt: skip
 
@@ -144,7 +145,7 @@ def _cells(row: Facts) -> tuple:
     return (
         row['id'],
         row['stores'],
-        Cell(gbs, ' to '.join(f'{v:.4g}' for v in ends(gbs)) if gbs else '-'),
+        Cell(gbs, ' to '.join(f'{amount(v)}' for v in ends(gbs)) if gbs else '-'),
         Cell(of_peak or None, ' to '.join(f'{v:.0f}' for v in of_peak) or '-'),
         row['use'] + few * (row['use'] in USED and is_few(row)),
         Cell(whence, whence[:SHORT]),
@@ -204,7 +205,10 @@ def refusals(record: Facts) -> Iterator[str]:
             not largest or is_too_good(triad['value'] / largest),
             'Triad is above that of the largest arrays that were tried',
         ),
-        (size_of(record) < LEAST, f'an array is {size_of(record):.1f} caches, 2 are wanted: -n'),
+        (
+            size_of(record) < LEAST_CACHES,
+            f'an array is {size_of(record):.1f} caches, 2 are wanted: -n',
+        ),
         (stores_of(record) == NOT_SAID, 'its stores are not known: measure by membw run'),
         (build.get('unknown') or not build.get('code_sha256'), 'its build is not known'),
         (not is_whole, 'not one process with a thread on each core'),
@@ -226,9 +230,9 @@ def _of_memory(top: peak.Peak, gbs: float, record: Facts) -> Iterator[str]:
     elif top.lacks:
         yield f'its memory is not what it should be: {"; ".join(top.lacks)}'
     elif gbs > top.gbs:
-        yield f'Triad is above the peak of {top.gbs:.4g} GB/s ({top.what})'
+        yield f'Triad is above the peak of {amount(top.gbs)} GB/s ({top.what})'
     elif kind_of(record, top.row) == 'ordinary' and gbs > (most := ORDINARY * top.gbs):
-        yield f'Triad is more than ordinary stores can reach: {most:.4g} GB/s'
+        yield f'Triad is more than ordinary stores can reach: {amount(most)} GB/s'
 
 
 def is_claiming(record: Facts, row: Facts) -> bool:

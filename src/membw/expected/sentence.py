@@ -4,12 +4,12 @@ import math
 from collections.abc import Iterable, Iterator
 
 from membw.expected import proof, published
-from membw.expected.published import CLAIMED, ENOUGH, FEWEST, NOT_SAID, READ, kind_of
+from membw.expected.published import CLAIMED, ENOUGH, LEAST_MACHINES, NOT_SAID, READ, kind_of
 from membw.presets.table import Facts
-from membw.printable import plural
+from membw.printable import amount, plural
 from membw.site import cpu_peak as peak
+from membw.statistics import MARGIN
 
-MARGIN = 0.03
 LOOK, MANY = 0.65, 16  # of the peak, by so many cores per socket: no sound machine reads less
 CORES, MEMORY = 1.7, 1.15  # what twice the threads gain where these are the limit
 SURE = {'': '', 'lower': 'At least ', 'upper': 'At most ', 'unknown': 'About '}
@@ -29,7 +29,9 @@ def lines_of(record: Facts, gbs: float, bound: str = '') -> list[str]:
     stores = kind_of(record, top.row)
     is_part = 0 < threads < (facts.get('cores') or 0)  # others used all of their cores
     is_alone = is_part or top.is_slice or top.only_if or bound in ('upper', 'unknown')
-    here = [f'At most {top.here:.4g} of {top.gbs:.4g} GB/s'] if 0 < top.here < top.gbs else []
+    here = (
+        [f'At most {amount(top.here)} of {amount(top.gbs)} GB/s'] if 0 < top.here < top.gbs else []
+    )
     lacks = '. '.join(['; '.join(top.lacks), *here])
     proof_line = proven(record, top)
     lines = [
@@ -87,7 +89,7 @@ def share(top: peak.Peak, gbs: float, bound: str, stores: str, facts: Facts) -> 
     if stores == 'ordinary':
         moved = 100 * proof.factor('triad') * gbs / top.gbs
         by += f': up to {moved:.0f} % with the lines that they read before'
-    return f'{least}{100 * gbs / top.gbs:.0f} % of {most} {top.gbs:.4g} GB/s ({top.what}){by}.'
+    return f'{least}{100 * gbs / top.gbs:.0f} % of {most} {amount(top.gbs)} GB/s ({top.what}){by}.'
 
 
 def hidden(top: peak.Peak, facts: Facts) -> str:
@@ -101,7 +103,7 @@ def hidden(top: peak.Peak, facts: Facts) -> str:
         part = top.gbs * (facts.get('cores') or 0) / top.row['cores']
         lines.append(f'{cores}, whose part is {part:.3g} GB/s if every core draws alike:')
     of = 'the whole socket' if top.is_slice else 'the node'
-    return ' '.join([*lines, f'the peak of {of} is at most {top.gbs:.4g} GB/s ({what}).'])
+    return ' '.join([*lines, f'the peak of {of} is at most {amount(top.gbs)} GB/s ({what}).'])
 
 
 def named(stores: str) -> str:
@@ -126,7 +128,7 @@ def others(
 def look(record: Facts, top: peak.Peak) -> str:
     """Low for any CPU, whatever its like: no verdict, and no PASS."""
     every = [m for m in proof.moved(record, top.row) if m.kernel != 'write']
-    if not every or not top.gbs or top.row.get('is_about'):
+    if not every or not top.gbs or {'is_about', 'shared'} & set(top.row):
         return ''
     most = max(m.most for m in every) / top.gbs
     cores = ((record.get('facts') or {}).get('cores') or 0) / top.sockets
@@ -145,7 +147,7 @@ def compared(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
     count = published.machines(like)
     who = f'{span((low, high))} % of the peak ({plural(count, "machine")})'
     said = f'Published, {named(stores)}, {published.kin_of(top.row)}: {who}'
-    if not top.gbs or count < FEWEST:
+    if not top.gbs or count < LEAST_MACHINES:
         return f'{said}.'
     value, unseen = 100 * gbs / top.gbs, 1 - (1 - MARGIN) * low / high
     is_narrow = unseen < 1 / top.row.get('channels', math.inf)

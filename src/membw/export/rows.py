@@ -4,9 +4,9 @@ of the page: of the figure, or of its node beside its peers, whichever is worse.
 """
 
 import csv
-import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TextIO
 
 from membw.errors import MembwError
 from membw.moments import utc
@@ -35,10 +35,11 @@ def columns_of(row: Case) -> dict[str, str]:
     return {name: row.more if name == 'parameters' else getattr(row, name) for name in NAMES}
 
 
-def words_of(ranking: Ranking) -> Words:
-    """Of the figures of the newest measurement."""
+def words_of(ranking: Ranking, table: Table) -> Words:
+    """Of the figures of the newest measurement, read again or not."""
     beside = ranking.beside()
-    return lambda f: beside.get((f.node, f.setting)) if id(f.of) in ranking.newest else None
+    newest = {(f.file, f.line) for f in table.figures if id(f.of) in ranking.newest}
+    return lambda f: beside.get((f.node, f.setting)) if (f.file, f.line) in newest else None
 
 
 def row_of(figure: Figure, words: Words) -> dict[str, object]:
@@ -66,15 +67,19 @@ def row_of(figure: Figure, words: Words) -> dict[str, object]:
     return {name: row[name] for name in COLUMNS}
 
 
-def as_csv(figures: Sequence[Figure], unmeasured: Unmeasured, words: Words) -> str:
-    """A line of titles, and a line per figure and per case without one."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator='\n')
-    writer.writeheader()
-    for row in [*(row_of(f, words) for f in figures), *unmeasured]:
-        is_formula = {k for k, v in row.items() if isinstance(v, str) and v.startswith(FORMULA)}
-        writer.writerow({k: f"'{v}" if k in is_formula else v for k, v in row.items()})
-    return text.getvalue()
+class Csv:
+    """A line of titles, and a line per figure and per case without one, as they come: no memory
+    has a year of a large fleet."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.writer = csv.DictWriter(stream, COLUMNS, lineterminator='\n')
+        self.writer.writeheader()
+
+    def write(self, rows: Iterable[Mapping[str, object]]) -> None:
+        for row in rows:
+            texts = ((k, v) for k, v in row.items() if isinstance(v, str))
+            quoted = {k: f"'{v}" for k, v in texts if v.startswith(FORMULA)}
+            self.writer.writerow({**row, **quoted})
 
 
 def of_records(lost: Iterable[Lost]) -> list[dict[str, str]]:

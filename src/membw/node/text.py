@@ -34,7 +34,7 @@ def line(found: Word) -> str:
 def screen(found: Word, more: Sequence[str] = ()) -> list[str | Table]:
     blocks: list[str | Table] = [f'{found.node}  {found.text}']
     if found.word == PASS and found.compared and found.noticed < math.inf:
-        blocks.append(f'A loss of {found.noticed:.1%} would have been seen, 19 times in 20.')
+        blocks.append(f'A loss of {found.noticed:.1%} would have been seen, nine times in ten.')
     if found.newest and not found.compared:
         blocks += measured(found.newest)
     for cause in found.causes:

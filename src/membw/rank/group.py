@@ -22,8 +22,8 @@ MEAN = 'mean'  # of a node's rates, each as a part of its peers' median
 # many in all, in fleets that scatter
 BEYOND, IN_ALL = 0.5, 2.0
 LEAST_NODES = 4  # fewer cannot decide which of them is slow, and are no unit
-# robust deviations by which the median of three runs is seldom better (1.645 x 0.67)
-OF_THREE = 1.1
+# robust deviations by which the median of three runs is seldom better (1.28 x 0.67)
+OF_THREE = 0.86
 PEER = 'peer'
 Run = dict[str, Figure]  # one measurement of a node, by metric
 Row = list[float]  # by column; NaN is not known

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from membw.report.svg import Canvas
 from membw.tables import Table
 
-WIDE, NARROW = 860, 340  # pixels of a picture on a screen, and on a telephone
+WIDE, NARROW = 1080, 340  # pixels of a picture on a screen, and on a telephone
 Entry = tuple[str, str, list[tuple[str, str]]]  # id, title, [(name, text)]
 
 

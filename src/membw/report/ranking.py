@@ -23,8 +23,8 @@ RACKS, RACK_LINE = 100, 18  # that are drawn; pixels from one to the next
 SHAPES = {PASS: 0, FAIL: 4, MISSING: 5}  # all else has the third
 RACK = 'A line per rack. Circles pass, triangles FAIL, crosses are MISSING.'
 READ = (
-    'One mark per node, what is not PASS first: what decided its verdict, else its headline, '
-    'compared with the median of its peers. Dashed: the margin. Triangles that point down FAIL.'
+    'One mark per node: what decided its verdict, else its headline, compared with the median of '
+    'its peers. Dashed: the margin. Triangles that point down FAIL.'
 )
 
 
@@ -88,7 +88,7 @@ def _draw(verdicts: list[NodeVerdict], width: int) -> Canvas:
     places = across(canvas, [0.0, len(verdicts) + 1.0])
     places.steps = [step for step in places.steps if 1 <= step <= len(verdicts) and step % 1 == 0]
     y_axis(canvas, up, '%')
-    x_axis(canvas, places, top, bottom, 'place')
+    x_axis(canvas, places, top, bottom, 'nodes, what is not PASS first, then the slowest')
     canvas.across(up(-100 * MARGIN), 'muted', stroke_dasharray='5 4')
     names: list[tuple[float, float]] = []
     for place, (verdict, loss) in enumerate(zip(verdicts, percent, strict=True), 1):
@@ -98,7 +98,8 @@ def _draw(verdicts: list[NodeVerdict], width: int) -> Canvas:
         canvas.mark(x, y, shape, colour, title)
         room = LETTER * len(verdict.node)
         is_free = all(x > end or abs(y - at) > LINE for end, at in names)
-        if verdict.verdict != PASS and len(names) < NAMED and is_free and x + 8 + room < width:
+        is_odd = verdict.verdict != PASS or verdict.loss > MARGIN
+        if is_odd and len(names) < NAMED and is_free and x + 8 + room < width:
             canvas.text(x + 8, y + 4, verdict.node)
             names.append((x + room, y))
     return canvas

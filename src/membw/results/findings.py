@@ -116,7 +116,8 @@ def _above_peers(**low: Any) -> str:
 def _insensitive(loss: float, margin: float, noticed: float | None, peers: int, of: str) -> str:
     seen = 'no loss seen' if loss <= margin else f'worse by {loss:.1%}'
     show = f'show one below {noticed:.0%}' if noticed else 'show one'
-    return f'{seen}, but {plural(peers, of)} cannot {show}: add peers'
+    way_out = 'add peers' if peers < FEW_PEERS else 'their runs scatter'
+    return f'{seen}, but {plural(peers, of)} cannot {show}: {way_out}'
 
 
 def _beyond(metric: str, value: float, sign: str, unit: str, limits: Mapping[str, float],
@@ -127,6 +128,7 @@ def _beyond(metric: str, value: float, sign: str, unit: str, limits: Mapping[str
     return '; '.join(f'{own}, {side} {amount(x)} wanted{off}' for side, x in limits.items())
 
 
+FEW_PEERS = 20  # more of them tell little more
 TOO_GOOD = 'too good: a cache, another size?'
 SENTENCES: dict[str, Sentence] = {
     'reported': '{text}',

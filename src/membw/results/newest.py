@@ -14,7 +14,6 @@ from membw.grouped import grouped
 from membw.moments import night_of
 from membw.results.figure import Figure
 from membw.results.findings import Finding
-from membw.results.record import Record
 
 TOGETHER_S = 12 * 3600
 OLD_S = 14 * 86_400
@@ -92,13 +91,3 @@ def in_order(runs: list[list[Figure]]) -> list[list[Figure]]:
         return of.verdict != 'VALID', start, of.number, of.time, of.file, of.line
 
     return sorted(runs, key=place)
-
-
-class Line(NamedTuple):
-    """A record and where it was."""
-
-    record: Record
-    time: float
-    file: str
-    line: int
-    offset: int = -1  # bytes; -1: it cannot be read again

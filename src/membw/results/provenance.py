@@ -12,8 +12,8 @@ FIELDS = (
     'source_sha256', 'code_sha256', 'spack_hash', 'built_with', 'binary_sha256', 'bios_version',
     'bios_date', 'kernel_release', 'microcode', 'thp', 'numa_balancing', 'governor', 'pages',
     'array_size', 'bodies', 'shapes', 'ntimes', 'threads', 'threads_on', 'board_vendor',
-    'board_name', 'cpu_model', 'memory_gib', 'dimms', 'memory_channels', 'module_kinds', 'sockets',
-    'numa_nodes', 'ranks',
+    'board_name', 'cpu_model', 'card_model', 'card_driver', 'memory_gib', 'dimms',
+    'memory_channels', 'module_kinds', 'sockets', 'numa_nodes', 'ranks',
 )  # fmt: skip
 # what was bought: it divides a fleet, as the CPU does, which is of the setting
 BOUGHT = 'module_kinds', 'sockets'
@@ -41,12 +41,13 @@ def requested_pages(record: Record) -> str:
 def key_of(record: Record) -> tuple:
     """Equal only for records of equal provenance; quickly made."""
     more = requested_pages(record), shapes(record) if record.shapes else '', record.affinities
-    return id(record.facts), id(record.build), _built(record.case), _own(record), more
+    made = *more, record.device and (record.device.name, record.device.driver)
+    return id(record.facts), id(record.build), _built(record.case), _own(record), made
 
 
 def of_record(record: Record) -> dict[str, str]:
     """{field: value} of what is known of a record's build and run, as text."""
-    facts, build, case = record.facts, record.build, record.case
+    facts, build, case, card = record.facts, record.build, record.case, record.device
     mib = facts.mem_total_mib
     fields = {
         **{name: getattr(record, name) for name in OF_RECORD},
@@ -60,6 +61,8 @@ def of_record(record: Record) -> dict[str, str]:
         'memory_gib': round(mib / 1024) if mib else None,
         'dimms': _dimms(facts.dimms),
         'module_kinds': _kinds(facts.dimms),
+        'card_model': card and card.name,
+        'card_driver': card and card.driver,
     }
     return {f: str(fields[f]) for f in FIELDS if fields[f] not in (None, '')}
 

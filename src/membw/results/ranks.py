@@ -4,15 +4,25 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import count, islice
+from typing import NamedTuple
 
 from membw.grouped import grouped
 from membw.printable import at_most, printable
 from membw.results.case import setting_of
 from membw.results.figure import Figure, Lost, Measurement, figure_of, measurement
-from membw.results.newest import Line
 from membw.results.record import HIGHER, INVALID, UNDECIDED, VALID, Record
 
 ONE_RUN_S = 900  # ranks of one run write their records within so many seconds
+
+
+class Line(NamedTuple):
+    """A record and where it was."""
+
+    record: Record
+    time: float
+    file: str
+    line: int
+    offset: int = -1  # bytes; -1: it cannot be read again
 
 
 def runs_of(records: Iterable[Line]) -> Iterator[tuple[list[Line], str]]:
@@ -75,15 +85,23 @@ def _lost(of: Measurement, record: Record) -> list[Lost]:
     ]
 
 
+def of_one(of: Measurement) -> tuple[list[Figure], list[Lost]]:
+    """Of a record that is a run."""
+    record = of.record
+    assert record
+    figures = [figure_of(of, name, row, record) for name, row in record.measured.items()]
+    return figures, _lost(of, record)
+
+
 def of_run(run: list[Line], lacking: str) -> tuple[list[Figure], list[Lost]]:
     """Of the metrics that every rank measured: rates add up, of all else the mean counts."""
+    if len(run) == 1 and not lacking:
+        return of_one(measurement(*run[0]))
     every = [measurement(*one) for one in run]
     lost = [row for of, one in zip(every, run, strict=True) for row in _lost(of, one.record)]
-    of, first = every[0], run[0].record
+    of = every[0]
     if lacking:  # the rest is a smaller figure
         return [], [*lost, Lost(of, False, lacking)]
-    if len(run) == 1:
-        return [figure_of(of, name, row, first) for name, row in first.measured.items()], lost
     of.setting = of.setting._replace(ranks=str(len(run)))
     worst = min(every, key=lambda one: (INVALID, UNDECIDED, VALID).index(one.verdict))
     of.verdict, of.findings = worst.verdict, worst.findings

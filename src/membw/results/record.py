@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta, Raw, Struct
+from msgspec import Meta, Struct
 
 from membw import strict
 from membw.printable import printable
@@ -58,7 +58,6 @@ Number = Annotated[float, Meta(gt=-1e18, lt=1e18)]
 Positive = Annotated[float, Meta(gt=0, lt=1e18)]
 Count = Annotated[int, Meta(ge=0, lt=2**31)]
 Text = str | None
-NULL = Raw(b'null')
 
 
 class Metric(Struct, frozen=True):
@@ -234,6 +233,13 @@ class Part(Struct, frozen=True):
     died: bool
 
 
+# parts of a record that many records have alike
+SHARED = (
+    'case', 'facts', 'build', 'threads_on', 'peak', 'pages', 'validation', 'runtime',
+    'placement_before', 'placement_after',
+)  # fmt: skip
+
+
 class Record(Struct):
     """One JSON object on one line."""
 
@@ -255,10 +261,9 @@ class Record(Struct):
     validation: Validation | None = None
     peak: Peak | None = None
     missing: tuple[Missing, ...] = ()
-    # as JSON, of which many records have the same: see __post_init__
-    case_: Raw = msgspec.field(default=NULL, name='case')
-    facts_: Raw = msgspec.field(default=NULL, name='facts')
-    build_: Raw = msgspec.field(default=NULL, name='build')
+    case: FromCheck = FromCheck()
+    facts: Facts = Facts()
+    build: Build = Build()
     # what has to be equal before figures are compared, and what explains that they differ
     kernels_set: Text = None
     language: Text = None
@@ -276,7 +281,7 @@ class Record(Struct):
     runtime: Runtime | None = None
     shapes: dict[str, Shape] | None = None
     device: Device | None = None
-    threads_on: Raw = NULL
+    threads_on: tuple[Thread, ...] = ()
     # of `membw node`
     word: str = ''
     why: str = ''
@@ -296,27 +301,13 @@ class Record(Struct):
         self.word = EARLIER_WORDS.get(self.word, self.word)
         if self.word and self.word not in WORST_FIRST:
             raise ValueError(f"'word' is {ascii(self.word)[:40]}: of a newer membw?")
-        self.case_ = _case(bytes(self.case_))
-        self.facts_ = _shared('facts', bytes(self.facts_))
-        self.build_ = _shared('build', bytes(self.build_))
-        self.threads_on = _shared('threads_on', bytes(self.threads_on))
-
-    @property
-    def case(self) -> FromCheck:
-        return self.case_  # type: ignore[return-value]
-
-    @property
-    def facts(self) -> Facts:
-        return self.facts_  # type: ignore[return-value]
-
-    @property
-    def build(self) -> Build:
-        return self.build_  # type: ignore[return-value]
+        for name in SHARED:
+            setattr(self, name, _shared(getattr(self, name)))
 
     @property
     def affinities(self) -> str:
         """'0 1 2': where each thread may run; '' where it is not said."""
-        return self.threads_on  # type: ignore[return-value]
+        return ' '.join(str(thread.affinity) for thread in self.threads_on)
 
     @property
     def clock_off_s(self) -> float:
@@ -357,40 +348,15 @@ class Record(Struct):
 
 
 _RECORD = msgspec.json.Decoder(Record)
-_PARTS: dict[str, Any] = {
-    'case': msgspec.json.Decoder(FromCheck),
-    'facts': msgspec.json.Decoder(Facts),
-    'build': msgspec.json.Decoder(Build),
-    'threads_on': msgspec.json.Decoder(list[Thread]),
-}
-_same: dict[tuple[str, bytes], Any] = {}
+_encode = msgspec.json.Encoder().encode
+_same: dict[bytes, Any] = {}
 
 
-def _decoded(part: str, text: bytes) -> Any:
-    if text == b'null':
-        text = b'[]' if part == 'threads_on' else b'{}'
-    try:
-        return _PARTS[part].decode(text)
-    except msgspec.ValidationError as err:
-        said = str(err) if ' - at `$' in str(err) else f'{err} - at `$`'
-        raise ValueError(said.replace('$', part)) from err
-
-
-@lru_cache(1_000)
-def _case(text: bytes) -> Any:
-    """One object for the records of a session: the next one is another."""
-    return _decoded('case', text)
-
-
-@lru_cache(10_000)
-def _shared(part: str, text: bytes) -> Any:
-    """One object for all records with the same bytes, or of which what is declared is equal."""
-    found = _decoded(part, text)
-    if part == 'threads_on':
-        return ' '.join(str(thread.affinity) for thread in found)
+def _shared(part: Any) -> Any:
+    """One object for equal ones: a year of records has few."""
     if len(_same) > 10_000:
         _same.clear()
-    return _same.setdefault((part, msgspec.json.encode(found)), found)
+    return _same.setdefault(_encode(part), part)
 
 
 @lru_cache(100_000)

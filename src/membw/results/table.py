@@ -22,14 +22,14 @@ from membw.results import site_tests, stream_log
 from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement, measurement
 from membw.results.hostlist import chosen_nodes
-from membw.results.newest import TOGETHER_S, Line
-from membw.results.ranks import of_run, runs_of
+from membw.results.newest import TOGETHER_S
+from membw.results.ranks import Line, of_run, runs_of
 from membw.results.record import REFRAME, Metric, Record, evidence, read_record
 from membw.strict import Damaged
 
 MOST_PROBLEMS = 100  # lines named per file
 MOST_PASSED = 10  # files without a record, where none has one
-KEPT = 5_000  # records before old ones are left out, where only new ones are wanted
+KEPT = 4_000  # records before old ones are left out, where only new ones are wanted
 BUFFER = 2**18  # bytes: a record has some thousand
 RESCUED = re.compile(r'\.rank-\d+$|\.log\.h\d+$')  # what a rank saved by itself, old perflogs
 OURS = 'records', 'nodes'  # folders of results/ that hold nothing else
@@ -141,7 +141,7 @@ def read_table(
     enough = KEPT
 
     def recent(lines: list[Line]) -> list[Line]:
-        begin = table.newest - newest_s
+        begin = table.newest - newest_s if newest_s else 0.0
         return [one for one in lines if one.time >= begin or one.record.host in whole]
 
     for path in paths:
@@ -153,8 +153,7 @@ def read_table(
                         record.case.test or record.program, one.time, record.case.system
                     ):
                         continue
-                    # 60 of its 64 bits: of a million records Python takes 16 MB less
-                    if (number := hash(_identity(record)) >> 4) in known:
+                    if (number := hash(_identity(record))) in known:
                         continue
                     known.add(number)
                     if record.host:

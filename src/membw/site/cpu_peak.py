@@ -245,7 +245,8 @@ def of_cpus(row: Facts, sockets: int, modules: Modules, facts: Facts) -> Peak:
         return Peak(0, f'{name}: {per} per socket, of a speed that is not known here; {how}', row)
     carries = 0 if row.get('peak_gbs') else mts * BYTES / 1000
     each = row.get('peak_gbs') or row['channels'] * carries
-    what = row['kind'] if row.get('peak_gbs') else f'{per} x {kind}-{mts:g}'
+    shared = f'{row["kind"]}, shared with a GPU' if row.get('shared') else row['kind']
+    what = shared if row.get('peak_gbs') else f'{per} x {kind}-{mts:g}'
     if not modules.mts and UNLOCKED.search(name_of(facts)):
         what += ' as specified'
     if not modules.mts and (other := row.get('or')):

@@ -154,6 +154,22 @@ def test_what_does_not_count_and_is_below_is_named(judged, records, said):
     assert line.startswith(f'{count} runs of n004: ') and 'below the contract: copy 15' in line
 
 
+GENOA = {'cpu_model': 'AMD EPYC 9354P', 'sockets': 1, 'cpu_id': {
+    'vendor': 'AuthenticAMD', 'family': '25', 'model': '17', 'hypervisor': False}}  # fmt: skip
+
+
+@pytest.mark.parametrize('cpu, triad, said', [
+    ('EPYC 9354', 440.0, ''),
+    ('EPYC 7763', 440.0, 'CPU EPYC 9004 (Genoa)'),  # than what was bought
+    ('EPYC 9354', 480.0, 'triad is above the peak of 460.8 GB/s in the protocol'),
+])  # fmt: skip
+def test_the_whole_machine_is_not_what_was_agreed(judged, cpu, triad, said):
+    made = fleet(NODES, triad, peak={'value': 9999.0, 'unit': 'GB/s'})
+    made = [{**row, 'facts': {**row['facts'], **GENOA}} for row in made]
+    found = judged(made, **NONE_FAILS, nodes__cpu=cpu, contract={'triad': 300.0})
+    assert (found.verdict == 'ACCEPTED') == (not said) and said in said_of(found)
+
+
 def test_a_flipped_bit_leaves_its_record_out_and_is_named(tmp_path, protocol):
     lines = [sealed(row) for row in copies(HONEST)]
     rng, agreed = random.Random(3), protocols.load(protocol(**NONE_FAILS))

@@ -52,7 +52,7 @@ def test_two_parties_from_template_to_signed_sheet(tmp_path, membw, keys):
     write(vendor / 'results/records/all.jsonl', [*rows, *low])
     status, said, _ = accepted(membw, vendor)
     assert status == 1 and said.startswith('Verdict: INCOMPLETE: 5 runs of the retest round due')
-    assert '1 BELOW' in said and 'MISSING' not in said.partition('acceptance:')[0]
+    assert '1 BELOW' in said and 'MISSING' not in said.partition('Contract')[0]
     sheet = text_of(vendor / 'sheet.html')
     said = 'n005 BELOW triad 176.0 of 180 GB/s, copy 158.4 of 160 GB/s; 5 runs of the retest are'
     assert said in sheet

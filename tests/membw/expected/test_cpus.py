@@ -12,7 +12,7 @@ CPUS = peak.facts_of('cpus')
 KEYS = {
     'name', 'vendor', 'family', 'models', 'steppings', 'named', 'implementer', 'parts', 'machine',
     'in_parts', 'channels', 'kind', 'mts', 'slower', 'or', 'peak_gbs', 'in_package', 'cores',
-    'kin', 'claims', 'sources', 'sold', 'is_about',
+    'kin', 'claims', 'sources', 'sold', 'is_about', 'shared',
 }  # fmt: skip
 
 

@@ -59,7 +59,7 @@ def test_of_this_machine_its_own_facts_are_taken(membw, monkeypatch):
         'cpu_model': 'AMD EPYC', 'cores': 2,
         'cpu_id': {'vendor': 'AuthenticAMD', 'family': '25', 'model': '17', 'hypervisor': True},
     }  # fmt: skip
-    monkeypatch.setattr(command, 'here', lambda: facts)
+    monkeypatch.setattr(command, 'here', lambda programs: facts)
     status, out, _ = membw('expect')
     said = 'If its numbers (family 25, model 17) are true, it is one of EPYC 9004 (Genoa): 2 of up'
     assert status == 0 and out.startswith(said)
@@ -72,6 +72,7 @@ def test_of_this_machine_its_own_facts_are_taken(membw, monkeypatch):
     (['9654', '--dimms', 'many'], "invalid value for '--dimms': 'many'"),
     (['9654', '--sockets', '0'], "invalid value for '--sockets': '0'"),
     (['--sockets', '2'], 'no CPU given'),
+    (['--programs', '/nowhere'], "no program 'stream' in '/nowhere'"),
 ])  # fmt: skip
 def test_what_cannot_be_answered_is_said(membw, words, said):
     status, _, err = membw('expect', *words)

@@ -186,7 +186,7 @@ def test_what_is_said_of_each_loss_is_the_table_that_was_read_by_eye():
 @pytest.mark.parametrize('machine, read, is_said', [
     (XEON, 170, True), (XEON, 190, False), ({**XEON, 'cores': 20}, 150, False),
     (identity('8480+'), 300, True), (identity('EPYC 9V33X'), 100, False),
-    (identity('CPU Max 9480'), 300, False),
+    (identity('CPU Max 9480'), 300, False), (identity('AI MAX+ 395'), 110, False),
 ])  # fmt: skip
 def test_what_is_low_for_any_cpu_is_worth_a_look_and_no_pass(machine, read, is_said):
     record = measured(machine, {'read': read, 'triad': 0.7 * read}, 'non-temporal')

@@ -190,3 +190,24 @@ def test_a_bound_is_not_pushed_as_a_figure(tmp_path, monkeypatch):
     assert sent['check_perf_copy_value'] == 160 and 'check_perf_copy_ref' not in sent
     case.check_display_name = 'stream_binary ~local:default+gcc-o2'
     assert event(case, None, ()) is None
+
+
+def test_what_is_older_than_the_newest_measurement_is_exported_whatever_the_way(
+    tmp_path, membw, monkeypatch
+):
+    """Of files the older runs are read a second time, of a pipe all are held."""
+    rows = [made_up.record(f'n{n}', day) for n in (1, 2) for day in (0, 1, 40)]
+    rows.append(made_up.record('n3', 2))  # no more since
+    rows += [made_up.record('n4', day, rank=i, ranks=2) for day in (1, 40) for i in (0, 1)]
+    file = made_up.write(tmp_path / 'r.jsonl', rows)
+    _, csv_of_file, _ = membw('export', '--format', 'csv', file)
+    monkeypatch.setattr('sys.stdin', io.TextIOWrapper(io.BytesIO(file.read_bytes())))
+    _, csv_of_pipe, _ = membw('export', '--format', 'csv', '-')
+    assert sorted(csv_of_file.splitlines()) == sorted(csv_of_pipe.splitlines())
+    assert csv_of_file.count(',triad,') == 3 + 3 + 1 + 2
+    _, text, _ = membw('export', file)
+    newest = re.findall(r'membw_figure_bytes_per_second{.*node="(\w+)",metric="triad"', text)
+    assert sorted(newest) == ['n1', 'n2', 'n3', 'n4']
+    assert 'node="n3",verdict="MISSING"' in text
+    _, chosen, _ = membw('export', '--format', 'csv', '--node', 'n3', file)
+    assert chosen.count(',triad,') == 1

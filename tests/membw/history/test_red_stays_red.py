@@ -128,3 +128,13 @@ def test_a_drift_has_the_loss_of_now():
     values = 100 * (1 - 0.001 * np.arange(90.0))
     step = drift(values, 0, 0.02)
     assert step.size == pytest.approx(-0.0628, abs=0.001) and step.nights_after[-1] == 89
+
+
+def test_a_clean_fleet_has_few_red_mornings():
+    """tests/evidence/calm.csv has more of them."""
+    every = [
+        bool(red(made.normal(seed, 8, night, 4, noise=0.01)))
+        for seed in range(8)
+        for night in range(14, 41, 4)
+    ]
+    assert np.mean(every) < 0.02

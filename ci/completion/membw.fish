@@ -1,0 +1,2 @@
+# by argcomplete
+register-python-argcomplete --shell fish membw | source

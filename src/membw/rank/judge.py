@@ -17,7 +17,7 @@ from membw.rank.group import LEAST_NODES, MEAN, PEER, Group, Row, Run
 from membw.rank.units import Unit, by_name
 from membw.results.case import Case
 from membw.results.figure import Figure
-from membw.results.findings import Finding, Findings, codes, text_of
+from membw.results.findings import Finding, Findings, text_of
 from membw.results.hostlist import fold
 from membw.results.provenance import BOUGHT
 from membw.results.too_good import TENTH
@@ -31,7 +31,7 @@ from membw.results.verdict import (
     may_be_worse,
 )  # fmt: skip
 from membw.statistics import MARGIN
-from membw.statistics.peers import known, middle, robust_deviation, sure_limit
+from membw.statistics.peers import known, middle, peers_medians, robust_deviation, sure_limit
 
 AGAIN = 3  # further measurements of a low node
 AGAIN_BETTER = 4  # of so many further measurements one may be within the limit
@@ -137,6 +137,7 @@ class _Setting:
         self.before = before
         self.nights: list[Group] = []  # before, the newest first; where they are needed
         self.controls: dict[Group, dict[str, Row]] = {}
+        self.hours: dict[Group, dict[str, Row]] = {}
         self.runs: dict[str, dict[int, Run]] = defaultdict(lambda: defaultdict(dict))
         for f in again:
             self.runs[f.node][id(f.of)][f.metric] = f
@@ -201,8 +202,6 @@ class _Setting:
         if lacks := group.lacks(node):
             return _verdict(group, node, UNDECIDED, (Finding('lacks-metric', {'metrics': lacks}),),
                             lacks[0])  # fmt: skip
-        if better := _too_good(group, node):
-            return _verdict(group, node, UNDECIDED, better, group.headline)
         return _cleared(group, _verdict(group, node, PASS, ()))
 
     # --- all runs of a node
@@ -212,44 +211,53 @@ class _Setting:
         all metrics; not of a bound that is low, nor of what is too good."""
         made = []
         for run in self.runs[node].values():
-            losses = group.losses_of(node, run)
-            is_bound = max(_beyond(losses, group.fail_limits)) > 0 and _has_bound(run)
-            if run.keys() >= group.figures[node].keys() and not is_bound:
-                made.append((run, losses))
+            if run.keys() >= group.figures[node].keys():
+                losses, group.now[node] = group.losses_of(node, run), run
+                is_bound = max(_beyond(losses, group.fail_limits)) > 0 and _has_bound(run)
+                if not is_bound and not losses[group.head] < -TENTH:
+                    made.append((run, losses))
         return made
 
-    def _hour(self, group: Group, node: str) -> tuple[list[str], Row]:
-        """(healthy nodes that were measured again, too; by column the median of their losses)."""
+    def _controls(self, group: Group) -> dict[str, Row]:
+        """Of each healthy node that was measured again the median of its losses by column; of ''
+        the median of these, but of so few that a node itself could be the hour."""
         if group not in self.controls:
-            self.controls[group] = known_controls = {}
+            rows: dict[str, Row] = {}
             for name in sorted(self.runs.keys() & group.peer_names):
                 runs = self._further(group, name)
                 is_low = max(_beyond(group.losses[name], group.low_limits)) > 0
                 is_bound = any(_has_bound(run) for run, _ in runs)
                 if runs and not (is_bound or is_low or _too_good(group, name)):
                     row = _medians([losses for _, losses in runs])
-                    if abs(row[group.head]) <= HOUR:
-                        known_controls[name] = row
-        others = {name: row for name, row in self.controls[group].items() if name != node}
-        if len(others) < CONTROLS - 1:
-            return [], [0.0] * len(group.columns)
-        return [*others], _medians([*others.values()])
+                    rows |= {name: row} if abs(row[group.head]) <= HOUR else {}
+            self.controls[group] = rows
+        return self.controls[group]
+
+    def _hour(self, group: Group, node: str) -> Row:
+        """By column what the healthy nodes lost since that were measured again, without it."""
+        rows = self._controls(group)
+        if len(rows) - (node in rows) < CONTROLS - 1:
+            return [0.0] * len(group.columns)
+        if group not in self.hours:  # of a large fleet each node's would be slow
+            by_column = [peers_medians(column) for column in zip(*rows.values(), strict=True)]
+            self.hours[group] = dict(
+                zip(rows, map(list, zip(*by_column, strict=True)), strict=True)
+            )
+            self.hours[group][''] = _medians([*rows.values()])
+        return self.hours[group].get(node, self.hours[group][''])
 
     def _trials(self, group: Group, node: str) -> list[_Trial]:
         """Of each metric: it begins with the first measurement, if that is low, else with the
         first further run beyond the limit of a FAIL, and beyond what chance gives any node."""
-        further, (_, shift) = self._further(group, node), self._hour(group, node)
+        further, hour = self._further(group, node), self._hour(group, node)
         runs = [group.figures[node], *(run for run, _ in further)]
-        group.now[node] = runs[-1]
         low = _beyond(group.losses[node], group.low_limits)
         sure, made = sure_limit(max(group.peers, 2)), []
         for column, limit in enumerate(group.fail_limits):
-            hour = 1 - shift[column]
-            losses = [1 - (1 - of[column]) / hour for _, of in further]
+            losses = [1 - (1 - of[column]) / (1 - hour[column]) for _, of in further]
             far = max(limit, sure * group.deviations[column])
-            begin = (
-                0 if low[column] else next((i for i, x in enumerate(losses, 1) if x > far), None)
-            )
+            later = next((i for i, x in enumerate(losses, 1) if x > far), None)
+            begin = 0 if low[column] else later
             if begin is not None:
                 excess = low[column] or losses[begin - 1] / far
                 after = losses[begin:]
@@ -262,7 +270,8 @@ class _Setting:
         column, _, run, after, word = min(trials, key=lambda t: (order.index(t.word), -t.excess))
         if len(after) < AGAIN:
             return self._few(group, node, column, run, after)
-        beside, _ = self._hour(group, node)
+        beside = [name for name in self._controls(group) if name != node]
+        beside = beside if beside[CONTROLS - 2 :] else []
         to = f'{len(beside)} nodes' if beside[2 * CONTROLS :] else fold(beside) or 'that median'
         limit, few = group.fail_limits[column], len(after) // AGAIN_BETTER
         numbers = _loss(group, node, column, run) | _limit(group, column) | {
@@ -324,6 +333,8 @@ def _cleared(group: Group, verdict: NodeVerdict) -> NodeVerdict:
     memory."""
     if verdict.verdict != PASS:
         return verdict
+    if better := _too_good(group, verdict.node):
+        return verdict._replace(verdict=UNDECIDED, findings=better, metric=group.headline)
     if lacks := _lacks_memory(group, verdict.node):
         findings = (*verdict.findings, lacks)
         return verdict._replace(verdict=UNDECIDED, findings=findings)
@@ -355,8 +366,7 @@ def _explained(
 ) -> NodeVerdict:
     """With the fact that may explain it; `split`: a group that is slow has no FAIL."""
     if split:
-        done = 'once' if 'low-once' in codes(verdict.findings) else 'again'
-        return verdict._replace(verdict=UNDECIDED, findings=(*split, Finding(f'each-{done}')))
+        return verdict._replace(verdict=UNDECIDED, findings=split)
     well = [n for n in group.nodes if not max(_beyond(group.losses[n], group.low_limits))]
     rest = _figures_of(group, [n for n in well if n != node])
     fact = fact or _difference(_figures_of(group, [node]), rest, (*BOUGHT, *LOST))

@@ -156,8 +156,6 @@ SENTENCES: dict[str, Sentence] = {
     'groups': (
         '{slower} of {nodes} nodes are slower, their median by {loss:.1%}; two groups: {fact}'
     ),
-    'each-once': 'low once: measure again',
-    'each-again': 'low again three times',
     'alone': 'nothing to compare with: other nodes of its kind, a reference',
     'unknown-build': 'its build is not known: compared with no other node',
     'bounds-alone': 'only lower bounds: nothing to compare with, measure again when idle',

@@ -123,8 +123,8 @@ def read_table(
     paths: Sequence[str],
     newest_s: float = math.inf,
     each: Each | None = None,
-    whole: Container[str] = (),
     wanted: site_tests.Wanted = site_tests.Wanted(),
+    whole: Container[str] = (),
 ) -> Table:
     """The table of record files, of results of other tests (results/site_tests.py), of folders of
     them, and of '-' (stdin).

@@ -155,6 +155,7 @@ RULES = {
     'well, then within the limit': (made.fleet(20), again('n003', 0.97), {}, []),
     'well, then a low bound': (
         made.fleet(20), [bound('n003', 0.5, 0.001 * i) for i in (1, 2, 3)], {}, []),
+    'low, then too good': (FIVE, again('n003', 1.3), UNDECIDED, ['n003']),
     'well, then too good': (made.fleet(20), again('n003', 1.3), UNDECIDED, []),
     'invalid ones are no peers': (
         [*made.fleet(10), *(at(0.3, f'x{n}', **WRONG) for n in range(9))], [],

@@ -1,6 +1,7 @@
 """Types of options that several commands have, for argparse."""
 
 import argparse
+import os
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -27,6 +28,8 @@ def add_site_tests(parser: argparse.ArgumentParser, *own: str) -> None:
         add('--since', type=begin, default=0.0, metavar='DAY', help=about)
     if '--system' not in own:
         add('--system', default='', metavar='SYSTEM', help='this system only')
+    about = 'of which node the output of stream.c in FILE is'
+    add('--as', dest='nodes_of', action='append', default=[], metavar='NODE=FILE', help=about)
     for name, about in (('--lower', 'less is better'), ('--higher', 'more is better')):
         add(name, action='append', default=[], metavar='METRIC', help=f'of a metric, {about}')
 
@@ -36,7 +39,15 @@ def wanted_of(args: argparse.Namespace, since: float) -> Any:
 
     if both := {*args.lower} & {*args.higher}:
         raise MembwError(f"'{min(both)}': --lower and --higher", 'give one of them')
-    return Wanted(args.test, since, tuple(args.lower), tuple(args.higher), args.system or '')
+    pairs = [text.partition('=')[::2] for text in args.nodes_of]
+    for node, file in pairs:
+        if not node or not os.path.isfile(file):
+            raise MembwError(
+                f"--as '{node}={file}': no such file", 'as in --as n001=slurm-4711.out'
+            )
+    nodes = tuple((file, node) for node, file in pairs)
+    system = args.system or ''
+    return Wanted(args.test, since, tuple(args.lower), tuple(args.higher), system, nodes)
 
 
 def fraction(text: str) -> float:

@@ -28,7 +28,7 @@ STATUSES = (PASS, BELOW, DIED, UNDECIDED, MISSING)
 MORE = 'more than the protocol requires'
 # what is set, or may get lost: equal on all nodes, and from run to run
 ALIKE = (
-    'governor', 'thp', 'numa_balancing', 'smt', 'hugepages_total', 'pages', 'array_size',
+    'governor', 'thp', 'numa_balancing', 'smt', 'hugepages_total', 'pages',
     'microcode', 'kernel_release', 'dimms', 'memory_channels', 'version',
 )  # fmt: skip
 

@@ -49,13 +49,14 @@ Raw = tuple[str, object]  # (place, a case as JSON has it, or what is wrong ther
 
 class Wanted(NamedTuple):
     """Which results are read: of tests by a pattern of their names, from a time on (seconds since
-    1970), of one system; and metrics of which less, or more, is better."""
+    1970), of one system; metrics of which less, or more, is better; and of which node a log is."""
 
     test: str = ''
     since: float = 0.0
     lower: tuple[str, ...] = ()
     higher: tuple[str, ...] = ()
     system: str = ''
+    nodes: tuple[tuple[str, str], ...] = ()  # (file, node)
 
     def takes(self, test: str, seconds: float, system: str | None) -> bool:
         is_system = not system or self.system in ('', system)
@@ -176,7 +177,7 @@ def records(
     """Those of a file; what failed comes last: of tests that have figures, or are requested by
     name, as others were to have none. What cannot be read goes to `problems`."""
     lost, tests, own = [], set(), list[str]()
-    for place, raw in _cases(file, stream, wanted.since):
+    for place, raw in _cases(file, stream, wanted):
         try:
             if isinstance(raw, Exception):
                 raise raw
@@ -231,13 +232,14 @@ def _titles(head: bytes) -> tuple[str, list[str]]:
     return (separator[1], line.split(separator[1])) if separator else ('', [])
 
 
-def _cases(file: str, stream: IO[bytes], since: float) -> Iterator[Raw]:
+def _cases(file: str, stream: IO[bytes], wanted: Wanted) -> Iterator[Raw]:
     form = form_of(stream.read(HEAD))
     stream.seek(0)
     if form == 'database':
-        return _of_database(file, since)
+        return _of_database(file, wanted.since)
     if form == 'stream':
-        return _of_stream(file, stream.read().decode(errors='replace'))
+        text = stream.read().decode(errors='replace')
+        return _of_stream(file, text, dict(wanted.nodes).get(file, ''))
     return _of_report(file, stream.read()) if form == 'report' else _of_perflog(file, stream)
 
 
@@ -314,8 +316,8 @@ def _of_line(row: dict[str, str | None]) -> dict[str, object]:
     return {**row, **own, 'job_completion_time_unix': seconds}
 
 
-def _of_stream(file: str, text: str) -> Iterator[Raw]:
+def _of_stream(file: str, text: str, node: str) -> Iterator[Raw]:
     try:
-        yield from ((file, case) for case in stream_log.cases(Path(file), text))
+        yield from ((file, case) for case in stream_log.cases(Path(file), text, node))
     except ValueError as err:
         yield file, err

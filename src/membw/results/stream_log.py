@@ -22,7 +22,7 @@ SIGNS = {'≥': 'lower', '>=': 'lower', '≤': 'upper', '<=': 'upper', '~': 'unk
 BOUND = re.compile(r'\b(copy|scale|add|triad) (≥|>=|≤|<=|~) ')
 VERDICT = re.compile(r'^Verdict: (?:INVALID|UNDECIDED).*', re.M)
 ADDRESS = re.compile(r'(\d+\.){3}\d+')
-NAMED = 'output of STREAM: a file is read that is named for its node, as n001.log'
+NAMED = 'output of STREAM of no known node: name it n001.log, or give --as n001=FILE'
 
 
 def is_one(text: str) -> bool:
@@ -42,11 +42,12 @@ def node_of(file: str | Path) -> tuple[str, int]:
     return stem, 1
 
 
-def cases(file: Path, text: str) -> Iterator[dict[str, Any]]:
-    """Each run, as a report of ReFrame has a case. ValueError: it is of no node."""
+def cases(file: Path, text: str, node: str = '') -> Iterator[dict[str, Any]]:
+    """Each run, as a report of ReFrame has a case; of `node`, else of that in the file's name.
+    ValueError: it is of no node."""
     if not file.is_file():
         raise ValueError(NAMED)
-    node, _ = node_of(file)
+    node = node or node_of(file)[0]
     begins = [*BEGIN.finditer(text)]
     tasks = {begin[1] for begin in begins}
     if len(tasks) > 1:

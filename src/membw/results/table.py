@@ -273,7 +273,8 @@ def _read(
     stream.seek(0)
     if form:
         if form == 'stream':
-            table.note_log(name)
+            if name not in dict(wanted.nodes):
+                table.note_log(name)
         found = site_tests.records(name, stream, wanted, table.problems, table.left_out)
         for number, record in enumerate(found, 1):
             table.site_tests[record.case.test] = None

@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import shutil
 import subprocess
 
 import pytest
@@ -18,6 +19,8 @@ from membw.results.table import read_table
 @pytest.fixture(scope='session')
 def keys(tmp_path_factory):
     """{party: file of its private key}."""
+    if not shutil.which('ssh-keygen'):
+        pytest.skip('ssh-keygen is not on the PATH (apt-get install openssh-client)')
     folder = tmp_path_factory.mktemp('keys')
     for party in ('buyer', 'vendor', 'stranger'):
         words = ['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', party, '-f', folder / party]

@@ -170,7 +170,8 @@ def test_no_more_is_guessed_from_a_name_than_can_be_sure(tmp_path, membw, file, 
     (tmp_path / file).write_text(globals()['log']())
     for path in (tmp_path / file, tmp_path) if '.' in file else [tmp_path / file]:
         status, _, err = membw('rank', path)
-        assert status == 2 and file in err and 'named for its node, as n001.log' in err
+        assert status == 2 and file in err and 'of no known node: name it n001.log' in err
+    assert '  n7  ' in membw('rank', '--as', f'n7={tmp_path / file}', tmp_path / file)[1]
 
 
 def test_eight_machines_that_are_named_by_their_addresses_are_eight(tmp_path):

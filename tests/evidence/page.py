@@ -43,21 +43,9 @@ def memory() -> Iterator[list]:
         yield [f'{int(nodes):,}', len(of), bad, f'{max(wrong):g}', *found]
 
 
-def judging() -> Iterator[list]:
-    """Normal noise by its size, then what the other shapes have between them."""
-    yield ['noise', '-5 % found after 7 nights', 'healthy runs that miss a reference']
-    every = [row for row in rows('judging') if row['clean_5_pct']]
-    normal = [row for row in every if row['noise'] == 'normal']
-    others = [row for row in every if row['noise'] != 'normal']
-    groups = {f'normal, {row["sd_pct"]} %': [row] for row in normal}
-    for name, of in {**groups, f'{len(others)} shapes, 1 %': others}.items():
-        columns = ('found_after_7_pct', 'calibrate_miss_pct')
-        yield [name] + [ends([float(row[c]) for row in of]) for c in columns]
-
-
 def promise() -> Iterator[list]:
     """A line per noise, over the sizes of fleets."""
-    yield ['noise', 'wrong FAIL', 'FAIL at -3 %', '-5 %', '-8 %', '-5 % by nights', 'X, %',
+    yield ['noise', 'FAIL at -3 %', 'at -5 %', 'by nights alone', 'X, %',
            'lost X, and is PASS (before)', 'healthy, and is PASS (before)']  # fmt: skip
     every = rows('promise')
     for noise in dict.fromkeys(row['noise'] for row in every):
@@ -70,7 +58,7 @@ def promise() -> Iterator[list]:
 
 
 PROMISE = (
-    'wrong_fail_pct found_3_pct found_5_pct found_8_pct nights_found_5_pct printed_pct '
+    'found_3_pct found_5_pct nights_found_5_pct printed_pct '
     'printed_passes_pct before_printed_passes_pct healthy_pass_pct before_healthy_pass_pct'
 ).split()
 
@@ -109,7 +97,7 @@ def causes() -> Iterator[list]:
             yield list(row.values())
 
 
-TABLES = {f.__name__: f for f in (memory, judging, promise, mornings, calm, causes)}
+TABLES = {f.__name__: f for f in (memory, promise, mornings, calm, causes)}
 
 
 def markdown(name: str) -> str:

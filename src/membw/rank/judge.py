@@ -261,14 +261,15 @@ class _Setting:
             if begin is not None:
                 excess = low[column] or losses[begin - 1] / far
                 after = losses[begin:]
-                made.append(_Trial(column, excess, runs[begin], after, _word(after, limit)))
+                word = _word(after, limit, 1 if begin else AGAIN)
+                made.append(_Trial(column, excess, runs[begin], after, word))
         return made
 
     def _tried(self, group: Group, node: str, trials: list[_Trial]) -> NodeVerdict:
         """The worst word of its metrics, of these the one that was low by most."""
         order = (FAIL, UNDECIDED, PASS)
         column, _, run, after, word = min(trials, key=lambda t: (order.index(t.word), -t.excess))
-        if len(after) < AGAIN:
+        if word == UNDECIDED and len(after) < AGAIN:
             return self._few(group, node, column, run, after)
         beside = [name for name in self._controls(group) if name != node]
         beside = beside if beside[CONTROLS - 2 :] else []
@@ -276,10 +277,10 @@ class _Setting:
         limit, few = group.fail_limits[column], len(after) // AGAIN_BETTER
         numbers = _loss(group, node, column, run) | _limit(group, column) | {
             'runs': len(after), 'low': sum(x > limit for x in after), 'to': to,
-            'least': sorted(after)[few] if word == FAIL else middle(after), 'newest': after[-1],
+            'least': sorted(after)[few] if word == FAIL else _median(after), 'newest': after[-1],
         }  # fmt: skip
         why = (Finding(TRIED[word], numbers),)
-        made = _verdict(group, node, word, why, group.columns[column], middle(after))
+        made = _verdict(group, node, word, why, group.columns[column], _median(after))
         return _cleared(group, made)
 
     def _few(
@@ -313,12 +314,17 @@ class _Setting:
         return low
 
 
-def _word(after: list[float], limit: float) -> str:
-    """FAIL: each run after the first low one is beyond the limit, of four and more all but one of
-    four. PASS: neither the median of these nor the newest."""
+def _median(losses: list[float]) -> float:
+    """Of an even number the worse one of the middle two."""
+    return sorted(losses)[len(losses) // 2] if losses else 0.0
+
+
+def _word(after: list[float], limit: float, least: int) -> str:
+    """FAIL: each of three and more runs after the first low one is beyond the limit, of four and
+    more all but one of four. PASS: of so many neither the median nor the newest."""
     if len(after) >= AGAIN and sorted(after)[len(after) // AGAIN_BETTER] > limit:
         return FAIL
-    return UNDECIDED if len(after) < AGAIN or max(middle(after), after[-1]) > limit else PASS
+    return UNDECIDED if len(after) < least or max(_median(after), after[-1]) > limit else PASS
 
 
 def _nothing(group: Group, node: str) -> str:

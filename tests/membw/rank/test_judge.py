@@ -149,6 +149,8 @@ RULES = {
     'in one of three, not the last': (FIVE, again('n003', 0.95, 1, 1), {}, ['n003']),
     'in the last of three': (FIVE, again('n003', 1, 1, 0.95), UNDECIDED, ['n003']),
     'in most of three': (FIVE, again('n003', 0.95, 0.95, 1), UNDECIDED, ['n003']),
+    'well, low once, well': (made.fleet(20), again('n003', 1, 0.95, 1), {}, []),
+    'well, low twice, well': (made.fleet(20), again('n003', 0.95, 0.95, 1), UNDECIDED, []),
     'well, then low once': (made.fleet(20), again('n003', 0.95)[:1], UNDECIDED, []),
     'well, then low in three': (made.fleet(20), again('n003', 0.95), UNDECIDED, []),
     'well, then low in four': (made.fleet(20), again('n003', 0.95, 0.95, 0.95, 0.95), FAIL, []),

@@ -12,7 +12,7 @@ from membw.results import provenance
 from membw.results.archive import Result, find
 from membw.results.figure import Figure, figures_of, measurement
 from membw.results.record import evidence_of
-from membw.results.verdict import UNDECIDED, ends
+from membw.results.verdict import ends
 from membw.site.cpu_peak import peak_of
 from membw.tables import Cell, Column, Table
 
@@ -68,17 +68,9 @@ def run(args: argparse.Namespace) -> int:
 
 class Difference(NamedTuple):
     fields: list[tuple[str, ...]]  # (name, of A, of B)
-    word: str  # SAME, DIFFERENT or UNDECIDED
-    why: str  # 'the code, figures (triad)'
+    verdict: str  # 'SAME: ...', 'DIFFERENT: the code, figures (triad)', 'UNDECIDED: why'
+    is_same: bool
     blocks: list[Table | str]  # all of it, as it is printed
-
-    @property
-    def is_same(self) -> bool:
-        return self.word == SAME
-
-    @property
-    def verdict(self) -> str:
-        return f'{self.word}: {self.why}'
 
 
 def compare(a: Result, b: Result, margin: float) -> Difference:
@@ -102,18 +94,18 @@ def compare(a: Result, b: Result, margin: float) -> Difference:
         cells = ([Cell(text, tables.cut(text, LONGEST)) for text in row] for row in fields)
         blocks += ['', Table('', FIELDS, cells)]
     if different:
-        word, why = DIFFERENT, ', '.join(different)
+        verdict = f'DIFFERENT: {", ".join(different)}'
     elif undecided:
-        word, why = UNDECIDED, '; '.join(undecided)
+        verdict = f'UNDECIDED: {"; ".join(undecided)}'
     else:
         least = max(row[LEAST_COLUMN].value for row in rows)
         unseen = f'up to {least:.1%} could not be told apart'
-        word, why = SAME, f'the same code, no figure apart; {unseen}'
-    return Difference(fields, word, why, [*blocks, '', f'Verdict: {word}: {why}'])
+        verdict = f'SAME: the same code, no figure apart; {unseen}'
+    is_same = not different and not undecided
+    return Difference(fields, verdict, is_same, [*blocks, '', f'Verdict: {verdict}'])
 
 
-LEAST_COLUMN = 5
-SAME, DIFFERENT = 'SAME', 'DIFFERENT'
+LEAST_COLUMN = 5  # the column `least`
 NONE = Cell(None, '-')
 APART, NOT_COMPARABLE = 'apart', 'not comparable'
 

@@ -81,4 +81,5 @@ def after(found: Word) -> str:
     if not setting or not setting.system:
         return "Measure it again: 'membw node' on it"
     nodes = shlex.quote(f'nodelist={found.node}')
-    return f'Measure it again: {command_of(setting)} --repeat={AGAIN} -J {nodes}'
+    command = f'{command_of(setting)} --repeat={AGAIN} -J {nodes}'
+    return tables.Command(f'Measure it again: {command}')

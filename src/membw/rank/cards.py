@@ -11,6 +11,7 @@ from membw.rank.judge import Judgement, Units, judge
 from membw.results.case import CARD, Case
 from membw.results.figure import Figure, Measurement
 from membw.results.findings import Finding
+from membw.results.node_names import of_card
 
 Place = tuple[str, Case]  # a node, and a setting
 
@@ -45,7 +46,7 @@ def _apart(figure: Figure, own: dict[Place, Place], runs: dict[int, Measurement]
     if id(figure.of) not in runs:
         rest = tuple(pair for pair in setting.parameters if pair[0] != CARD)
         made = replace(
-            figure.of, node=f'{node}-card{number}', setting=setting._replace(parameters=rest)
+            figure.of, node=of_card(node, number), setting=setting._replace(parameters=rest)
         )
         runs[id(figure.of)] = made
         own[made.node, made.setting] = node, setting

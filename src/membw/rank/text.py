@@ -17,7 +17,7 @@ from membw.results.hostlist import fold
 from membw.results.record import REFRAME, is_set
 from membw.results.verdict import PASS, WORST_FIRST
 from membw.statistics import MARGIN
-from membw.tables import Cell, Column, Table
+from membw.tables import Cell, Column, Command, Table
 
 OTHER_COLUMNS = 40  # of node, verdict and loss
 
@@ -30,7 +30,7 @@ def as_blocks(ranking: Ranking, limit: int) -> list[str | Table]:
     alike = grouped([*said, *(((n.verdict, n.reason), n.name) for n in ranking.lost)])
     order = sorted(alike, key=lambda key: WORST_FIRST.index(key[0]))
     blocks += [f'{fold(alike[key])} {key[0]} ({key[1]})' for key in order]
-    blocks += [f'measure again: {again(ranking, setting)}' for setting in ranking.low]
+    blocks += [Command(f'measure again: {again(ranking, setting)}') for setting in ranking.low]
     for group in ranking.groups:
         blocks += ['', _head(ranking, group), _table(ranking, group, limit)]
     return blocks

@@ -30,6 +30,7 @@ from membw.strict import Damaged
 MOST_PROBLEMS = 100  # lines named per file
 MOST_PASSED = 10  # files without a record, where none has one
 KEPT = 4_000  # records before old ones are left out, where only new ones are wanted
+DAY_S = 86_400  # by which clocks of nodes and file servers may differ
 BUFFER = 2**18  # bytes: a record has some thousand
 RESCUED = re.compile(r'\.rank-\d+$|\.log\.h\d+$')  # what a rank saved by itself, old perflogs
 OURS = 'records', 'nodes'  # folders of results/ that hold nothing else
@@ -146,7 +147,7 @@ def read_table(
 
     for path in paths:
         try:
-            for name, stream, is_ours in _files(path, table):
+            for name, stream, is_ours in _files(path, table, wanted.since - DAY_S):
                 for one in _readable(_read(name, stream, is_ours, table, wanted), name, table):
                     record = one.record
                     if not wanted.takes(
@@ -218,8 +219,9 @@ def _of_one_unit(table: Table) -> None:
 # --- files ---------------------------------------------------------------------------------
 
 
-def _files(path: str, table: Table) -> Iterator[tuple[str, IO[bytes], bool]]:
-    """(name, stream, whether it is to hold records: the path names it, or it lies in OURS)."""
+def _files(path: str, table: Table, since: float) -> Iterator[tuple[str, IO[bytes], bool]]:
+    """(name, stream, whether it is to hold records: the path names it, or it lies in OURS); of a
+    folder those that were written since then: of years of nights the others are not opened."""
     if path == '-':
         table.kept_bytes['stdin'] = sys.stdin.buffer.read()
         yield 'stdin', io.BytesIO(table.kept_bytes['stdin']), True
@@ -231,6 +233,8 @@ def _files(path: str, table: Table) -> Iterator[tuple[str, IO[bytes], bool]]:
         for file in (f for f in files if f.suffix in ENDINGS or RESCUED.search(f.name)):
             if not file.is_file():  # nor a link to one
                 table.problems += [f"'{file}': not a file"] * is_ours
+                continue
+            if file.stat().st_mtime < since:
                 continue
             try:
                 stream = open(file, 'rb', BUFFER)

@@ -434,9 +434,14 @@ def _read(line: bytes) -> tuple[Record, dict[str, Any]]:
 SEAL = b', "sha256": "'
 
 
-def _check_seal(record: Record, line: bytes) -> None:
+def is_sealed(line: bytes) -> bool:
+    """Whether it ends with its checksum."""
     text, _, end = line.rstrip().rpartition(SEAL)
-    if record.sha256 and end != f'{hashlib.sha256(text).hexdigest()}"}}'.encode():
+    return end == f'{hashlib.sha256(text).hexdigest()}"}}'.encode()
+
+
+def _check_seal(record: Record, line: bytes) -> None:
+    if record.sha256 and not is_sealed(line):
         raise Damaged("'sha256' is not its checksum: it was changed after it was written")
 
 

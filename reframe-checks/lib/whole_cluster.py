@@ -21,7 +21,7 @@ from membw.grouped import grouped
 from membw.printable import at_most, plural
 from membw.results import archive, ledger
 from membw.results.hostlist import expected_nodes, fold, write_node_check
-from membw.results.node_names import match_expected
+from membw.results.node_names import match_expected, without_card
 from membw.results.record import HIGHER, read_records
 from membw.site import slurm, topology
 
@@ -301,7 +301,12 @@ class whole_cluster(measurement):
         count where no node has an estimate, and are compared with no reference."""
         names = {node.name for node in self.ranking.nodes if node.verdict in MEASURED}
         groups = self.ranking.groups
-        nodes = {n: of for group in groups for n, of in group.figures.items() if n in names}
+        nodes = {
+            name: of
+            for group in groups
+            for name, of in group.figures.items()
+            if without_card(name) in names
+        }
         made: dict[str, dict[str, Any]] = {}
         for name, one in {name: f for group in groups for name, f in group.any.items()}.items():
             every = [of[name] for of in nodes.values() if name in of]

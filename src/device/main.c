@@ -98,6 +98,7 @@ int main(int argc, char **argv)
 {
 	static struct measured m;
 
+	program_join(&argc, &argv);
 	program_start(&program, argc, argv);
 	threads_team(1);
 	if (width == 3)

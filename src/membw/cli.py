@@ -172,6 +172,11 @@ def main(argv: list[str] | None = None) -> int:
 def written() -> Iterator[None]:
     """What is printed in it is out at its end: a closed pipe or a full disk is known then, and not
     said by Python when it ends."""
+    for name in ('stdin', 'stdout', 'stderr'):  # closed, as some daemons start what they run
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, 'r' if name == 'stdin' else 'w'))
+            if name == 'stdout':
+                raise MembwError('stdout is closed', "'>/dev/null' opens it")
     try:
         yield
     finally:

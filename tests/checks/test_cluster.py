@@ -15,6 +15,7 @@ import subprocess
 
 import cluster_pairs
 import cluster_stream
+import lying_opencl
 import made_up_nodes
 import made_up_records
 import pytest
@@ -94,12 +95,18 @@ class Run:
 def run(own_checkout, environment, slurm, tmp_path):
     """run(check, fault, ..., name=value): begins it with a gcc that plants the faults."""
 
-    def begin(check, *faults, **given):
+    def begin(check, *faults, cards=0, variables=(), **given):
         root, own = own_checkout
+        if cards:
+            file = root / 'systems/ulysses.yaml'
+            text, name = file.read_text(), '- name: regular\n'
+            devices = f'  devices: [{{type: gpu, num_devices: {cards}}}]\n'
+            file.write_text(text.replace(name, name + devices))
         if not (tmp_path / 'gcc').exists():
             standin_gcc.put_up(tmp_path, *faults)
         path = f'{tmp_path}:{environment["PATH"]}'
-        return Run(root, {**environment, **slurm, **own, 'PATH': path}, tmp_path, check, **given)
+        env = {**environment, **slurm, **own, 'PATH': path, **dict(variables)}
+        return Run(root, env, tmp_path, check, **given)
 
     return begin
 
@@ -127,7 +134,7 @@ def test_low_nodes_are_measured_again_and_those_that_stay_so_fail(run, made_up):
     assert done.status == 1 and done.case['result'] == 'fail', done.text
     assert done.nodes['n3'].startswith('FAIL copy'), done.text
     assert done.nodes['n4'].startswith('PASS'), done.text
-    assert all('measured again three times' in done.nodes[low] for low in ('n3', 'n4'))
+    assert all('measured again 3 times' in done.nodes[low] for low in ('n3', 'n4'))
     hosts = [record['host'] for record in done.records]
     assert [hosts.count(node) for node in NODES] == [4, 4, 4, 4, 4, 1]  # healthy ones beside
     orders = [record['case']['measurement'] for record in done.records]
@@ -251,6 +258,21 @@ def test_a_slow_node_and_a_slow_link_of_mpi_are_named(run, need):
     said = done.nodes[host[5]]
     assert re.match(r'UNDECIDED \(?(one machine .*latency .*low once|allowed)', said), done.text
     assert f'{" - ".join(sorted((host[0], host[2])))}: 0 B in ' in done.case['links']
+
+
+@slurmed
+def test_each_card_of_each_node_is_measured_and_one_that_is_gone_is_missing(run, tmp_path):
+    """Of three cards that the system file names pocl shows two."""
+    liar = lying_opencl.variables(tmp_path)
+    given = {'cpu': 'true', 'array_size': 100000, 'rounds': 10, 'max_nodes': 3, 'allow': DEFECTS}
+    pocl = {'POCL_DEVICES': 'pthread pthread', 'LIE': 'named', **liar}
+    done = run('cluster_device', cards=3, variables=pocl, **given).wait()
+    assert done.status == 1, done.text
+    measured = [(r['host'], r['device']['index']) for r in done.records if r['metrics']]
+    assert sorted(measured) == [(node, card) for node in NODES[:3] for card in (0, 1)]
+    # the nodes of ci/slurm-emu are one machine, and small arrays were allowed: UNDECIDED
+    assert sorted(done.nodes) == NODES[:3] and 'PASS' not in ' '.join(done.nodes.values())
+    assert all('card 2: no record' in line for line in done.nodes.values()), done.nodes
 
 
 # --- without a Slurm -----------------------------------------------------------------------------

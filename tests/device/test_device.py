@@ -1,7 +1,6 @@
 """src/device: its figures, what makes them INVALID, and what is MISSING by name."""
 
 import itertools
-import statistics
 import subprocess
 
 import lying_opencl
@@ -86,15 +85,16 @@ def test_cards_are_listed_by_their_pci_address(device):
     ]  # fmt: skip
 
 
+@pytest.mark.alone
 def test_of_two_devices_the_slow_one_is_slow_and_each_reaches_the_other(device):
     """Each kernel is done twice on device 1."""
     seconds = []
     for number in ('0', '1'):
-        _, output, record = device('--cpu', '-d', number, *QUICK, LIE='slow', **TWO)
+        _, output, record = device('--cpu', '-d', number, *QUICK, '--rounds', '40', LIE='slow', **TWO)
         assert record['verdict'] == 'VALID', output
         assert record['device']['index'] == int(number) and record['device']['count'] == 2
         assert f'to_card_{1 - int(number)}' in record['metrics']
-        seconds.append(statistics.median(record['seconds']['triad']['device']))
+        seconds.append(min(record['seconds']['triad']['device']))
     assert seconds[1] > 1.3 * seconds[0]
 
 

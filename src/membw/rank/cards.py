@@ -11,16 +11,20 @@ from membw.rank.judge import Judgement, Units, judge
 from membw.results.case import CARD, Case
 from membw.results.figure import Figure, Measurement
 from membw.results.findings import Finding
+from membw.results.node_names import of_card
 
 Place = tuple[str, Case]  # a node, and a setting
 
 
-def judge_cards(first: Sequence[Figure], again: Sequence[Figure], units: Units) -> Judgement:
+def judge_cards(
+    first: Sequence[Figure], again: Sequence[Figure], before: Sequence[Figure], units: Units
+) -> Judgement:
     """As `judge`, which takes what is of no card as it is."""
     own: dict[Place, Place] = {}
     runs: dict[int, Measurement] = {}
-    apart, apart_again = ([_apart(f, own, runs) for f in of] for of in (first, again))
-    found = judge(apart, apart_again, units)
+    every = ([_apart(f, own, runs) for f in of] for of in (first, again, before))
+    now, later, earlier = every
+    found = judge(now, later, earlier, units)
     found.verdicts = [
         v._replace(node=node, setting=setting, findings=(*_number(setting), *v.findings))
         for v in found.verdicts
@@ -42,7 +46,7 @@ def _apart(figure: Figure, own: dict[Place, Place], runs: dict[int, Measurement]
     if id(figure.of) not in runs:
         rest = tuple(pair for pair in setting.parameters if pair[0] != CARD)
         made = replace(
-            figure.of, node=f'{node}-card{number}', setting=setting._replace(parameters=rest)
+            figure.of, node=of_card(node, number), setting=setting._replace(parameters=rest)
         )
         runs[id(figure.of)] = made
         own[made.node, made.setting] = node, setting

@@ -6,6 +6,7 @@ machines of one name, are known.
 """
 
 import ipaddress
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -82,3 +83,13 @@ def _goes_back(records: list[Record]) -> dict[str, str]:
         if len(changed) > len({*changed}):
             return {'fact': name, 'one': changed[0], 'other': changed[1]}
     return {}
+
+
+def of_card(node: str, number: str) -> str:
+    """A card where nodes are compared: 'n001-card3.site.org'."""
+    host = without_domain(node)
+    return f'{host}-card{number}{node[len(host) :]}'
+
+
+def without_card(name: str) -> str:
+    return re.sub(r'-card\d+(?=\.|$)', '', name)

@@ -2,6 +2,8 @@
 
 import itertools
 import json
+import os
+import time
 import tracemalloc
 from statistics import median_low
 
@@ -295,3 +297,18 @@ def test_the_numbers_are_those_of_the_records(tmp_path):
                 ]  # fmt: skip
                 expected = median_low(values) if values else np.nan
                 assert series.values[i, j] == pytest.approx(expected, nan_ok=True)
+
+
+def test_files_of_older_nights_are_not_opened(tmp_path, membw):
+    """Of years of nights: the oldest file would be a problem."""
+    now, folder = int(time.time()), tmp_path / 'records'
+    folder.mkdir()
+    for age in (200, 100, 1):
+        file = folder / f'{age}.jsonl'
+        made.write(file, made.fleet(2, [(now - made.START) / made.DAY - age], seed=age))
+        if age == 200:
+            file.write_text('damaged')
+        os.utime(file, (now - age * made.DAY,) * 2)
+    found = json.loads(membw('history', tmp_path, '--last', '120d', '--json')[1])
+    assert len(found['nights']) == 2 and not found['problems']
+    assert json.loads(membw('history', tmp_path, '--json')[1])['problems']

@@ -6,6 +6,7 @@ import made_up_records as made
 import pytest
 
 from membw.rank.ranking import rank_files
+from membw.results.node_names import of_card, without_card
 
 BUILD = {**made.BUILD, 'preset': 'gcc-o3'}
 
@@ -78,3 +79,11 @@ def test_cards_of_one_node_are_not_each_others_repetitions(ranked):
     found, ranking = ranked(rows)
     assert found['n2'][0] == 'UNDECIDED' and found['n2'][1].startswith('card 1; ')
     assert len(ranking.verdicts) == 8
+
+
+@pytest.mark.parametrize('node, card', [
+    ('n1', 'n1-card3'), ('n1.site.org', 'n1-card3.site.org'), ('10.0.0.7', '10.0.0.7-card3'),
+])  # fmt: skip
+def test_a_card_has_the_name_of_its_node_within(node, card):
+    assert of_card(node, '3') == card
+    assert without_card(card) == without_card(node) == node

@@ -6,6 +6,7 @@ import functools
 import reframe as rfm
 import yaml
 
+from membw import presets
 from membw.site.references import NOTES, STREAM
 
 
@@ -14,7 +15,7 @@ def read(path: str) -> dict:
     """The whole file; {} where there is none."""
     try:
         with open(path) as file:
-            return yaml.safe_load(file) or {}
+            return presets.read_yaml(yaml, file.read()) or {}
     except OSError:
         return {}
 

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -24,9 +25,14 @@ COLOURS |= dict.fromkeys(('REFUSED', 'BELOW'), CODES['fail'])
 BOLD = '1'
 INDENT = '  '
 WIDTH = 100
+LONGEST = 100  # columns of a sentence on a screen, however wide
 LINE = 80  # of a reason; the report has all of it
 JUDGED = ('verdict', 'status')  # columns that begin with such a word
 SENTENCE = re.compile(r'(Verdict: )(\w+)')
+
+
+class Command(str):
+    """A line that is copied from the screen: it is never broken."""
 
 
 class Column(NamedTuple):
@@ -130,12 +136,23 @@ def painted(word: str) -> str:
 
 def _plain(block: Block, colour: bool) -> Iterator[str]:
     if isinstance(block, str):
-        line = printable(block, keep='\t')
-        yield SENTENCE.sub(lambda m: m[1] + painted(m[2]), line) if colour else line
+        for line in _wrapped(block):
+            yield SENTENCE.sub(lambda m: m[1] + painted(m[2]), line) if colour else line
         return
     if block.title:
         yield f'\x1b[{BOLD}m{block.title}\x1b[0m' if colour else block.title
     yield from _aligned(block, colour)
+
+
+def _wrapped(block: str) -> list[str]:
+    """On a screen a sentence ends where the screen does, or after LONGEST columns."""
+    line, most = printable(block, keep='\t'), min(width(), LONGEST)
+    if isinstance(block, Command) or len(line) <= most or not is_screen():
+        return [line]
+    begin = re.match(r' *', line)
+    indent = (begin[0] if begin else '') + 2 * INDENT
+    how: dict[str, Any] = {'break_long_words': False, 'break_on_hyphens': False}
+    return textwrap.wrap(line, most, subsequent_indent=indent, **how)
 
 
 def _aligned(table: Table, colour: bool) -> Iterator[str]:
@@ -158,9 +175,13 @@ def _aligned(table: Table, colour: bool) -> Iterator[str]:
                 yield f'      {cut(line[under])}'
 
 
+def is_screen() -> bool:
+    return sys.stdout.isatty() or bool(os.environ.get('COLUMNS'))
+
+
 def width(otherwise: int = WIDTH) -> int:
     """Columns of a screen: what COLUMNS or the terminal says; a file or a pipe has none."""
-    if sys.stdout.isatty() or os.environ.get('COLUMNS'):
+    if is_screen():
         return shutil.get_terminal_size((otherwise, 24)).columns
     return otherwise
 

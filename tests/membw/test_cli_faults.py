@@ -41,6 +41,18 @@ def test_a_fault_is_one_line(monkeypatch, capsys, error, line):
     assert 'Traceback' not in err
 
 
+@pytest.mark.parametrize('close, words, status, said', [
+    ('>&-', 'presets list', 2, 'membw: stdout is closed'), ('<&-', 'presets list', 0, ''),
+    ('<&-', 'rank -', 2, 'no record to rank'), ('>&- 2>&-', 'presets list', 2, ''),
+    ('<&- >&- 2>&-', 'rank -', 2, ''), ('2>&-', 'presets list', 0, ''),
+])  # fmt: skip
+def test_a_command_may_be_started_with_closed_streams(close, words, status, said):
+    """As some daemons do; it was a bug of membw, three times."""
+    line = f'{sys.executable} -m membw {words} {close}'
+    done = subprocess.run(['sh', '-c', line], capture_output=True, text=True)
+    assert (done.returncode, 'a bug' in done.stderr) == (status, False) and said in done.stderr
+
+
 def test_what_moves_a_cursor_or_forges_a_line_is_not_printed():
     text = 'a\nb\r\x1b[1m\x85\u2028\u202e\ud800 ä 漢'
     shown = printable(text)

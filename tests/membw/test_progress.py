@@ -6,6 +6,7 @@ import pytest
 from made_run import MadeRun
 
 from membw import progress
+from membw.results import run_ledger
 
 BUILD = 'stream_binary ~local:default+gcc-o2'
 RUNS = [f'stream %round=1 %pinning={name}' for name in ('omp', 'none', 'likwid')]
@@ -18,10 +19,10 @@ def clock(monkeypatch):
     return now
 
 
-def ledger(made, tests, total=20, scheduler='local', **more):
+def ledger(made, tests, total=20, scheduler='local', of=(), **more):
     """Of cases that ended, then the begin of the last, each ten seconds after the one before."""
     rest = [f'x{number}' for number in range(total - len(tests))]
-    for name in (*tests, *rest):
+    for name in of or (*tests, *rest):
         made.cases = []
         made.add(unique_name=name).cases[0]['name'] = name
         made.event('expected')
@@ -82,3 +83,34 @@ def test_a_line_moves_and_none_is_said_twice(monkeypatch, capsys, is_terminal):
     else:
         lines = text.splitlines()
         assert lines[-1] == 'membw: three' and len(lines) == len({*lines})
+
+
+AGAIN = ['stream %round=2 %pinning=omp', 'stream %round=2 %pinning=none']
+LEFT = [  # what began, the last 3 s ago and each before it for 9 s; all; the run before; said
+    (RUNS, [*RUNS, *AGAIN], [], ', about 24 s left'),
+    (RUNS, [*RUNS, 'ladder', AGAIN[0]], [], ', more than 15 s left'),
+    (['ladder'], ['ladder', *RUNS], [], ''),  # nothing is known
+    (['ladder'], ['ladder', *RUNS], [*RUNS, 'x'], ', more than 24 s left'),
+    (['ladder'], ['ladder', 'stream %pinning=omp'], [*RUNS, 'ladder', 'x'], ', about 15 s left'),
+    (['ladder'], ['ladder', 'stream %pinning=x'], ['stream %pinning=omp', 'x'],
+     ''),  # under ten seconds
+]  # fmt: skip
+
+
+@pytest.mark.parametrize('begun, every, before, said', LEFT)
+def test_the_time_left_is_by_what_the_same_took(clock, tmp_path, begun, every, before, said):
+    """In this run, else in the one before, else its test; 'more than' where some are unknown."""
+    earlier = []
+    if before:
+        earlier = run_ledger.read(ledger(MadeRun(tmp_path), before, of=before)[0])
+    (tmp_path / 'now').mkdir()
+    report, clock[0] = ledger(MadeRun(tmp_path / 'now'), begun, of=every)
+    text = progress.under_way(report, earlier)
+    assert text.startswith(f'{len(begun)} of {len(every)}{said}: ')
+
+
+def test_of_a_job_no_time_is_promised(clock, tmp_path):
+    """Others run at the same time."""
+    made, every = MadeRun(tmp_path), [*RUNS, *AGAIN]
+    report, clock[0] = ledger(made, RUNS, of=every, scheduler='slurm', job='7')
+    assert ' left' not in progress.under_way(report)

@@ -88,3 +88,17 @@ def test_a_number_has_no_exponent_and_nothing_has_no_sign():
     assert [signed(x, '+.1%') for x in (0.031, -0.031, -0.0001, 0.0)] == [
         '+3.1%', '-3.1%', '0.0%', '0.0%'
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize('columns, most', [('80', 80), ('200', 100), ('40', 40), (None, 4000)])
+def test_a_sentence_ends_where_the_screen_does_and_a_command_is_never_broken(
+    monkeypatch, columns, most
+):
+    monkeypatch.delenv('COLUMNS', raising=False)
+    if columns:
+        monkeypatch.setenv('COLUMNS', columns)
+    sentence, command = '  n1 FAIL ' + 'some words ' * 30, tables.Command('membw run ' + 'n' * 300)
+    *lines, last = tables.as_text([sentence, command]).splitlines()
+    assert last == command and all(len(line) <= most for line in lines)
+    assert ' '.join(' '.join(lines).split()) == ' '.join(sentence.split())
+    assert len(lines) == 1 if columns is None else len(lines) > 3

@@ -110,7 +110,7 @@ def _memory(protocol: Protocol) -> Memory:
     known, where, peaks = {preset: preset for preset in table['presets']}, '', [0.0]
     if system in systems():
         known, where = {}, f" on '{system}'"
-        for part in placed(yaml.safe_load(file.read_text()), file.name)['partitions']:
+        for part in placed(presets.read_yaml(yaml, file.read_text()), file.name)['partitions']:
             own = presets.environs_of(part, table)
             known |= own
             peaks += [completed(part.get('extras') or {}).get('peak_gbs') or 0.0] * (

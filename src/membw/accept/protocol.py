@@ -129,12 +129,15 @@ def _read(path: str) -> tuple[Any, bytes]:
     try:
         raw = Path(path).read_bytes()
         text = raw.decode()
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text)):
+        if any(
+            isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, presets.loader(yaml))
+        ):
             raise ValueError('an alias (*name) is not allowed: each multiplies the text')
+        content = presets.read_yaml(yaml, text)
         twice = [f'line {line}: {key!r} is given twice' for line, key in presets.given_twice(text)]
         if twice:
             raise MembwError(f"'{path}': {'; '.join(twice)}", 'keep one of them')
-        return _plain(yaml.safe_load(text)), raw
+        return _plain(content), raw
     except OSError as err:
         raise MembwError(f"cannot read '{path}': {err.strerror}", HINT) from err
     except (yaml.YAMLError, ValueError, RecursionError) as err:

@@ -69,11 +69,8 @@ def run(args: argparse.Namespace) -> int:
 class Difference(NamedTuple):
     fields: list[tuple[str, ...]]  # (name, of A, of B)
     verdict: str  # 'SAME: ...', 'DIFFERENT: the code, figures (triad)', 'UNDECIDED: why'
+    is_same: bool
     blocks: list[Table | str]  # all of it, as it is printed
-
-    @property
-    def is_same(self) -> bool:
-        return self.verdict.startswith('SAME')
 
 
 def compare(a: Result, b: Result, margin: float) -> Difference:
@@ -101,13 +98,14 @@ def compare(a: Result, b: Result, margin: float) -> Difference:
     elif undecided:
         verdict = f'UNDECIDED: {"; ".join(undecided)}'
     else:
-        least = max(row[LEAST].value for row in rows)
+        least = max(row[LEAST_COLUMN].value for row in rows)
         unseen = f'up to {least:.1%} could not be told apart'
         verdict = f'SAME: the same code, no figure apart; {unseen}'
-    return Difference(fields, verdict, [*blocks, '', f'Verdict: {verdict}'])
+    is_same = not different and not undecided
+    return Difference(fields, verdict, is_same, [*blocks, '', f'Verdict: {verdict}'])
 
 
-LEAST = 5  # the column `least`
+LEAST_COLUMN = 5  # the column `least`
 NONE = Cell(None, '-')
 APART, NOT_COMPARABLE = 'apart', 'not comparable'
 

@@ -21,6 +21,7 @@ from membw.results import provenance
 from membw.results.hostlist import fold
 from membw.results.record import HIGHER
 from membw.statistics.now_and_before import (
+    BACK,
     DRIFT,
     LEAST,
     NOW,
@@ -186,8 +187,8 @@ def _change(
     if fleet is not None:
         moved = float(np.median(fleet[later]) / np.median(fleet[earlier]) - 1)
     back, last = step.back, row.values[-NOW:] / step.before - 1
-    if step.kind != TONIGHT and back is None and abs(np.median(last)) <= step.limit:
-        back = int(np.argmax(np.abs(last) <= step.limit)) - NOW
+    if step.kind != TONIGHT and back is None and abs(np.median(last)) <= step.limit / BACK:
+        back = int(np.argmax(np.abs(last) <= step.limit / BACK)) - NOW
     night = row.nights[step.first]
     return Change(
         (name,), figure.setting.name, series.nights[night], series.nights[row.nights[step.found]],

@@ -6,7 +6,7 @@ import os
 from datetime import date, timedelta
 
 from membw import tables
-from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
+from membw.arguments import FORMS, add_node, add_site_tests, begin, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.printable import plural
@@ -34,6 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='NIGHT',
         help='changes from then on, and what is bad now: 2026-11-21, 14d',
     )
+    about = 'reads the nights from then on (all): 120d; changes before them are not known'
+    add('--last', type=begin, default=0.0, metavar='DAY', help=about)
     add_node(add, 'changes')
     add = parser.add_argument_group('known changes').add_argument
     about = 'the change of NODE (or "fleet") in NIGHT is known: it is shown, but is no alarm'
@@ -51,13 +53,13 @@ def run(args: argparse.Namespace) -> int:
     from membw.results.hostlist import chosen_nodes
 
     paths = args.results or [os.path.join(root(), 'results', 'records')]
-    table, nights = read_nights(paths, wanted=wanted_of(args, 0.0))  # --since is of changes
+    table, nights = read_nights(paths, wanted=wanted_of(args, args.last))  # --since is of changes
     if not nights.nodes:
         table.say()
         raise MembwError(f"nothing to judge in '{' '.join(paths)}'", "'membw run' measures")
     since = _since(args.since, max(nights.nights))
     past = judged(nights)
-    file = args.acknowledged or os.path.join(root(), 'results', 'acknowledged.jsonl')
+    file = args.acknowledged or acknowledged.usual()
     if args.acknowledge:
         acknowledged.acknowledge(file, past.events, *args.acknowledge)
     past = acknowledged.apply(past, file, table.problems).since(since)

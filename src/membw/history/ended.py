@@ -98,9 +98,14 @@ class Part(NamedTuple):
     span: Span
 
     @property
-    def usual_gap(self) -> float:
+    def gap(self) -> float:
+        """Usual, from night to night: of what is measured weekly 7."""
+        return (self.span.last - self.span.first) / max(self.span.nights - 1, 1)
+
+    @property
+    def patience(self) -> float:
         """The nights for which nobody wonders: of what is measured weekly three weeks."""
-        return max(SILENT, 3 * (self.span.last - self.span.first) / max(self.span.nights - 1, 1))
+        return max(SILENT, 3 * self.gap)
 
 
 def parts_of(nights: Nights) -> list[Part]:
@@ -115,6 +120,7 @@ def parts_of(nights: Nights) -> list[Part]:
 def find_ended(nights: Nights, parts: Sequence[Part], newest: dict[str, int]) -> list[Ended]:
     """Of parts of 7 nights and more, in order of time; `newest`: the last day of each system."""
     of_node = grouped((part.span.node, part) for part in parts)
+    lasts = {node: max(part.span.last for part in own) for node, own in of_node.items()}
     every: dict[tuple[int, str], Series] = {}
 
     def values(part: Part, metric: str) -> list[float]:
@@ -125,13 +131,14 @@ def find_ended(nights: Nights, parts: Sequence[Part], newest: dict[str, int]) ->
 
     found: list[Ended] = []
     for one in (part for part in parts if part.span.nights >= LEAST_BEFORE):
-        if then := _successor(one, of_node[one.span.node]):
+        is_late = lasts[one.span.node] - one.span.last >= max(round(one.gap), 1)
+        if is_late and (then := _successor(one, of_node[one.span.node])):
             metrics = _metrics(one.runs, then.runs)
             levels = [_level(one, values(one, m), values(then, m), m) for m in metrics]
             worst = min(levels, key=lambda of: (not of.is_worse, -abs(of.size)))
             found.append(_ended(one, then.span.first, then.span.first, then, worst))
-        elif newest[one.setting.system] - one.span.last > one.usual_gap:
-            found.append(_ended(one, one.span.last, int(one.span.last + one.usual_gap + 1)))
+        elif newest[one.setting.system] - one.span.last > one.patience:
+            found.append(_ended(one, one.span.last, int(one.span.last + one.patience + 1)))
     return sorted(_joined(found), key=lambda one: (one.night, one.names, one.nodes))
 
 
@@ -157,7 +164,7 @@ def _metrics(one: Runs, other: Runs) -> list[str]:
 
 def _differs(one: Part, other: Part) -> tuple[tuple[str, str, str], ...]:
     old, new = one.setting.texts, other.setting.texts
-    return tuple((name, old[name], new[name]) for name in old if old[name] != new[name])
+    return tuple((name, old[name][:60], new[name][:60]) for name in old if old[name] != new[name])
 
 
 def _level(one: Part, before: list[float], after: list[float], metric: str) -> Level:

@@ -116,7 +116,7 @@ def _young(parts: list[Part], newest: dict[str, int]) -> list[Young]:
         part
         for part in parts
         if part.span.nights < LEAST
-        and newest[part.setting.system] - part.span.last <= part.usual_gap
+        and newest[part.setting.system] - part.span.last <= part.patience
     ]
     found = []
     for group in grouped((id(part.runs), part) for part in those).values():

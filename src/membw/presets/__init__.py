@@ -25,6 +25,7 @@ from membw.presets.table import (
     language,
     load,
     load_blas,
+    loader,
     read_yaml,
     row,
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Dict
@@ -35,6 +35,7 @@ FAMILY_KEYS = {*'cc language openmp spack external macros value modules'.split()
 PRESET_KEYS = {'family', 'line', 'requires', 'features', 'pages', 'source'}
 OPTIONAL_KEYS = {'language', 'external', 'modules', 'pages', 'value'}
 PAGES = ('thp', '2M', '1G')
+MOST_VALUES, MOST_LEVELS = 100_000, 50  # of a YAML file; a hundred times what any of ours has
 LISTS = ('requires', 'features', 'libraries', 'macros')
 LANGUAGES = ('c', 'fortran')
 PLACEHOLDERS = {'openmp', 'defs', 'libhugetlbfs'}
@@ -51,11 +52,37 @@ class PresetError(Exception):
 
 def read_yaml(yaml: ModuleType, text: str | bytes) -> Any:
     """What the text says, by libyaml, where PyYAML was built with it: it takes a tenth of the
-    time. YAMLError also for a number that Python does not take."""
+    time. The one reader of YAML: YAMLError also of what is too large, or holds itself, and of a
+    number that Python does not take."""
     try:
-        return yaml.load(text, getattr(yaml, 'CSafeLoader', yaml.SafeLoader))
-    except ValueError as err:
+        refuse_too_large(yaml, yaml.parse(text, loader(yaml)))
+        return yaml.load(text, loader(yaml))
+    except (ValueError, TypeError, RecursionError) as err:  # a list as a key
         raise yaml.YAMLError(str(err)) from err
+
+
+def loader(yaml: ModuleType) -> Any:
+    return getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
+
+
+def refuse_too_large(yaml: ModuleType, events: Iterable[Any]) -> None:
+    """By its values, those of an alias each time: eight lines may stand for 10^8."""
+    of_anchor: dict[str, int] = {}
+    open_at: list[tuple[str | None, int]] = []  # anchor, values before it
+    values = 0
+    for event in events:
+        values += 1
+        if isinstance(event, yaml.CollectionStartEvent):
+            open_at.append((event.anchor, values - 1))
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = open_at.pop()
+            of_anchor |= {anchor: values - before} if anchor else {}
+        elif isinstance(event, yaml.AliasEvent) and event.anchor in {a for a, _ in open_at}:
+            raise yaml.YAMLError(f"'*{event.anchor}' stands within '&{event.anchor}' itself")
+        elif isinstance(event, yaml.AliasEvent):
+            values += of_anchor.get(event.anchor, 0)
+        if values > MOST_VALUES or len(open_at) > MOST_LEVELS:
+            raise yaml.YAMLError(f'more than {MOST_VALUES} values or {MOST_LEVELS} levels')
 
 
 def parse_yaml(text: str, name: str) -> Any:
@@ -114,10 +141,7 @@ def given_twice(text: str | bytes) -> Iterator[tuple[int, str]]:
         import yaml
     except ImportError:
         return
-    waiting, seen = (
-        [('', yaml.compose(text, getattr(yaml, 'CSafeLoader', yaml.SafeLoader)))],
-        set(),
-    )
+    waiting, seen = ([('', yaml.compose(text, loader(yaml)))], set())
     while waiting:
         place, node = waiting.pop()
         if id(node) in seen or not isinstance(node, yaml.CollectionNode):

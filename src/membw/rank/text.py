@@ -7,7 +7,7 @@ from statistics import median
 from membw import tables
 from membw.grouped import grouped
 from membw.printable import plural
-from membw.rank.group import MARGIN, Group
+from membw.rank.group import Group
 from membw.rank.judge import AGAIN
 from membw.rank.ranking import Ranking
 from membw.results.case import Case
@@ -16,7 +16,8 @@ from membw.results.findings import for_json
 from membw.results.hostlist import fold
 from membw.results.record import REFRAME, is_set
 from membw.results.verdict import PASS, WORST_FIRST
-from membw.tables import Cell, Column, Table
+from membw.statistics import MARGIN
+from membw.tables import Cell, Column, Command, Table
 
 OTHER_COLUMNS = 40  # of node, verdict and loss
 
@@ -29,7 +30,7 @@ def as_blocks(ranking: Ranking, limit: int) -> list[str | Table]:
     alike = grouped([*said, *(((n.verdict, n.reason), n.name) for n in ranking.lost)])
     order = sorted(alike, key=lambda key: WORST_FIRST.index(key[0]))
     blocks += [f'{fold(alike[key])} {key[0]} ({key[1]})' for key in order]
-    blocks += [f'measure again: {again(ranking, setting)}' for setting in ranking.low]
+    blocks += [Command(f'measure again: {again(ranking, setting)}') for setting in ranking.low]
     for group in ranking.groups:
         blocks += ['', _head(ranking, group), _table(ranking, group, limit)]
     return blocks
@@ -63,10 +64,10 @@ def _head(ranking: Ranking, group: Group) -> str:
     text = f'{group.setting.name}: {plural(len(group.nodes), "node")}'
     if group.peers < 2:
         return text
-    limit = group.fail_limit(group.head)
+    limit = group.fail_limits[group.head]
     least = min((v.noticed for v in _of(ranking, group)), default=limit)
-    seen = f', and of one that passes {least:.1%} would have been seen' if least < 1 else ''
-    return f'{text}, FAIL from a loss of {limit:.1%} on (margin {100 * MARGIN:.2g}%){seen}'
+    seen = f'; a PASS would have shown {least:.1%}' if least < 1 else ''
+    return f'{text}, FAIL above a loss of {limit:.1%} (margin {100 * MARGIN:.2g}%){seen}'
 
 
 def _of(ranking: Ranking, group: Group) -> list:
@@ -91,7 +92,7 @@ def _table(ranking: Ranking, group: Group, limit: int) -> Table:
             v.node,
             v.verdict,
             tables.shown(-v.loss, '+.1%'),
-            *(_cell(group.figures[v.node].get(m)) for m in metrics),
+            *(_cell(group.now[v.node].get(m)) for m in metrics),
         ]
         for v in shown
     ]

@@ -4,7 +4,6 @@ import math
 
 from membw.grouped import grouped
 from membw.printable import at_most, plural, signed
-from membw.rank.group import MARGIN
 from membw.rank.judge import NodeVerdict
 from membw.rank.ranking import Node, Ranking
 from membw.report.model import Alarm, Picture, Section
@@ -12,6 +11,7 @@ from membw.report.svg import LETTER, LINE, Canvas, Scale, across, x_axis, y_axis
 from membw.results.figure import Figure
 from membw.results.hostlist import fold
 from membw.results.verdict import FAIL, GOOD, MISSING, PASS, WORST_FIRST
+from membw.statistics import MARGIN
 from membw.tables import Column, Table
 from membw.words import OF
 

@@ -78,7 +78,8 @@ def load(path: str) -> dict:
         # in place of one that was not written, or was cut: it is missing, whatever was run
         why = str(err) if Path(path).exists() else 'ReFrame ended before it wrote one'
         names = {'name': 'report', 'where': events[0]['where'], 'environ': 'ReFrame'}
-        case = of_ledger(names, {'event': run_ledger.STOPPED}, '') | {'fail_reason': why}
+        case = of_ledger(names, {'event': run_ledger.STOPPED}, '')
+        case |= {'fail_reason': why, 'not_begun': False}
         begun = {'time_start_unix': run_ledger.path_of(path).stat().st_mtime}
         report = {'session_info': begun, 'runs': [{'testcases': [case]}]}
     add_ledger(report, events)
@@ -171,7 +172,8 @@ def of_ledger(expected: Mapping, last: Mapping, stopped: str) -> dict:
     result = run_ledger.RESULTS.get(last['event'], NOT_THERE)
     case = {**expected, **last, 'system': system, 'partition': partition, 'result': result}
     if result == NOT_THERE:
-        state = 'under way' if 'stage' in last else 'not begun'
+        case['not_begun'] = 'stage' not in last
+        state = 'not begun' if case['not_begun'] else 'under way'
         case['fail_reason'] = f'{state} when ReFrame ended{stopped}'
     return case
 

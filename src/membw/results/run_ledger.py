@@ -7,9 +7,12 @@ end, or never; the reason of a skip is not in it. ReFrame tells its listeners of
 import contextlib
 import json
 import os
+import sys
 import time
 from pathlib import Path
 from typing import Any
+
+from membw.results.case_order import in_order
 
 SUFFIX = '.ledger'
 EXPECTED, STOPPED = 'expected', 'stopped'  # the latter of no case, before all had ended
@@ -51,6 +54,13 @@ def read(report: str | Path) -> list[Event]:
     return events
 
 
+def fullest(base: str) -> list[Event]:
+    """Of the longest of the five runs before the one of this base name; [] where there is none."""
+    files = sorted(Path(base).parent.glob(f'run-2*{SUFFIX}'))  # named for their moments
+    before = [file for file in files if file.stem < Path(base).name][-5:]
+    return read(max(before, key=lambda file: file.stat().st_size)) if before else []
+
+
 # --- in ReFrame's process ------------------------------------------------------------------------
 
 
@@ -67,6 +77,8 @@ def note_cases() -> None:
         logging.getlogger().warn_as_error = False
         if '{' in report:  # it is named when the session ends
             return run_all(runner, cases, *rest)
+        if 'MEMBW_SESSION' in os.environ and '--exec-order' not in ' '.join(sys.argv):
+            cases = in_order(cases)
         listener = Listener(path_of(report), cases)
         runner.policy.task_listeners.append(listener)
         try:

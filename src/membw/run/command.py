@@ -79,8 +79,11 @@ def run(args: argparse.Namespace) -> int:
             is_quick = is_local(partitions) and not (args.full or args.system or args.rest)
             run_reframe(args, base, partitions, is_quick, begun)
     except KeyboardInterrupt:
-        if run_ledger.read(f'{base}.json'):
+        if any('record' in event for event in run_ledger.read(f'{base}.json')):
             shown()
+        else:  # nothing to show, now or by 'membw summary'
+            discard(base, 'json', 'ledger')
+            say('membw: stopped before the first row was measured')
         raise
     return shown()
 
@@ -113,9 +116,13 @@ def run_reframe(
         refusals.refuse_nothing(base, args.system, rest, lines, partitions)
     except MembwError as err:
         if base not in str(err.hint):  # it says all that the files do
-            for kind in ('json', 'log', 'ledger'):
-                pathlib.Path(f'{base}.{kind}').unlink(missing_ok=True)
+            discard(base, 'json', 'ledger', 'log')
         raise
+
+
+def discard(base: str, *kinds: str) -> None:
+    for kind in kinds:
+        pathlib.Path(f'{base}.{kind}').unlink(missing_ok=True)
 
 
 def full_options(
@@ -133,8 +140,6 @@ def full_options(
     if rounds < 2:
         return options, {'MEMBW_ROUNDS': '1'}
     options += ['-S', f'stream.max_seconds={ROW_S / rounds:g}']
-    if not any(word.startswith('--exec-order') for word in rest):
-        options.append('--exec-order=name')
     return options, {'MEMBW_ROUNDS': str(rounds)}
 
 

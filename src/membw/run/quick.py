@@ -17,7 +17,7 @@ def options(environs: list[str]) -> list[str]:
     """Of ReFrame; `environs`: the names of the presets that this machine can build."""
     rows = ['-n', '^stream%.*pinning=omp', '-p', f'^({"|".join(chosen(environs))})$']
     how = ['-S', f'stream.max_seconds={SECONDS:g}', '-S', 'stream.explain=1']
-    return [*rows, *how, '--exec-policy=serial', '--exec-order=name']
+    return [*rows, *how, '--exec-policy=serial']
 
 
 def variables() -> dict[str, str]:

@@ -14,6 +14,7 @@ from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError, did_you_mean
 from membw.interruption import child
 from membw.progress import Passing, say, under_way
+from membw.results import run_ledger
 
 WARNING = 'WARNING: '
 LISTS = {'-l', '-L', '--list', '--list-detailed', '--list-tags', '--describe'}  # of ReFrame
@@ -107,7 +108,8 @@ def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -
     ):
         assert process.stdout
         if not verbose:
-            passing.now(functools.partial(under_way, f'{base}.json'))
+            before = run_ledger.fullest(base)
+            passing.now(functools.partial(under_way, f'{base}.json', before))
         for line in process.stdout:
             line = line.rstrip('\n')
             try:

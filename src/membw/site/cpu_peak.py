@@ -10,7 +10,7 @@ from typing import NamedTuple
 import yaml
 
 from membw.checkout import root
-from membw.presets.table import Facts
+from membw.presets.table import Facts, read_yaml
 from membw.printable import plural
 from membw.site.peak import BYTES
 
@@ -66,7 +66,8 @@ NONE = Modules()
 
 @functools.cache
 def facts_of(name: str) -> Facts:
-    return yaml.safe_load(Path(root(), 'systems', 'facts', f'{name}.yaml').read_text())
+    path = Path(root(), 'systems', 'facts', f'{name}.yaml')
+    return read_yaml(yaml, path.read_text())
 
 
 def number(text: str | None) -> int:

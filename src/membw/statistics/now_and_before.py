@@ -22,13 +22,13 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from membw.grouped import grouped
-from membw.statistics import MAD_TO_SIGMA
+from membw.statistics import MAD_TO_SIGMA, MARGIN
 from membw.statistics.peers import LEAST_DEVIATION, quantile
 
 NOW, MOST_OF_NOW, BEFORE = 7, 6, 28
 LEAST_BEFORE = 7  # nights of a level
 LEAST = LEAST_BEFORE + NOW  # nights of a series before anything is judged
-DRIFT_MARGIN = 0.03
+BACK = 2  # what lies within half of the limit is back: within it, noise would turn red to green
 FALSE_ALARMS = 0.001  # of TONIGHT, of a night of a clean fleet
 STEP, DRIFT, TONIGHT = 'STEP', 'DRIFT', 'TONIGHT'
 TOGETHER = 64  # series: their windows fit a cache
@@ -98,7 +98,7 @@ class Row:
         undone = [
             place
             for place, old in enumerate(self.steps)
-            if old.back is None and abs(step.after / old.before - 1) <= old.limit
+            if old.back is None and abs(step.after / old.before - 1) <= old.limit / BACK
         ]
         for place in undone:
             self.steps[place] = self.steps[place]._replace(back=step.first)
@@ -191,12 +191,15 @@ def drift(values: NDArray, begin: int, margin: float) -> Step | None:
     if len(part) < 2 * BEFORE:
         return None
     before, deviation = _scatter(part[:BEFORE])
-    limit = max(DRIFT_MARGIN, margin, 2 * deviation)
+    limit = max(MARGIN, margin, 2 * deviation)
     now = float(np.median(part[-BEFORE:]))
-    if abs(now / before - 1) <= limit:
+    if abs(now / before - 1) <= limit / BACK:
         return None
     after = np.median(sliding_window_view(part[BEFORE:], BEFORE), axis=1)
-    first = begin + BEFORE + int(np.argmax(np.abs(after / before - 1) > limit))
+    is_far = np.abs(after / before - 1) > limit
+    if not is_far.any():
+        return None
+    first = begin + BEFORE + int(np.argmax(is_far))
     end = len(values)
     return Step(first, first + BEFORE - 1, range(begin, begin + BEFORE), range(end - BEFORE, end),
                 before, now, limit, deviation, kind=DRIFT)  # fmt: skip

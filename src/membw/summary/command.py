@@ -129,14 +129,18 @@ def show(run: Run, is_json: bool = False) -> int:
     run.table.say()
     # from the folder in which the command was typed
     path = os.path.abspath(run.path).removeprefix(os.path.join(os.getcwd(), ''))
+    rows = [row for row in run.rows if not all(a.case.get('not_begun') for a in row.attempts)]
+    stopped = [f'stopped: {len(run.rows) - len(rows)} of {plural(len(run.rows), "row")} not begun']
+    stopped = stopped if len(rows) < len(run.rows) else []
     if run.is_quick and not is_json:
-        lines = headline.lines_of(run.rows, run.seconds) if run.rows else skip_lines(run.cases)
-        blocks: list[Table | str] = [*lines, *([] if run.rows else [f'  {run.verdict}'])]
+        lines = headline.lines_of(rows, run.seconds) if rows else skip_lines(run.cases)
+        blocks: list[Table | str] = [*lines, *(f'  {line}' for line in stopped)]
+        blocks += [] if rows else [f'  {run.verdict}']
     else:
-        blocks = list(full_table.blocks_of(run.rows))
+        blocks = list(full_table.blocks_of(rows))
         for build, why in reframe.failed_builds(run.cases).items():
             blocks.append(f'  build failed: {reframe.named_build(build)}: {tables.cut(why)}')
-        blocks += [*skip_lines(run.cases), *noise_lines(run.rows)]
+        blocks += [*skip_lines(run.cases), *noise_lines(rows), *stopped]
         took = f' ({run.seconds:.0f} s)' if run.seconds is not None else ''
         blocks += ['', 'report {0}.json, log {0}.log'.format(os.path.splitext(path)[0])]
         blocks.append(f'Verdict: {run.verdict}{took}')

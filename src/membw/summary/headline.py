@@ -176,6 +176,8 @@ def next_line(rows: list[Row], is_low: bool, is_disturbed: bool) -> str:
         again, full = 'make run', 'make run ARGS=--full'
         node, page = f'ci/in-env {node}', f'ci/in-env {page}'
     words = {row.word for row in rows}
+    if rows and not any(row.figures for row in rows):
+        return f'Next: {again}; docs/troubleshooting.md has what to do about each reason'
     if INVALID in words or UNDECIDED in words and not is_disturbed:
         return 'Next: docs/troubleshooting.md has what to do about each reason'
     if UNDECIDED in words or has_least(rows):

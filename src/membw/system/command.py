@@ -70,7 +70,9 @@ def run(args: argparse.Namespace) -> int:
         where, fact, hint = problems[0]
         raise MembwError(f"'{path}' is written, but {where}: {fact}", hint)
     print(text, end='')
-    (environ, *_) = presets.environs_of(yaml.safe_load(text)['partitions'][0], presets.load())
+    (environ, *_) = presets.environs_of(
+        presets.read_yaml(yaml, text)['partitions'][0], presets.load()
+    )
     say(
         f"written: '{path}'; next, some two minutes: "
         f"membw run --system {args.name} -n '^stream%.*pinning=omp' -p '^{environ}$'"

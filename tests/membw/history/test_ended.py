@@ -126,6 +126,8 @@ def test_what_is_measured_weekly_has_not_ended_after_a_week(tmp_path):
     weekly = [row for day in range(0, 70, 7) for row in made.fleet(2, (day,), seed=day)]
     for row in weekly:
         row['case'] = {**row['case'], 'test': 'weekly'}
+    new = fleet(2, 65, 75, noise=0.004, case={'environ': 'icx'})  # since the last of these
+    assert past(tmp_path, fleet(2, 0, 66) + weekly + new[:4]).ended == []
     assert past(tmp_path, fleet(2, 0, 75) + weekly).status == 0
     assert past(tmp_path, fleet(2, 0, 90) + weekly).status == 1
 

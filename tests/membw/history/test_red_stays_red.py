@@ -138,3 +138,19 @@ def test_a_clean_fleet_has_few_red_mornings():
         for night in range(14, 41, 4)
     ]
     assert np.mean(every) < 0.02
+
+
+@pytest.mark.parametrize('loss', [0.022, 0.025])
+def test_a_change_of_the_size_of_the_limit_does_not_come_and_go(loss):
+    for seed in range(5):
+        rates = made.normal(seed, 1, 150, noise=0.003)
+        rates[:, 40:] *= 1 - loss
+        steps = [[c.night for c in red(rates[:, :n]) if c.kind == 'STEP'] for n in range(41, 151)]
+        begin = next((n for n, of in enumerate(steps) if of), 0)
+        assert all(of[:1] == steps[begin][:1] for of in steps[begin:])
+
+
+def test_a_drift_stays_until_half_of_it_is_back():
+    fall, part = np.linspace(100, 94, 80), np.full(40, 97.0)
+    assert drift(np.concatenate([fall, part]), 0, 0.02).size == pytest.approx(-0.02, abs=0.003)
+    assert drift(np.concatenate([fall, np.full(40, 99.0)]), 0, 0.02) is None

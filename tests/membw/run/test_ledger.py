@@ -101,6 +101,20 @@ def test_why_reframe_stopped_is_the_reason(made):
     assert words(made.path)['x'][1].endswith("ended: 'squeue -j 1' failed: Socket timed out")
 
 
+def test_what_did_not_begin_is_one_line(made, capsys):
+    """After ^C 48 rows were 'MISSING (KeyboardInterrupt)'."""
+    good(made)
+    for number in range(48):
+        made.add(test=f'x{number}').event('expected')
+    made.event('stopped', why='KeyboardInterrupt')
+    del made.cases[-48:]
+    made.write()
+    assert show(run := read(str(made.path))) == run.status == 2
+    text = capsys.readouterr().out
+    assert 'stopped: 48 of 49 rows not begun\n' in text and 'KeyboardInterrupt' not in text
+    assert 'Verdict: MISSING: 1 VALID, 48 MISSING' in text
+
+
 def test_the_newest_run_is_the_one_that_was_killed(own_root, monkeypatch):
     """Of those with a figure, by time, whatever their names."""
     made = MadeRun(own_root / 'results').add()  # a dry run: it passed without a figure

@@ -15,6 +15,8 @@ class Dropped:
         self.folders = sorted(folders)
 
     def find_spec(self, name, path=None, target=None):
+        if name in ('sitecustomize', 'usercustomize'):  # Python itself looks for them
+            return
         for folder in self.folders if path is None else ():
             place = os.path.join(folder, name)
             if os.path.isdir(place) or os.path.isfile(place + '.py'):

@@ -189,7 +189,7 @@ def test_a_transfer_that_brings_something_else_is_not_validated(device):
 
 MISSING = {
     'gone': ([], 'no card: no driver has registered with OpenCL'),
-    'hidden': ([], 'no card: the 1 drivers of OpenCL show no device'),
+    'hidden': ([], 'no card: OpenCL has drivers (1), and none shows a device'),
     '': ([], "no card: OpenCL has no device but a CPU, '"),
     'taken': (['--cpu'], "card 0, 'pthread-"),
     'lost': (['--cpu'], "the device fails in 'clFinish', error -5: out of resources"),

@@ -157,8 +157,8 @@ class _Setting:
         slower group the wrong one; else nothing says which is right."""
         found, peers = self.found, set(whole.nodes) - slower
         those, rest = _figures_of(whole, slower), _figures_of(whole, peers)
-        fast, slow = (middle(whole.estimates[n][-1] for n in part) for part in (peers, slower))
-        lost = (slow - fast) / (1 - fast)
+        group = Group(self.figures, peers)  # all compared with the faster ones
+        lost = middle(group.losses[node][-1] for node in slower)
         said = {'slower': len(slower), 'nodes': len(whole.nodes), 'loss': lost}
         bought, fact = _difference(those, rest, BOUGHT), _difference(those, rest, LOST)
         if bought or fact:
@@ -171,7 +171,6 @@ class _Setting:
         if not fact:
             found.split = (Finding('group-slow', said),)
             found.notes.append(text_of(found.split))
-        group = Group(self.figures, peers)
         self._judge_group(group, sorted(peers))
         self._judge_group(group, sorted(slower), found.split if not fact else (), fact)
 

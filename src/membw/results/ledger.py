@@ -207,6 +207,7 @@ def judge(
     if by_signal == signal.SIGILL and other_cpu:
         return End(f'{how(status)}: it was built for another CPU than this node has', False)
     why = ', '.join(filter(None, [how(status), of_job]))
+    said = '' if by_signal and said.startswith('srun: error: ') else said  # the same, as a number
     if verdict is not None:
         return End(f'{why}{after}', True)
     is_refusal = status == USAGE and said.startswith('membw:')

@@ -439,3 +439,12 @@ def test_the_work_grows_as_the_nodes_do(judged, monkeypatch):
         judged(made.fleet(count))
         sums.append(sum(looked_at))
     assert sums[1] < 2.2 * sums[0]
+
+
+@pytest.mark.parametrize('slow', [4, 8])
+def test_what_a_slower_group_lost_is_compared_with_the_faster_one(tmp_path, membw, slow):
+    """Half of the nodes are peers of both groups: their medians are of neither."""
+    low = dict.fromkeys(range(1, slow + 1), 0.6)
+    file = made.write(tmp_path / 'r.jsonl', made.fleet(16, slow=low))
+    (said,) = [line for line in membw('rank', file)[1].splitlines() if line.startswith('note: ')]
+    assert re.search(rf'{slow} of 16 nodes are slower, their median by (39|40)\.\d%', said), said

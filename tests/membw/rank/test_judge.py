@@ -361,6 +361,13 @@ def test_a_low_node_beside_healthy_ones(judged, node, others, side, verdicts):
     assert f'compared with {compared}: ' in reason_of(found)
 
 
+def test_controls_that_fell_by_more_than_the_hour_are_none(judged):
+    (controls,) = judged(FOUR).controls.values()
+    beside = [row for control in controls for row in again(control, 0.93)]
+    found = words(judged(FOUR, again('n003', 0.9) + beside))
+    assert found == {'n003': 'FAIL', **dict.fromkeys(controls, 'UNDECIDED')}
+
+
 # --- a rack is one line ----------------------------------------------------------------------
 
 

@@ -97,8 +97,10 @@ class imb_pingpong(measurement):
         lines = ' '.join(shlex.quote(line) for line in RANK_LINES)
         # $imb: by -S, else of the partition's file, else of the PATH, else Spack's
         program = shlex.quote(self.imb or extras.get('imb', 'IMB-MPI1'))
+        # alone in its line: what a wrapper prints is no name
+        names = 'scontrol show hostnames | grep -x "[[:alnum:]_.-]*"'
         spack = '$(spack location -i intel-mpi-benchmarks 2>/dev/null)/bin/IMB-MPI1'
-        there = '$(scontrol show hostnames | sed -n 2p)' if self.between_nodes else '$here'
+        there = f'$({names} | sed -n 2p)' if self.between_nodes else '$here'
         self.prerun_cmds += [
             f'rm -f rank.*; printf "%s\\n" {lines} >{RANK}',
             f'imb=$(command -v {program}) || imb={spack}',

@@ -86,7 +86,7 @@ identify() { # CC: $of, the last family that it is of by its macros, $version, t
 			pointer=$values
 			continue
 		fi
-		family_row "$name"
+		family_row "$name" || continue
 		values=$(printf %s "$values" | sed 's/" *"//g; /^"/!s/  */./g')
 		printf '%s\n' "$values" | grep -Eq -e "$value" || continue
 		case $language/${cc##*/} in
@@ -97,7 +97,8 @@ identify() { # CC: $of, the last family that it is of by its macros, $version, t
 	done <"$scratch/said"
 	# 20240201 is 2024.2.1, 1310.3 is 13.1.3; AOCC and Arm say it in a text
 	version=$(printf %s "$version" | sed -E 's/.*AOCC_([0-9.]+).*/\1/; s/^"[^0-9]*([0-9.]+).*/\1/
-		s/^([0-9]{4})([0-9]{2})([0-9]{2})$/\1.\2.\3/; s/\.0([0-9])/.\1/g; s/^(1[0-9])([0-9])0\./\1.\2./')
+		s/^([0-9]{4})([0-9]{2})([0-9]{2})$/\1.\2.\3/; s/\.0([0-9])/.\1/g; s/^(1[0-9])([0-9])0\./\1.\2./' |
+		LC_ALL=C tr -cd 0-9.)
 }
 
 banner() { # its line, of what $cc says of itself, that has $version, else the first of any text

@@ -159,7 +159,10 @@ def measure_again(job: Job, folder: pathlib.Path, nodes: list[str], say: Say) ->
         return
     until = time.monotonic() + LIMIT_S
     try:
-        while under_way(job, [number]) and time.monotonic() < until:
+        while under_way(job, [number]):
+            if time.monotonic() > until:
+                say(f'job {number} had not ended after {LIMIT_S} s')
+                break
             time.sleep(1)
     finally:
         slurm.cancel(number, cluster(job))

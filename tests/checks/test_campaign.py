@@ -142,7 +142,7 @@ def test_a_busy_a_drained_a_deadly_and_a_slow_node_and_a_stop_in_the_middle(plac
     assert not [*place.root.rglob('planted'), *place.root.glob('Verifying')]
     assert re.fullmatch('4 of 6 nodes measured; no figure: n3; ' + since, lines[-5]), lines
     assert re.fullmatch(r'n3 DIED ended by SIGBUS \(signal 7\).* on n3', lines[-4]), lines
-    assert lines[-3].startswith('n4 FAIL ') and 'again three times, compared with' in lines[-3]
+    assert lines[-3].startswith('n4 FAIL ') and 'again 3 times, compared with' in lines[-3]
     assert re.fullmatch("n6 MISSING drained since .*: 'DIMM A3'", lines[-2]), lines
     counts = 'Verdict: 6 nodes: 3 PASS, 1 FAIL, 0 INVALID, 1 MISSING, 1 DIED'
     assert lines[-1] == counts
@@ -206,6 +206,31 @@ def test_on_a_full_cluster_the_first_call_is_back_at_once_and_its_job_waits(plac
     assert status == 2 and place.slurm('squeue', '-h', '-t', 'PD', '-o', '%j %y').split()[1] != '0'
     status, (line,), _ = place.campaign()
     assert status == 2 and 'n1 (allocated, PENDING (' in line
+
+
+@pytest.mark.night
+def test_a_partition_that_is_always_full_is_measured_when_its_users_leave_a_gap(place):
+    """Jobs of 8 s, more each 10 s, for two minutes: none of them waits for the campaign."""
+    shutil.rmtree(place.results)
+    words = ['sbatch', '--exclusive', '-N1', '-C', 'good', '-D', place.folder, '-o', '/dev/null']
+    until, took, firsts = time.monotonic() + 120, [], []
+    for _ in range(30):
+        place.slurm(*words, '--wrap=sleep 8')
+    while time.monotonic() < until:
+        for _ in range(8):
+            place.slurm(*words, '--wrap=sleep 8')
+        begun = time.monotonic()
+        status, lines, stderr = place.campaign()
+        took.append(time.monotonic() - begun)
+        firsts += lines[:1]
+        assert status == 2 and '0 of 6 nodes measured; 1 queued' in lines[0], (lines, stderr)
+        time.sleep(max(0, 10 - took[-1]))
+    print(took, firsts)
+    assert sorted(took)[len(took) // 2] < 10
+    while place.slurm('squeue', '-h', '-n', 'wrap'):
+        time.sleep(1)
+    status, lines, stderr = place.campaign('--wait', '1')
+    assert (status, lines[-1][:24]) == (0, 'Verdict: 6 nodes: 6 PASS'), (lines, stderr)
 
 
 def test_a_node_on_which_no_job_starts_gets_two_and_one_that_leaves_is_named(place):

@@ -145,6 +145,20 @@ def test_a_scheduler_whose_commands_are_not_here_is_named_before_the_session(
     assert re.fullmatch(rf"not now: x:cpu needs \w+: no '{command}' on this host", why)
 
 
+def test_a_command_that_hangs_once_is_asked_again_but_for_what_changes_something(
+    tool, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(slurm, 'ANSWER_S', 1)
+    hangs = f'[ -e {tmp_path}/once ] || {{ touch {tmp_path}/once; exec sleep 60; }}'
+    tool('sinfo', f'{hangs}; echo "membw|n1"')
+    assert slurm.table('sinfo', '%N') == [['n1']]
+    for name in ('sinfo', 'sbatch'):
+        tool(name, f'echo >>{tmp_path}/{name}.calls; exec sleep 60')
+        with pytest.raises(slurm.NoAnswer, match=f"'{name}': no answer within 1 s"):
+            slurm.query(name)
+    assert [len((tmp_path / f'{n}.calls').read_text()) for n in ('sinfo', 'sbatch')] == [2, 1]
+
+
 def test_a_further_measurement_is_the_job_whose_number_sbatch_prints(tool, tmp_path):
     """What a site's wrapper printed before it was run by `sh -c 'scancel ...'`."""
     banner = 'echo "--> Verifying valid jobname...OK"; echo "Welcome; touch planted"'
@@ -236,7 +250,7 @@ PARTS = {
     'bad: {family: gcc, cc: CC, presets: [gcc-o3]}}',
 }
 BAD_CC = """#!/bin/sh
-case $* in *--version*|*-dumpversion*) exec gcc "$@" ;; esac
+case $* in *--version*|*-dumpversion*|'-E '*|*/probe.c*) exec gcc "$@" ;; esac
 echo 'In file included from stream.c:1:' >&2
 echo 'stream.c:7:2: error: planted' >&2
 exit 1

@@ -147,7 +147,7 @@ what do both parties sign?  accept 4-sign-the-sheet
 who bears which risk?  accept the-risks
 what can I ask for, of a machine that is not there?  accept 1-write-the-protocol
 how often is a verdict wrong?  judging how-often-they-err
-when does a node FAIL?  judging a-node-beside-its-peers
+when does a node FAIL?  judging a-node-compared-with-its-peers
 how do our checks run in my ReFrame?  bring-up with-a-reframe-configuration-of-your-own
 how do I describe my nodes?  bring-up 2-say-what-the-nodes-are
 where do references come from?  nightly references-of-your-own

@@ -1,5 +1,5 @@
 """How often rank, history and calibrate alarm without a cause, and what they find: judging.csv, of
-which docs/judging.md has a table.
+which docs/judging.md has a line.
 
 python tests/evidence/judging.py [fleets] >tests/evidence/judging.csv     (200; minutes)
 

@@ -43,18 +43,24 @@ def memory() -> Iterator[list]:
         yield [f'{int(nodes):,}', len(of), bad, f'{max(wrong):g}', *found]
 
 
-def judging() -> Iterator[list]:
-    """Normal noise by its size, then what the other shapes have between them."""
-    yield ['noise', 'clean fleets with an alarm', '1 of 100 found at -5 %', 'after 7 nights',
-           'healthy runs that miss a reference']  # fmt: skip
-    every = [row for row in rows('judging') if row['clean_5_pct']]
-    normal = [row for row in every if row['noise'] == 'normal']
-    others = [row for row in every if row['noise'] != 'normal']
-    groups = {f'normal, {row["sd_pct"]} %': [row] for row in normal}
-    for name, of in {**groups, f'{len(others)} shapes, 1 %': others}.items():
-        clean = [float(row[f'clean_{nodes}_pct']) for row in of for nodes in (5, 20, 100, 1000)]
-        columns = ('found_1_at_5_pct', 'found_after_7_pct', 'calibrate_miss_pct')
-        yield [name, ends(clean)] + [ends([float(row[c]) for row in of]) for c in columns]
+def promise() -> Iterator[list]:
+    """A line per noise, over the sizes of fleets."""
+    yield ['noise', 'FAIL at -3 %', 'at -5 %', 'by nights alone', 'X, %',
+           'lost X, and is PASS (before)', 'healthy, and is PASS (before)']  # fmt: skip
+    every = rows('promise')
+    for noise in dict.fromkeys(row['noise'] for row in every):
+        cells = []
+        for column in PROMISE:
+            of = [float(r[column]) for r in every if r['noise'] == noise and r[column]]
+            cells.append(ends(of) if of else '-')
+        *of_now, lost, lost_before, well, well_before = cells
+        yield [noise, *of_now, f'{lost} ({lost_before})', f'{well} ({well_before})']
+
+
+PROMISE = (
+    'found_3_pct found_5_pct nights_found_5_pct printed_pct '
+    'printed_passes_pct before_printed_passes_pct healthy_pass_pct before_healthy_pass_pct'
+).split()
 
 
 def mornings() -> Iterator[list]:
@@ -91,7 +97,7 @@ def causes() -> Iterator[list]:
             yield list(row.values())
 
 
-TABLES = {f.__name__: f for f in (memory, judging, mornings, calm, causes)}
+TABLES = {f.__name__: f for f in (memory, promise, mornings, calm, causes)}
 
 
 def markdown(name: str) -> str:

@@ -15,6 +15,7 @@ from places import ROOT
 from program_build import BUILDS
 
 SCRIPT = """#!/bin/sh
+case " $* " in *" -E "*) exec {plain} "$@" ;; esac # what it is
 for word in "$@"; do
 	case $word in
 	*/*.c) program= ;; # not of this folder
@@ -40,9 +41,11 @@ def put_up(folder, *planted, name='gcc'):
     folder.mkdir(parents=True, exist_ok=True)
     real = shutil.which('gfortran' if name == 'gfortran' else 'gcc')
     assert real, 'its compiler is not on the PATH'
-    real = shlex.join([real, *planted])
+    plain, real = real, shlex.join([real, *planted])
     (folder / name).unlink(missing_ok=True)  # never through a link
-    (folder / name).write_text(SCRIPT.format(real=real, tests=ROOT / 'tests', builds=BUILDS))
+    (folder / name).write_text(
+        SCRIPT.format(real=real, plain=plain, tests=ROOT / 'tests', builds=BUILDS)
+    )
     (folder / name).chmod(0o755)
     return folder
 

@@ -1,5 +1,6 @@
 """One question has one answer: each planted fault through every mouth, none more comfortable."""
 
+import collections
 import csv
 import json
 import re
@@ -7,10 +8,14 @@ import re
 import made_up_nodes as nodes
 import made_up_records as made
 import pytest
+from made_run import MadeRun
 
 from membw.report.page import page_of
 from membw.report.run import run_of_records
 from membw.results.table import read_table
+from membw.summary import command as summary
+from membw.summary import junit
+from membw.words import GOOD, OF, WORST_FIRST, exit_status
 
 BUS = {'what': '', 'why': 'ended by SIGBUS (signal 7)', 'died': True, 'node': 'n011'}
 SMALL = {'reason': 'array-too-small', 'detail': '', 'allowed': True}
@@ -38,6 +43,13 @@ FAULTS = {
     'low, and calls itself PASS': ([made.record('n011', rows=made.stream(share=0.8), word='PASS')],
                                    'UNDECIDED'),
     'low once': ([made.record('n011', rows=made.stream(share=0.95))], 'UNDECIDED'),
+    'low once, within its reference': ([made.record(
+        'n011', rows=made.stream(share=0.95),
+        case={'references': {'triad': [180.0, -0.08, 0.1]}})], 'UNDECIDED'),
+    'a wide reference': ([made.record(
+        'n011', case={'references': {'triad': [180.0, -0.1, 0.1]}})], 'UNDECIDED'),
+    'good, then low four times': ([made.record('n011'), *again('n011', 0.9), made.record(
+        'n011', 0.005, made.stream(share=0.9))], 'FAIL'),
     'low again': ([made.record('n011', rows=made.stream(share=0.9)), *again('n011', 0.9)], 'FAIL'),
     'well again': ([made.record('n011', rows=made.stream(share=0.9)), *again('n011', 1.0)],
                    'PASS'),
@@ -110,9 +122,6 @@ def by_export(membw, file, form):
     return {*re.findall(r'membw_verdict\{.*node="(\w+)",verdict="(\w+)"', text)}
 
 
-GOOD = 'PASS', 'VALID', 'KNOWN'
-
-
 def by_page(page, node='n011'):
     """What the fleet's table says; what is not good is an alarm, too."""
     (fleet,) = [section for section in page.sections if section.id == 'nodes']
@@ -122,11 +131,8 @@ def by_page(page, node='n011'):
     return word
 
 
-ORDER = ['DIED', 'INVALID', 'FAIL', 'UNDECIDED', 'XPASS', 'MISSING', 'KNOWN', 'PASS', 'VALID']
-
-
 def worst(pairs, node='n011'):
-    return min((word for host, word in pairs if host == node), key=ORDER.index)
+    return min((word for host, word in pairs if host == node), key=WORST_FIRST.index)
 
 
 @pytest.mark.parametrize('fault', FAULTS)
@@ -143,6 +149,35 @@ def test_every_mouth_has_the_same_word(tmp_path, stored, membw, fault):
         'page': by_page(page),
     }
     assert found == dict.fromkeys(found, word)
+
+
+# of a run there is no night before, another check, and what died is in ReFrame's report
+NO_RUN = ('yesterday', 'died', 'refused', 'no figure', 'threads', 'past')
+
+
+@pytest.mark.parametrize('fault', [f for f in FAULTS if not any(word in f for word in NO_RUN)])
+def test_a_run_s_terminal_its_junit_and_its_status_say_so_too(tmp_path, fault):
+    lines, word = FAULTS[fault]
+    run, rounds = MadeRun(tmp_path), collections.Counter()
+    for number, row in enumerate([*(r for r in made.fleet(20) if r['host'] != 'n011'), *lines]):
+        path = tmp_path / 'records' / f'{number}.json'
+        path.write_text(json.dumps(row) + '\n')
+        host, case = row['host'], row['case']
+        rounds[host] += 1
+        name = f'stream %round={rounds[host]} %pinning={case["pinning"]} %.nid={host}'
+        run.cases.append({
+            'name': name, 'display_name': name, 'system': case['system'], 'result': 'pass',
+            'partition': case['partition'], 'environ': case['environ'], 'fixture': False,
+            'round': rounds[host], 'perfvalues': {}, 'record': str(path), 'scheduler': 'local',
+        })  # fmt: skip
+    found = summary.read(run.write())
+    (row,) = [row for row in found.rows if row.node == 'n011']
+    assert row.word == word, row.reason
+    assert found.status == exit_status(row.word for row in found.rows) >= OF[word].status
+    suite = junit.suite_of(found).findall('testcase')
+    (case,) = [case for case in suite if 'n011' in case.get('name')]
+    tags = [child.tag for child in case if child.tag != 'system-out']
+    assert tags == [OF[word].tag] * bool(OF[word].tag)
 
 
 def test_a_slow_node_of_the_battery_is_not_PASS_in_any_exported_figure(stored, membw):

@@ -214,20 +214,20 @@ def test_a_list_of_more_nodes_than_any_machine_has_is_refused_and_a_long_one_is_
     assert len(expected_nodes('n-1-99999999,n[1-3,7],r[1-2]n[01-10]')) == 25
 
 
-BANNERS = [
-    'gcc (Debian 12.2.0-14) 12.2.0\nCopyright\n',
-    'clang version 19.1.7 (++2025)\nTarget: x86_64\n',
-    '\nnvc 24.5-1 64-bit target on x86-64 Linux -tp zen3\n',
-    "icc: remark #10441: deprecated\nicc (ICC) 2021.9.0 20230302\n$(touch x)`touch x`'\\n%s*\n",
+# of `cc -E`: the names of a family's macros, or their values
+PREPROCESSED = [
+    '# 1 "macros.c"\nmembw pointer 8\nmembw gcc 12 2 0\nmembw clang __clang_major__\n',
+    'membw pointer 8\nmembw gcc 4 2 1\nmembw clang 19 1 7\n',
+    "icc: remark #10441: deprecated\n$(touch x)`touch x`'\n%s*\nmembw gcc 9 1 0\n",
 ]
 
 
 def test_compilers_may_print_what_they_like(tmp_path):
-    """Many at once, as gcc-1, gcc-2: none is of a family whose line it does not print."""
+    """Many at once, as gcc-1, gcc-2: what they print is never run, and no version but digits."""
     chance, said = random.Random(1), {}
     for number in range(1, 21):
         name = f'gcc-{number}'
-        said[name] = text = mutated(chance, chance.choice(BANNERS)).replace('\0', '')
+        said[name] = text = mutated(chance, chance.choice(PREPROCESSED)).replace('\0', '')
         (tmp_path / f'{name}.txt').write_text(text)
         (tmp_path / name).write_text(f'#!/bin/sh\ncat {tmp_path}/{name}.txt\n')
         (tmp_path / name).chmod(0o755)
@@ -236,11 +236,10 @@ def test_compilers_may_print_what_they_like(tmp_path):
     done = subprocess.run(
         words, cwd=tmp_path, env={**os.environ, 'PATH': path}, capture_output=True, timeout=60
     )
-    rows = [line.split('\t') for line in done.stdout.decode().splitlines()]
-    of = {cc: (family, version) for family, cc, version in rows if cc in said}
-    lines = {name: row['version'] for name, row in presets.load()['families'].items()}
+    rows = [line.split('\t') for line in done.stdout.decode(errors='replace').splitlines()]
+    of = {row[1]: (row[0], row[2]) for row in rows if row[1] in said}
     assert done.returncode == 0 and not done.stderr and not (tmp_path / 'x').exists()
-    for cc, (family, version) in of.items():
-        assert re.search(lines[family], said[cc], re.M), said[cc]
-        assert re.fullmatch(r'[\d.]*', version, re.ASCII), said[cc]
+    for family, version in of.values():
+        assert family in presets.load()['families']
+        assert re.fullmatch(r'[\d.]*', version, re.ASCII), of
     assert of

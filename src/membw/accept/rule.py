@@ -175,6 +175,8 @@ class _Judge:
             if is_too_good(value / base if line.better == HIGHER else base / value):
                 what = f'{name} is more than {TENTH:.0%} better than the nodes'
                 yield f'{what}, {amount(base)} {line.unit}: {TOO_GOOD}'
+        for lacks in {run.lacks: None for run in usable if run.lacks}:
+            yield f'{lacks}: repair it, or agree on nodes.peak_gbs'
         for at, facts in provenance.changes(run.known for run in usable).items():
             text = printable(provenance.first_change(facts))
             day = utc(usable[at].time)[:10]

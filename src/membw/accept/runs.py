@@ -12,9 +12,11 @@ from membw.grouped import grouped
 from membw.moments import utc
 from membw.printable import printable
 from membw.results.figure import Figure, Lost, Measurement
+from membw.results.findings import text_of
 from membw.results.node_names import match_expected
 from membw.results.record import REFRAME, seconds_of
 from membw.results.table import Table
+from membw.results.verdict import lacks_of
 from membw.site.cpu_peak import cpu_of
 
 # what a record must state where the protocol does not name it; not every program states it
@@ -42,6 +44,7 @@ class Run:
     died: bool = False
     counted: str = ''  # 'first' or 'retest'; else why it does not count
     missed: tuple[str, ...] = ()  # of the contract, where it does not count
+    lacks: str = ''  # memory that its CPUs take; '' where the parties state the peak
     setting: tuple[tuple[str, str], ...] = ()  # of one source, options, compiler and CPU
     known: dict[str, str] = field(default_factory=dict)  # of its node and build
     session: tuple[str, int] = ('', 0)  # and its place among the measurements of it
@@ -90,6 +93,8 @@ def _run(
     text = json.dumps(record, sort_keys=True) + repr(sorted(values.items()))
     run.sha256 = hashlib.sha256(text.encode()).hexdigest()
     run.is_sealed = bool(record.get('sha256'))
+    if not protocol.content['nodes'].get('peak_gbs'):
+        run.lacks = text_of(filter(None, map(lacks_of, figures.values())))
     other = [*_other_case(protocol, of)]
     cpu = cpu_of(facts)
     if protocol.cpu and cpu and cpu['name'] != protocol.cpu['name']:

@@ -14,13 +14,15 @@ from statistics import median
 
 from membw.grouped import grouped
 from membw.printable import printable
-from membw.rank.judge import FEW, judge
+from membw.rank.group import LEAST_NODES
+from membw.rank.judge import judge
 from membw.results import provenance
 from membw.results.figure import Figure, Measurement
 from membw.results.findings import Findings
 from membw.results.hostlist import fold
 from membw.results.record import REFRAME
 from membw.results.table import Table
+from membw.results.verdict import lacks_of
 from membw.site.cpu_peak import cpu_of
 
 Wanted = tuple[str | None, str | None, str | None]  # partition, preset, pinning; None: any
@@ -78,12 +80,13 @@ def _samples(
     newest = max(valid, key=lambda f: f.time, default=None)
     why = {id(f.of): text for f in figures if (text := _unfit(f, newest))}
     fit = {id(f.of): f.of for f in figures if id(f.of) not in why}
-    older = dict(_of_other_samples([*fit.values()]))
+    others = dict(_of_other_samples([*fit.values()]))
+    older = {key: text for key, (_, text) in others.items()}
     for figure in figures:
         if id(figure.of) not in why.keys() | older.keys():
             found.runs.setdefault(figure.metric, []).append(figure)
     found.left_out = Counter({**why, **older}.values())
-    if found.runs and any(text.startswith('older') for text in older.values()):
+    if found.runs and any(is_before for is_before, _ in others.values()):
         found.since = date.fromtimestamp(min(f.time for f in found.most)).isoformat()
     _leave_out_slow(found)
     if newest:
@@ -94,15 +97,17 @@ def _samples(
     return found
 
 
-def _of_other_samples(runs: list[Measurement]) -> Iterator[tuple[int, str]]:
-    """(id, why) of the runs that are not of the level of most nodes now."""
+def _of_other_samples(runs: list[Measurement]) -> Iterator[tuple[int, tuple[bool, str]]]:
+    """(id, (whether a change came after it, why)) of the runs that are not of the level of most
+    nodes now."""
     by_node = grouped((run.node, run) for run in sorted(runs, key=lambda run: run.time))
     left: dict[str, dict[str, tuple[str, str]]] = {}  # node: {fact: (what it left, what it has)}
     for node, of in by_node.items():
         changes = provenance.changes(run.provenance for run in of)
         left[node] = {name: pair for facts in changes.values() for name, pair in facts.items()}
         for run in of[: max(changes, default=0)]:
-            yield id(run), f'older than {provenance.first_change(changes[max(changes)])}'
+            text = f'older than {provenance.first_change(changes[max(changes)])}'
+            yield id(run), (True, text)
     for name in dict.fromkeys(name for facts in left.values() for name in facts):
         now = {node: of[-1].provenance.get(name, '') for node, of in by_node.items()}
         have, gone = Counter(now.values()), Counter(f[name][0] for f in left.values() if name in f)
@@ -114,7 +119,7 @@ def _of_other_samples(runs: list[Measurement]) -> Iterator[tuple[int, str]]:
                 why = f"{name} '{now[node]}', where most nodes still have '{before}'"
             else:
                 continue
-            yield from ((id(run), why) for run in of)
+            yield from ((id(run), (False, why)) for run in of)
 
 
 def _leave_out_slow(found: Samples) -> None:
@@ -124,7 +129,7 @@ def _leave_out_slow(found: Samples) -> None:
     for runs in found.runs.values():
         of_node = grouped((run.node, run) for run in runs)
         medians += [of[-1].replace(value=median(f.value for f in of)) for of in of_node.values()]
-    if len({f.node for f in medians}) < FEW:
+    if len({f.node for f in medians}) < LEAST_NODES:
         return
     judged = judge(medians)
     found.split = judged.split
@@ -140,6 +145,8 @@ def _unfit(figure: Figure, newest: Figure | None) -> str:
     """Why a figure is left out; '' where it counts."""
     if figure.verdict != 'VALID':
         return f'{figure.verdict}: {printable(figure.reasons)}'
+    if lacks := lacks_of(figure):
+        return lacks.text
     if figure.is_bound or newest is None:
         return 'disturbed: a lower bound only'
     if figure.setting == newest.setting:

@@ -7,6 +7,7 @@ import re
 import shutil
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from zlib import crc32
 
@@ -84,9 +85,8 @@ def run(args: argparse.Namespace) -> int:
     home.mkdir(parents=True, exist_ok=True)
     args.output, pause = args.output or home, 1
     if args.again:
-        nodes = Nodes(home)
-        nodes.again(args.again)
-        nodes.write()
+        with one_at_a_time(home):
+            Nodes(home).again(args.again)
     begun = args.idle or args.within
     words = ['run', '--system', args.system, '-n', args.test, *args.rest]
     words += ['-p', f'^{preset}$'] * bool(preset)
@@ -143,69 +143,107 @@ def advance(folder: Path, args: argparse.Namespace, most: int) -> tuple[bool, in
         job.gather(folder.parent, queue.jobs, queue.cluster, nodes)
     is_new = not any(own.measured for own in nodes.values())
     table = measured(known['case'], args.within - SEED_S * is_new, nodes)
-    host = dict(zip(queue.nodes, match_expected(table.seen, queue.nodes), strict=True))
-    node_of = {name: node for node, name in host.items()}
-    for name, when in table.seen.items():
-        nodes.note_measured(node_of.get(name) or nodes.name_of(name), when)
-    judge_since(table, args.within)
-    last, since = table.seen, args.idle or args.within
-    judge_since(table, since)
-    ranking = rank_table(table)
-    every: list[Figure | Lost] = [*table.figures, *table.lost]
-    have = Counter(node for node, _ in {(x.node, id(x.of)) for x in every})
-    spent = {n: how for n in host if (how := nodes.lost(n, since))}
-
-    def is_due(node: str) -> bool:
-        return host[node] not in last or bool(args.idle) and queue.nodes[node].is_idle
-
-    if args.idle:  # who became busy again has an older record
-        queue.give_up(n for n in host if host[n] in last and not queue.nodes[n].is_idle)
-    queue.submit((n for n in host if not have[host[n]] and is_due(n) and n not in spent),
-                 args.dry_run)  # fmt: skip
-    again = to_measure_again(ranking, have, bool(queue.jobs))
-    few = [node_of[name] for name in again if name in node_of and have[name] <= AGAIN]
-    queue.submit((node for node in few if node not in spent), args.dry_run)
-
-    gone = queue.gone(n for n, own in nodes.items() if own.measured and n not in host)
-    refused = {n for n in host if queue.nodes[n].kind in queue.refused and not have[host[n]]}
-    asleep = {n for n in queue.asleep if not have[host[n]]}
-    without = [n for n in host if not have[host[n]] and n not in refused | asleep]
-    # they take jobs, and have an older record: of --idle
-    others = {n for n in without if host[n] in last and not (queue.nodes[n].why or n in spent)}
-    why = {n: spent.get(n) or queue.why(n) for n in without if n not in others} | gone
-    for node in why:
-        if when := nodes[node].measured if node in nodes else 0:
-            why[node] += f'; last measured in the night {night_of(when)}'
-    drained = {node for node, of in queue.nodes.items() if of.is_old}  # no alarm
-    ranking.nodes = [node for node in ranking.nodes if node.name not in why]
-    words = ((node, KNOWN if node in drained else MISSING) for node in why)
-    ranking.nodes += [Node(node, word, reported(why[node], 'absent')) for node, word in words]
-    bad = sorted(node for node in ranking.nodes if node.verdict != PASS)
-    lost = {x.node for x in table.lost} - {f.node for f in table.figures} - gone.keys()
-    number = len(ranking.nodes) + len(others)
-    parts = [f'{number - len(why) - len(lost) - len(others)} of {plural(number, "node")} measured']
-    parts += [f'{plural(len(others), "other")} since {night_of(args.within)}'] * bool(others)
-    parts += [f'no figure: {fold(lost)}'] * bool(lost)
-    jobs = [
-        f'{n} ({queue.nodes[n].state}, {job.how})' for n, job in queue.jobs.items() if n in host
-    ]
-    parts += [f'{len(jobs)} queued: {", ".join(at_most(jobs, NAMED))}'] * bool(jobs)
-    parts += [
-        text for text in (queue.free_from() if jobs or not have else '', queue.limit) if text
-    ]
-    out = [f'{n} {how}' for n, how in why.items() if n in gone | spent or queue.nodes[n].why]
-    parts += [*at_most(out, NAMED), *[f'not for this job: {fold(refused)}'] * bool(refused)]
-    parts += [f'{len(asleep)} powered down: {fold(asleep)}'] * bool(asleep)
+    look = Look(queue, nodes, table, args)
+    look.submit(args.dry_run)
+    look.name_absent()
+    bad = sorted(node for node in look.ranking.nodes if node.verdict != PASS)
     lines = [f'{node.name} {node.verdict} {node.reason}'.rstrip() for node in bad]
-    lines = at_most(lines, LISTED) + [f'membw: {text}' for text in ranking.problems]
-    lines.append(f'Verdict: {ranking.counts()}')
-    print('\n'.join(['; '.join(parts), *([] if queue.jobs else lines)]), flush=True)
+    lines = at_most(lines, LISTED) + [f'membw: {text}' for text in look.ranking.problems]
+    lines.append(f'Verdict: {look.ranking.counts()}')
+    print('; '.join(look.parts()), *([] if queue.jobs else lines), sep='\n', flush=True)
     if not args.dry_run:
         nodes.write()
-        write(args.output, ranking, table, [host[n] for n in host if n not in refused | asleep])
+        write(args.output, look.ranking, table, [look.host[n] for n in look.expected])
     wrong = [node for node in bad if node.verdict not in GOOD]
-    is_lacking = any(node.verdict == MISSING for node in wrong) or not have
-    return not queue.jobs, 2 if is_lacking else 1 if wrong or ranking.problems else 0
+    is_lacking = any(node.verdict == MISSING for node in wrong) or not look.have
+    return not queue.jobs, 2 if is_lacking else 1 if wrong or look.ranking.problems else 0
+
+
+class Look:
+    """What is known at one moment.
+
+    host: {node of Slurm: its name in the records}
+    last: {name: when it was measured within --within}; have: {name: measurements that are judged}
+    spent: {node: why it gets no further job}; others: measured before --idle
+    why: {absent node: why}; gone: those that left Slurm or the partition
+    """
+
+    def __init__(self, queue: Queue, nodes: Nodes, table: Table, args: argparse.Namespace) -> None:
+        self.queue, self.nodes, self.table, self.args = queue, nodes, table, args
+        names = match_expected(table.seen, queue.nodes)
+        self.host = dict(zip(queue.nodes, names, strict=True))
+        self.node_of = {name: node for node, name in self.host.items()}
+        for name, when in table.seen.items():
+            nodes.note_measured(self.node_of.get(name) or nodes.name_of(name), when)
+        judge_since(table, args.within)
+        self.last, since = table.seen, args.idle or args.within
+        judge_since(table, since)
+        self.ranking = rank_table(table)
+        every: list[Figure | Lost] = [*table.figures, *table.lost]
+        self.have = Counter(node for node, _ in {(x.node, id(x.of)) for x in every})
+        self.spent = {n: how for n in self.host if (how := nodes.lost(n, since))}
+
+    def submit(self, dry_run: bool) -> None:
+        """Jobs for who was not measured, then for low nodes and healthy ones."""
+        queue, old = self.queue, {n for n in self.host if self.host[n] in self.last}
+        idle = {n for n in self.host if queue.nodes[n].is_idle and self.args.idle}
+        if self.args.idle:  # who became busy again has an older record
+            queue.give_up(old - idle)
+        due = [n for n in self.host if not self.have[self.host[n]] and (n not in old or n in idle)]
+        queue.submit((n for n in due if n not in self.spent), dry_run)
+        again = to_measure_again(self.ranking, self.have, bool(queue.jobs))
+        few = [self.node_of[x] for x in again if x in self.node_of and self.have[x] <= AGAIN]
+        queue.submit((n for n in few if n not in self.spent), dry_run)
+
+    def name_absent(self) -> None:
+        queue, last = self.queue, self.last
+        absent = [n for n in self.host if not self.have[self.host[n]]]
+        self.refused = {n for n in absent if queue.nodes[n].kind in queue.refused}
+        self.asleep = queue.asleep & {*absent}
+        self.expected = [n for n in self.host if n not in self.refused | self.asleep]
+        absent = [n for n in self.expected if n in absent]
+        takes_jobs = [n for n in absent if not (queue.nodes[n].why or n in self.spent)]
+        self.others = [n for n in takes_jobs if self.host[n] in last]
+        left = (n for n, own in self.nodes.items() if own.measured and n not in self.host)
+        self.gone = queue.gone(left)
+        own = {n: self.spent.get(n) or queue.why(n) for n in absent if n not in self.others}
+        self.why = own | self.gone
+        for node in self.why:
+            if node in self.nodes and (when := self.nodes[node].measured):
+                self.why[node] += f'; last measured in the night {night_of(when)}'
+        drained = {node for node, of in queue.nodes.items() if of.is_old}  # no alarm
+        words = ((node, KNOWN if node in drained else MISSING) for node in self.why)
+        kept = [node for node in self.ranking.nodes if node.name not in self.why]
+        lost = [Node(node, word, reported(self.why[node], 'absent')) for node, word in words]
+        self.ranking.nodes = kept + lost
+
+    def parts(self) -> Iterator[str]:
+        """Of the first line."""
+        queue, others = self.queue, len(self.others)
+        lost = {x.node for x in self.table.lost} - {f.node for f in self.table.figures}
+        lost -= self.gone.keys()
+        number = len(self.ranking.nodes) + others
+        done = number - len(self.why) - len(lost) - others
+        yield f'{done} of {plural(number, "node")} measured'
+        if others:
+            yield f'{plural(others, "other")} since {night_of(self.args.within)}'
+        if lost:
+            yield f'no figure: {fold(lost)}'
+        known = [(n, job.how) for n, job in queue.jobs.items() if n in self.host]
+        jobs = [f'{n} ({queue.nodes[n].state}, {how})' for n, how in known]
+        if jobs:
+            yield f'{len(jobs)} queued: {", ".join(at_most(jobs, NAMED))}'
+        if (jobs or not self.have) and (when := queue.free_from()):
+            yield when
+        if queue.limit:
+            yield queue.limit
+        named = self.gone | self.spent
+        out = [f'{n} {how}' for n, how in self.why.items() if n in named or queue.nodes[n].why]
+        yield from at_most(out, NAMED)
+        if self.refused:
+            yield f'not for this job: {fold(self.refused)}'
+        if self.asleep:
+            yield f'{len(self.asleep)} powered down: {fold(self.asleep)}'
 
 
 def write(folder: Path, ranking: Ranking, table: Table, expected: list[str]) -> None:

@@ -34,16 +34,15 @@ class Node(msgspec.Struct):
 
 
 class Nodes(dict[str, Node]):
-    """{name as Slurm has it: Node}; `is_new`: nothing was known."""
+    """{name as Slurm has it: Node}"""
 
     def __init__(self, home: Path) -> None:
-        self.file, self.is_new = home / FILE, not (home / FILE).exists()
-        if not self.is_new:
+        self.file = home / FILE
+        if self.file.exists():
             try:
                 self |= strict.file(self.file, dict[str, Node])
             except (OSError, strict.Damaged) as err:
                 print(f'membw: {err}: begun anew', flush=True)
-                self.is_new = True
         self.known = {short(name): name for name in self}
 
     def __missing__(self, name: str) -> Node:
@@ -56,6 +55,7 @@ class Nodes(dict[str, Node]):
     def again(self, names: list[str]) -> None:
         """They are measured anew; those that Slurm has not are expected no more."""
         self |= {name: Node(since=time.time()) for name in names}
+        self.write()
 
     def name_of(self, host: str) -> str:
         """That of a record may have a domain."""

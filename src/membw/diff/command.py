@@ -98,14 +98,14 @@ def compare(a: Result, b: Result, margin: float) -> Difference:
     elif undecided:
         verdict = f'UNDECIDED: {"; ".join(undecided)}'
     else:
-        least = max(row[LEAST].value for row in rows)
+        least = max(row[LEAST_COLUMN].value for row in rows)
         unseen = f'up to {least:.1%} could not be told apart'
         verdict = f'SAME: the same code, no figure apart; {unseen}'
     is_same = not different and not undecided
     return Difference(fields, verdict, is_same, [*blocks, '', f'Verdict: {verdict}'])
 
 
-LEAST = 5  # the column `least`
+LEAST_COLUMN = 5  # the column `least`
 NONE = Cell(None, '-')
 APART, NOT_COMPARABLE = 'apart', 'not comparable'
 

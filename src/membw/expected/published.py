@@ -15,9 +15,9 @@ from membw.site import cpu_peak as peak
 from membw.tables import Cell, Column, Table
 
 USED = ('reference', 'range')  # no floors, no figure with a warning
-FEWEST = 3  # machines of a range
+LEAST_MACHINES = 3  # of a range
 PROGRAMS = ('STREAM', 'HPCC StarSTREAM', 'BabelStream')  # of a Triad
-LEAST = 2.0  # last-level caches that an array fills
+LEAST_CACHES = 2.0  # last-level ones, that an array fills
 CLAIMED = 0.7  # share of the reads that are avoided: like the CPUs that claim their lines
 ORDINARY = 3 / 4  # of the peak, by a Triad whose stores read their lines
 ENOUGH = 2  # cores per channel: with fewer the cores are the limit (Cascade Lake 0.68, else 0.83)
@@ -72,7 +72,7 @@ def usable() -> list[Facts]:
         for row in figures()
         if row['use'] in USED and (row['program'] in PROGRAMS or row['stores'] == READ)
         and row['scope'] in ('node', 'socket') and 'peak' in row and rate(row)
-        and not 0 < size(row) < LEAST
+        and not 0 < size(row) < LEAST_CACHES
         and not is_few(row)
     ]  # fmt: skip
 
@@ -205,7 +205,10 @@ def refusals(record: Facts) -> Iterator[str]:
             not largest or is_too_good(triad['value'] / largest),
             'Triad is above that of the largest arrays that were tried',
         ),
-        (size_of(record) < LEAST, f'an array is {size_of(record):.1f} caches, 2 are wanted: -n'),
+        (
+            size_of(record) < LEAST_CACHES,
+            f'an array is {size_of(record):.1f} caches, 2 are wanted: -n',
+        ),
         (stores_of(record) == NOT_SAID, 'its stores are not known: measure by membw run'),
         (build.get('unknown') or not build.get('code_sha256'), 'its build is not known'),
         (not is_whole, 'not one process with a thread on each core'),

@@ -4,12 +4,12 @@ import math
 from collections.abc import Iterable, Iterator
 
 from membw.expected import proof, published
-from membw.expected.published import CLAIMED, ENOUGH, FEWEST, NOT_SAID, READ, kind_of
+from membw.expected.published import CLAIMED, ENOUGH, LEAST_MACHINES, NOT_SAID, READ, kind_of
 from membw.presets.table import Facts
 from membw.printable import amount, plural
 from membw.site import cpu_peak as peak
+from membw.statistics import MARGIN
 
-MARGIN = 0.03
 LOOK, MANY = 0.65, 16  # of the peak, by so many cores per socket: no sound machine reads less
 CORES, MEMORY = 1.7, 1.15  # what twice the threads gain where these are the limit
 SURE = {'': '', 'lower': 'At least ', 'upper': 'At most ', 'unknown': 'About '}
@@ -147,7 +147,7 @@ def compared(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
     count = published.machines(like)
     who = f'{span((low, high))} % of the peak ({plural(count, "machine")})'
     said = f'Published, {named(stores)}, {published.kin_of(top.row)}: {who}'
-    if not top.gbs or count < FEWEST:
+    if not top.gbs or count < LEAST_MACHINES:
         return f'{said}.'
     value, unseen = 100 * gbs / top.gbs, 1 - (1 - MARGIN) * low / high
     is_narrow = unseen < 1 / top.row.get('channels', math.inf)

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from membw.node.quantities import EVERY
+from membw.statistics import MARGIN
 
 Row = dict[str, Any]  # of causes.yaml
 NAMES = {quantity.cause: quantity.name for quantity in EVERY}
@@ -31,7 +32,7 @@ class Seen(NamedTuple):
     bounds: Collection[str] = ()  # of the shares: the node is at least so good
 
     def is_low(self, name: str) -> bool:
-        return name in self.shares and self.shares[name] < 1 - self.limits.get(name, 0.03)
+        return name in self.shares and self.shares[name] < 1 - self.limits.get(name, MARGIN)
 
     def share(self, name: str) -> str:
         return f'{"≥ " * (name in self.bounds)}{self.shares[name]:.3f}'
@@ -93,7 +94,9 @@ def fitting(row: Row, seen: Seen) -> Cause | None:
 
 def are_alike(names: Sequence[str], seen: Seen) -> bool:
     shares = [seen.shares[name] for name in names if name in seen.shares]
-    return not shares or max(shares) - min(shares) <= max(seen.limits.get(n, 0.03) for n in names)
+    return not shares or max(shares) - min(shares) <= max(
+        seen.limits.get(n, MARGIN) for n in names
+    )
 
 
 def is_known(condition: Row, seen: Seen) -> bool:

@@ -102,7 +102,7 @@ def judge(node: Facts, args: argparse.Namespace, folder: Path) -> int:
         own.flush()
         earlier = [str(folder)] if folder.is_dir() and not args.peers else []
         paths, newest_s = [own.name, *args.peers, *earlier], OLD_S if args.peers else math.inf
-        table = read_table(paths, newest_s)
+        table = read_table(paths, newest_s, whole=[node['host']])
     table.say()
     found = word_of(node['host'], table)
     path = folder / assembled.name_of(node)

@@ -10,7 +10,7 @@ FACTS = (
     'numa_nodes', 'freq_max_khz', 'memory_channels', 'microcode', 'kernel', 'cpu_model',
     'uncore_max_khz', 'cpus_allowed',
 )  # fmt: skip
-FEW = 0.03  # of the CPUs: more of other processes, or stolen, disturbs
+DISTURBS = 0.03  # of the CPUs: more of other processes, or stolen, disturbs
 
 
 class Quantity(NamedTuple):
@@ -81,7 +81,7 @@ def _of_part(part: Part, evidence: dict) -> dict[str, Metric]:
 
 def is_disturbed(part: Part) -> bool:
     busy = part.record.busy if part.record else None
-    return busy is not None and max(busy.other_share or 0, busy.stolen_share or 0) > FEW
+    return busy is not None and max(busy.other_share or 0, busy.stolen_share or 0) > DISTURBS
 
 
 def _firm(found: dict[str, Metric], part: Part) -> dict[str, Metric]:

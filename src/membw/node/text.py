@@ -33,8 +33,8 @@ def line(found: Word) -> str:
 
 def screen(found: Word, more: Sequence[str] = ()) -> list[str | Table]:
     blocks: list[str | Table] = [f'{found.node}  {found.text}']
-    if found.word == PASS and found.noticed < math.inf:
-        blocks.append(f'A loss from {found.noticed:.1%} on would have been seen.')
+    if found.word == PASS and found.compared and found.noticed < math.inf:
+        blocks.append(f'A loss of {found.noticed:.1%} would have been seen, nine times in ten.')
     if found.newest and not found.compared:
         blocks += measured(found.newest)
     for cause in found.causes:
@@ -68,7 +68,7 @@ def figures(one: Compared) -> Table:
         base = group.medians[one.verdict.node][column]
         cells = [none, none, none, Cell('')]
         if base == base:
-            limit, share = 1 - group.fail_limit(column), f.share(base)
+            limit, share = 1 - group.low_limits[column], f.share(base)
             numbers = (base, amount(base)), (share, f'{share:.3f}'), (limit, f'{limit:.2f}')
             cells = [Cell(value, text) for value, text in numbers]
             cells.append(Cell('low' * (share < limit)))

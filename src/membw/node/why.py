@@ -11,6 +11,7 @@ from membw.checkout import root
 from membw.errors import MembwError, did_you_mean
 from membw.node import text
 from membw.node.word import Compared, Word, low_of, word_of
+from membw.rank.judge import AGAIN
 from membw.rank.text import command_of
 from membw.results.newest import OLD_S
 from membw.results.table import Table, read_table
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
     own = [Path(root(), 'results', name) for name in ('nodes', 'records')]
     paths = args.records or [str(path) for path in own if path.is_dir()]
-    table = read_table(paths, OLD_S, wanted=wanted_of(args, args.since))
+    table = read_table(paths, OLD_S, whole=[args.node], wanted=wanted_of(args, args.since))
     table.say()
     names = {*table.seen} | {f.node for f in table.figures} | {one.node for one in table.lost}
     if args.node not in names:
@@ -62,7 +63,7 @@ def since(table: Table, one: Compared) -> str:
     """Since which of its records the figure is low, without a good one after it."""
     metric, node = low_of(one)[0], one.verdict.node
     base = one.group.medians[node][one.group.metrics.index(metric)]
-    limit = 1 - one.group.fail_limit(one.group.metrics.index(metric))
+    limit = 1 - one.group.fail_limits[one.group.metrics.index(metric)]
     begin, first = '', ', the first record of it'
     own = [f for f in table.figures if f.node == node and f.metric == metric and not f.is_bound]
     for figure in reversed([f for f in own if f.setting == one.verdict.setting]):
@@ -80,4 +81,5 @@ def after(found: Word) -> str:
     if not setting or not setting.system:
         return "Measure it again: 'membw node' on it"
     nodes = shlex.quote(f'nodelist={found.node}')
-    return tables.Command(f'Measure it again: {command_of(setting)} -J {nodes}')
+    command = f'{command_of(setting)} --repeat={AGAIN} -J {nodes}'
+    return tables.Command(f'Measure it again: {command}')

@@ -16,12 +16,15 @@ from membw.results.node_names import of_card
 Place = tuple[str, Case]  # a node, and a setting
 
 
-def judge_cards(first: Sequence[Figure], again: Sequence[Figure], units: Units) -> Judgement:
+def judge_cards(
+    first: Sequence[Figure], again: Sequence[Figure], before: Sequence[Figure], units: Units
+) -> Judgement:
     """As `judge`, which takes what is of no card as it is."""
     own: dict[Place, Place] = {}
     runs: dict[int, Measurement] = {}
-    apart, apart_again = ([_apart(f, own, runs) for f in of] for of in (first, again))
-    found = judge(apart, apart_again, units)
+    every = ([_apart(f, own, runs) for f in of] for of in (first, again, before))
+    now, later, earlier = every
+    found = judge(now, later, earlier, units)
     found.verdicts = [
         v._replace(node=node, setting=setting, findings=(*_number(setting), *v.findings))
         for v in found.verdicts

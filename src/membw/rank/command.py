@@ -11,9 +11,9 @@ from membw.printable import printable
 from membw.site import slurm
 
 EPILOG = """\
-A low node is measured again, three times, with three healthy ones: worse than their median each
-time it is FAIL, else PASS. Runs after the first one of the newest measurement are the further
-ones, at whatever hour. docs/judging.md has the rules, docs/reading.md the words.
+A low node is measured again, three times, with three healthy ones: beyond the limit each time it
+is FAIL; PASS if neither the median nor the newest is. All runs of the newest measurement count,
+and its last seven nights. docs/judging.md has the rules, docs/reading.md the words.
 
 examples:
   membw rank results/

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from membw.results.case import Case
 from membw.results.figure import Figure
 from membw.results.record import HIGHER
+from membw.statistics import MARGIN
 from membw.statistics.peers import (
     known,
     middle,
@@ -16,11 +17,13 @@ from membw.statistics.peers import (
     screening_limit,
 )  # fmt: skip
 
-MARGIN = 0.03  # the loss that counts as slow
 MEAN = 'mean'  # of a node's rates, each as a part of its peers' median
 # robust deviations: so many beyond the margin, as noise seldom lifts a node near it so far; and so
 # many in all, in fleets that scatter
-BEYOND, LEAST = 0.5, 2.0
+BEYOND, IN_ALL = 0.5, 2.0
+LEAST_NODES = 4  # fewer cannot decide which of them is slow, and are no unit
+# robust deviations by which the median of three runs is seldom better (1.28 x 0.67)
+OF_THREE = 0.86
 PEER = 'peer'
 Run = dict[str, Figure]  # one measurement of a node, by metric
 Row = list[float]  # by column; NaN is not known
@@ -38,6 +41,7 @@ class Group:
         for figure in figures:
             self.figures[figure.node].setdefault(figure.metric, figure)
         self.nodes = sorted(self.figures)
+        self.now = {**self.figures}  # the newest run of each; the judge knows it
         self.any = {f.metric: f for f in reversed(figures)}  # for unit and direction
         self.metrics = list(dict.fromkeys(f.metric for f in figures))
         heads = [f.metric for f in self.any.values() if f.is_headline]
@@ -64,6 +68,8 @@ class Group:
         counts = Counter(metric for run in self.figures.values() for metric in run)
         self.usual = [m for m in self.metrics if 2 * counts[m] > len(self.nodes)]
         self.screening = screening_limit(self.peers)
+        records = {node: next(iter(run.values())).of.record for node, run in self.figures.items()}
+        self.channels = {n: of.facts.memory_channels or 0 for n, of in records.items() if of}
 
     @property
     def setting(self) -> Case:
@@ -93,21 +99,22 @@ class Group:
         """Metrics that more than half of the nodes have, and this one has not."""
         return [m for m in self.usual if m not in self.figures[node]]
 
-    def fail_limit(self, column: int) -> float:
-        """The loss beyond which a node FAILs."""
-        deviation = self.deviations[column]
-        return max(MARGIN + BEYOND * deviation, LEAST * deviation)
+    @property
+    def fail_limits(self) -> Row:
+        """By column the loss beyond which a node FAILs."""
+        return [max(MARGIN + BEYOND * x, IN_ALL * x) for x in self.deviations]
+
+    @property
+    def low_limits(self) -> Row:
+        """By column the loss beyond which a first measurement is low."""
+        return [max(MARGIN / 2, self.screening * x) for x in self.deviations]
 
     def noticed(self, node: str) -> float:
-        """The smallest loss of the headline that would be FAIL of this node."""
+        """The smallest loss of the headline that a PASS of this node would have shown: a first
+        measurement that is low, and three further ones that do not clear it."""
         column, deviation = self.head, self.deviations[self.head]
         peers = self.known[column] - (self.estimates[node][column] == self.estimates[node][column])
-        if deviation != deviation or not peers:
+        if deviation != deviation or peers < LEAST_NODES - 1:
             return math.inf
-        limits = self.fail_limit(column), self.screening * deviation
-        return max(*limits, noticed(peers, deviation))
-
-    def beyond(self, losses: Row) -> Row:
-        """Per column the loss as a multiple of its screening limit; 0 within it, or not known."""
-        limits = [max(MARGIN / 2, self.screening * deviation) for deviation in self.deviations]
-        return [x / y if x > y else 0.0 for x, y in zip(losses, limits, strict=True)]
+        first = self.low_limits[column] + noticed(peers, deviation)
+        return max(first, self.fail_limits[column] + OF_THREE * deviation)

@@ -1,17 +1,9 @@
-"""Is this node low beside its peers? The one judge: `rank`, `node`, `why`, the whole-cluster
-checks, pages, exports and `calibrate` ask here; what differs is only which figures they give.
+"""Is this node low compared with its peers? The one judge: `rank`, `node`, `why`, the
+whole-cluster checks, pages, exports and `calibrate` ask here; what differs is only which figures
+they give. docs/judging.md has the rules.
 
-Low: a metric, or the mean of a node's rates, is worse than the median of its peers by more than
-half the margin, and by more robust deviations than chance gives one node of such a fleet.
-FAIL: in a metric in which a node was low, each of three further measurements is worse than the
-median of the healthy nodes measured again with it by more than the margin and half a robust
-deviation, and than two of these; else PASS.
-UNDECIDED: low, and not measured again three times; nothing to compare with: no peer, bounds
-alone; it lacks a metric that most nodes have; its figure may be worse (not-proven); a headline
-that is better than the peers' median by more than a tenth; slow with others, as a unit or the
-slower of two groups, and nothing says which is right; or a PASS that would not have noticed the
-loss of a channel.
-The deviation is 1.4826 MAD of all nodes, at least 0.5 %. Bounds may clear a node, never condemn.
+A trial of a node begins with its first low run and has all runs after it: at least three decide.
+A bound may clear a node and condemns none; neither does a run that is too good clear one.
 """
 
 import math
@@ -21,28 +13,40 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from membw.grouped import grouped
-from membw.rank.group import MARGIN, MEAN, PEER, Group, Row, Run
+from membw.rank.group import LEAST_NODES, MEAN, PEER, Group, Row, Run
 from membw.rank.units import Unit, by_name
 from membw.results.case import Case
 from membw.results.figure import Figure
-from membw.results.findings import Finding, Findings, codes, text_of
+from membw.results.findings import Finding, Findings, text_of
 from membw.results.hostlist import fold
+from membw.results.provenance import BOUGHT
 from membw.results.too_good import TENTH
-from membw.results.verdict import CHANNEL, FAIL, PASS, UNDECIDED, VALID, may_be_worse
-from membw.statistics.peers import known, middle, robust_deviation, sure_limit
+from membw.results.verdict import (
+    CHANNEL,
+    FAIL,
+    PASS,
+    UNDECIDED,
+    VALID,
+    lacks_of,
+    may_be_worse,
+)  # fmt: skip
+from membw.statistics import MARGIN
+from membw.statistics.peers import known, middle, peers_medians, robust_deviation, sure_limit
 
 AGAIN = 3  # further measurements of a low node
-AGAIN_BETTER = 4  # of so many further measurements one may be within the margin
+AGAIN_BETTER = 4  # of so many further measurements one may be within the limit
 CONTROLS = 3  # healthy nodes that are measured again with the low ones
-FEW = 4  # nodes; fewer cannot decide which of them is slow, and are no unit
+HOUR = 0.05  # what an hour of all nodes may differ from another; a control that fell more is none
+LAST_NIGHTS, LOW_NIGHTS = 7, 4  # low in so many of the last nights needs no further measurement
 MOST_OF = 0.75  # of a unit's nodes are low: it is slow as a whole
 # two groups: each more than a fifth of the nodes, of so many nodes or more
-A_FIFTH, LEAST_GROUPS = 0.2, 10
-# what may explain that nodes differ
-FACTS = (
+A_FIFTH, LEAST_OF_GROUPS = 0.2, 10
+# what explains that a node is slow and clears it not: it was lost, or is set
+LOST = (
     'dimms', 'memory_channels', 'memory_gib', 'numa_nodes', 'microcode', 'kernel_release',
-    'governor', 'thp', 'numa_balancing', 'code_sha256',
+    'governor', 'thp', 'numa_balancing', 'threads', 'code_sha256',
 )  # fmt: skip
+TRIED = {FAIL: 'low-again', UNDECIDED: 'low-in-some', PASS: 'well-again'}
 Units = Callable[[Sequence[str]], list[Unit]]
 
 
@@ -50,10 +54,10 @@ class NodeVerdict(NamedTuple):
     """What is said of one node in one setting; losses are fractions, above 0: worse."""
 
     node: str
-    verdict: str  # PASS, FAIL, UNDECIDED, INVALID
+    verdict: str  # of membw/words.py
     findings: Findings  # why
     setting: Case
-    figures: dict[str, float] = {}  # of the first measurement, by metric
+    figures: dict[str, float] = {}  # of the newest measurement, by metric
     loss: float = 0.0  # of what decided, else of the headline; to its peers' median
     metric: str = ''  # the one that decided; MEAN: all rates
     again: float | None = None  # the loss in `metric`, measured again
@@ -80,26 +84,32 @@ class Judgement:
 
 
 def judge(
-    first: Sequence[Figure], again: Sequence[Figure] = (), units: Units = by_name, what: str = PEER
+    first: Sequence[Figure],
+    again: Sequence[Figure] = (),
+    before: Sequence[Figure] = (),
+    units: Units = by_name,
+    what: str = PEER,
 ) -> Judgement:
     """Of one measurement of every node, in any number of settings; in these nodes are compared.
 
     `low`, `controls`: {setting: nodes to measure again, and healthy ones to measure with them}.
     """
     found = Judgement(units, what)
-    further = grouped((f.setting, f) for f in again if not unusable(f))
+    further, earlier = (
+        grouped((f.setting, f) for f in of if not unusable(f)) for of in (again, before)
+    )
     for setting, figures in grouped((f.setting, f) for f in first).items():
         wrong = {f.node: why for f in figures if (why := unusable(f))}
         valid = [f for f in figures if f.node not in wrong]
         found.verdicts += [NodeVerdict(node, *why, setting) for node, why in sorted(wrong.items())]
         if valid:
-            _Setting(valid, further.get(setting, []), found).judge()
+            _Setting(valid, further.get(setting, []), earlier.get(setting, []), found).judge()
     return found
 
 
 def unusable(figure: Figure) -> tuple[str, Findings] | None:
     """(word, why) of a figure that clears no node and condemns none."""
-    if figure.verdict != 'VALID':
+    if figure.verdict != VALID:
         return figure.verdict, figure.findings
     return (UNDECIDED, (may_be_worse(figure),)) if figure.may_be_worse else None
 
@@ -107,12 +117,27 @@ def unusable(figure: Figure) -> tuple[str, Findings] | None:
 # --- one setting ---------------------------------------------------------------------------
 
 
+class _Trial(NamedTuple):
+    """Of one metric in which a node was low."""
+
+    column: int
+    excess: float  # of the first low run: a multiple of the limit
+    run: Run  # the first low one
+    after: list[float]  # the losses of the runs after it, in order
+    word: str
+
+
 class _Setting:
     """What is known of the nodes of one setting: first and further measurements."""
 
-    def __init__(self, figures: list[Figure], again: list[Figure], found: Judgement) -> None:
+    def __init__(
+        self, figures: list[Figure], again: list[Figure], before: list[Figure], found: Judgement
+    ) -> None:
         self.figures, self.found, self.setting = figures, found, figures[0].setting
-        self.beside: dict[Group, tuple[list[str], Row | None]] = {}
+        self.before = before
+        self.nights: list[Group] = []  # before, the newest first; where they are needed
+        self.controls: dict[Group, dict[str, Row]] = {}
+        self.hours: dict[Group, dict[str, Row]] = {}
         self.runs: dict[str, dict[int, Run]] = defaultdict(lambda: defaultdict(dict))
         for f in again:
             self.runs[f.node][id(f.of)][f.metric] = f
@@ -128,133 +153,177 @@ class _Setting:
         found.verdicts[begin:] = _together(found.verdicts[begin:], whole, found)
 
     def _by_groups(self, whole: Group, slower: set[str]) -> None:
+        """What was bought differently is judged each by itself; what was lost or set makes the
+        slower group the wrong one; else nothing says which is right."""
         found, peers = self.found, set(whole.nodes) - slower
         those, rest = _figures_of(whole, slower), _figures_of(whole, peers)
-        fast, slow = (middle(whole.estimates[n][-1] for n in part) for part in (peers, slower))
-        lost = (slow - fast) / (1 - fast)
+        group = Group(self.figures, peers)  # all compared with the faster ones
+        lost = middle(group.losses[node][-1] for node in slower)
         said = {'slower': len(slower), 'nodes': len(whole.nodes), 'loss': lost}
-        if fact := _difference(those, rest):
-            found.notes.append(text_of([Finding('groups', {**said, 'fact': text_of(fact)})]))
+        bought, fact = _difference(those, rest, BOUGHT), _difference(those, rest, LOST)
+        if bought or fact:
+            numbers = {**said, 'fact': text_of(bought or fact)}
+            found.notes.append(text_of([Finding('groups', numbers)]))
+        if bought:
             self._judge_group(Group(those), sorted(slower))
             self._judge_group(Group(rest), sorted(peers))
             return
-        found.split = (Finding('group-slow', said),)
-        found.notes.append(text_of(found.split))
-        group = Group(self.figures, peers)
+        if not fact:
+            found.split = (Finding('group-slow', said),)
+            found.notes.append(text_of(found.split))
         self._judge_group(group, sorted(peers))
-        self._judge_group(group, sorted(slower), found.split)
+        self._judge_group(group, sorted(slower), found.split if not fact else (), fact)
 
-    def _judge_group(self, group: Group, nodes: Sequence[str], why: Findings = ()) -> None:
-        """The verdicts on these nodes of a group. `why`: they cannot be told from their peers."""
+    def _judge_group(
+        self, group: Group, nodes: Sequence[str], split: Findings = (), fact: Findings = ()
+    ) -> None:
+        """The verdicts on these nodes of a group. `split`: they cannot be told from their peers;
+        `fact`: what explains them."""
         found = self.found
         found.groups += [group] * (group not in found.groups)
         healthy = []
         for node in nodes:
-            verdict = self._of_node(group, node, why)
+            verdict = self._of_node(group, node)
+            if verdict.verdict != PASS and verdict.metric:
+                verdict = _explained(group, node, verdict, split, fact)
             found.verdicts.append(verdict)
             is_estimate = not any(x != x for x in group.estimates[node])
             if verdict.verdict == PASS and not verdict.metric and is_estimate:
                 healthy.append((abs(group.estimates[node][-1]), node))
         found.controls[self.setting] += [node for _, node in sorted(healthy)[:CONTROLS]]
 
-    def _of_node(self, group: Group, node: str, why: Findings) -> NodeVerdict:
+    def _of_node(self, group: Group, node: str) -> NodeVerdict:
         if nothing := _nothing(group, node):
             return _verdict(group, node, VALID, (Finding(nothing),))
-        low = group.beyond(group.losses[node])
-        if max(low) > 0:
+        if trials := self._trials(group, node):
             self.found.low[self.setting].append(node)
-            return self._explained(group, node, self._confirmed(group, node, low), why)
+            return self._tried(group, node, trials)
         if lacks := group.lacks(node):
-            found = (Finding('lacks-metric', {'metrics': lacks}),)
-            return _verdict(group, node, UNDECIDED, found, lacks[0])
-        if better := _too_good(group, node):
-            return _verdict(group, node, UNDECIDED, better, group.headline)
-        return self._powerful(group, node)
+            return _verdict(group, node, UNDECIDED, (Finding('lacks-metric', {'metrics': lacks}),),
+                            lacks[0])  # fmt: skip
+        return _cleared(group, _verdict(group, node, PASS, ()))
 
-    def _powerful(self, group: Group, node: str) -> NodeVerdict:
-        """PASS, if it would have noticed the loss of a channel."""
-        least = group.noticed(node)
-        verdict = _verdict(group, node, PASS, ())._replace(noticed=least)
-        if least <= CHANNEL:
-            return verdict
-        numbers = {
-            'loss': group.losses[node][group.head], 'margin': MARGIN,
-            'noticed': least if least < 1 else None, 'peers': verdict.peers, 'of': group.what,
-        }  # fmt: skip
-        return verdict._replace(verdict=UNDECIDED, findings=(Finding('insensitive', numbers),))
+    # --- all runs of a node
 
-    def _explained(
-        self, group: Group, node: str, verdict: NodeVerdict, why: Findings
-    ) -> NodeVerdict:
-        """With the fact that may explain it; `why`: a group that is slow has no FAIL."""
-        if verdict.verdict == PASS:
-            return verdict
-        if why:
-            done = 'once' if 'low-once' in codes(verdict.findings) else 'again'
-            return verdict._replace(verdict=UNDECIDED, findings=(*why, Finding(f'each-{done}')))
-        own = _figures_of(group, [node])
-        fact = _difference(own, _figures_of(group, [n for n in group.nodes if n != node]))
-        return verdict._replace(findings=(*verdict.findings, *fact))
+    def _further(self, group: Group, node: str) -> list[tuple[Run, Row]]:
+        """(run, its losses to the medians of the first measurement) of each further run that has
+        all metrics; not of a bound that is low, nor of what is too good."""
+        made = []
+        for run in self.runs[node].values():
+            if run.keys() >= group.figures[node].keys():
+                losses, group.now[node] = group.losses_of(node, run), run
+                is_bound = max(_beyond(losses, group.fail_limits)) > 0 and _has_bound(run)
+                if not is_bound and not losses[group.head] < -TENTH:
+                    made.append((run, losses))
+        return made
 
-    def _losses_again(self, group: Group, node: str) -> tuple[list[Row], list[Run]]:
-        """(losses of each further run that has all metrics, these runs)."""
-        wanted = group.figures[node].keys()
-        runs = [run for run in self.runs[node].values() if run.keys() >= wanted]
-        return [group.losses_of(node, run) for run in runs], runs
+    def _controls(self, group: Group) -> dict[str, Row]:
+        """Of each healthy node that was measured again the median of its losses by column; of ''
+        the median of these, but of so few that a node itself could be the hour."""
+        if group not in self.controls:
+            rows: dict[str, Row] = {}
+            for name in sorted(self.runs.keys() & group.peer_names):
+                runs = self._further(group, name)
+                is_low = max(_beyond(group.losses[name], group.low_limits)) > 0
+                is_bound = any(_has_bound(run) for run, _ in runs)
+                if runs and not (is_bound or is_low or _too_good(group, name)):
+                    row = _medians([losses for _, losses in runs])
+                    rows |= {name: row} if abs(row[group.head]) <= HOUR else {}
+            self.controls[group] = rows
+        return self.controls[group]
 
-    def _beside(self, group: Group) -> tuple[list[str], Row | None]:
-        """(healthy nodes that were measured again, the median of their losses by column)."""
-        names, losses = [], []
-        for node in sorted(self.runs.keys() & group.peer_names):
-            found, runs = self._losses_again(group, node)
-            is_bound = any(f.is_bound for run in runs for f in run.values())
-            is_low = max(group.beyond(group.losses[node])) > 0
-            if len(found) < AGAIN or is_bound or is_low or _too_good(group, node):
-                continue
-            losses_again = _medians(found)
-            if -losses_again[group.head] <= TENTH:
-                names.append(node)
-                losses.append(losses_again)
-        return names, _medians(losses) if losses else None
+    def _hour(self, group: Group, node: str) -> Row:
+        """By column what the healthy nodes lost since that were measured again, without it."""
+        rows = self._controls(group)
+        if len(rows) - (node in rows) < CONTROLS - 1:
+            return [0.0] * len(group.columns)
+        if group not in self.hours:  # of a large fleet each node's would be slow
+            by_column = [peers_medians(column) for column in zip(*rows.values(), strict=True)]
+            self.hours[group] = dict(
+                zip(rows, map(list, zip(*by_column, strict=True)), strict=True)
+            )
+            self.hours[group][''] = _medians([*rows.values()])
+        return self.hours[group].get(node, self.hours[group][''])
 
-    def _confirmed(self, group: Group, node: str, low: Row) -> NodeVerdict:
-        """`low`: as Group.beyond has it: these columns are measured again."""
-        column = low.index(max(low))
-        every, runs = self._losses_again(group, node)
-        if len(runs) < AGAIN:
-            numbers = _loss(group, node, column) | {'runs': len(runs), 'margin': MARGIN}
-            deviation = group.deviations[column]
-            numbers |= {'deviations': group.screening, 'deviation': deviation}
-            once = (Finding('low-once', numbers),)
-            return _verdict(group, node, UNDECIDED, once, group.columns[column])
-        if group not in self.beside:
-            self.beside[group] = self._beside(group)
-        beside, shift = self.beside[group]
-        off = shift or [0.0] * len(group.columns)
-        each = [[1 - (1 - x) / (1 - s) for x, s in zip(row, off, strict=True)] for row in every]
-        losses, few = _medians(each), len(runs) // AGAIN_BETTER
-        least = [sorted(of)[few] for of in zip(*each, strict=True)]  # of all but so few
-        limits = [group.fail_limit(n) for n in range(len(group.columns))]
-        of_each = zip(low, least, limits, strict=True)
-        still = [x / y if w > 0 and x > y else 0.0 for w, x, y in of_each]
-        if still[column] == 0 < max(still):
-            column = still.index(max(still))
-        verdict, notes = (FAIL if max(still) > 0 else PASS), []
-        if verdict == PASS and group.peers < FEW and losses[column] > MARGIN:
-            numbers = {'peers': group.peers - 1, 'of': group.what}
-            verdict, notes = UNDECIDED, [Finding('few-peers', numbers)]
-        metrics = group.metrics if group.columns[column] == MEAN else [group.columns[column]]
-        if verdict == FAIL and any(r[m].is_bound for r in runs for m in metrics if m in r):
-            verdict, notes = UNDECIDED, [Finding('bound-among')]
+    def _trials(self, group: Group, node: str) -> list[_Trial]:
+        """Of each metric: it begins with the first measurement, if that is low, else with the
+        first further run beyond the limit of a FAIL, and beyond what chance gives any node."""
+        further, hour = self._further(group, node), self._hour(group, node)
+        runs = [group.figures[node], *(run for run, _ in further)]
+        low = _beyond(group.losses[node], group.low_limits)
+        sure, made = sure_limit(max(group.peers, 2)), []
+        for column, limit in enumerate(group.fail_limits):
+            losses = [1 - (1 - of[column]) / (1 - hour[column]) for _, of in further]
+            far = max(limit, sure * group.deviations[column])
+            later = next((i for i, x in enumerate(losses, 1) if x > far), None)
+            begin = 0 if low[column] else later
+            if begin is not None:
+                excess = low[column] or losses[begin - 1] / far
+                after = losses[begin:]
+                word = _word(after, limit, 1 if begin else AGAIN)
+                made.append(_Trial(column, excess, runs[begin], after, word))
+        return made
+
+    def _tried(self, group: Group, node: str, trials: list[_Trial]) -> NodeVerdict:
+        """The worst word of its metrics, of these the one that was low by most."""
+        order = (FAIL, UNDECIDED, PASS)
+        column, _, run, after, word = min(trials, key=lambda t: (order.index(t.word), -t.excess))
+        if word == UNDECIDED and len(after) < AGAIN:
+            return self._few(group, node, column, run, after)
+        beside = [name for name in self._controls(group) if name != node]
+        beside = beside if beside[CONTROLS - 2 :] else []
         to = f'{len(beside)} nodes' if beside[2 * CONTROLS :] else fold(beside) or 'that median'
-        numbers = _loss(group, node, column) | {
-            'runs': len(runs), 'of_runs': len(runs) - few, 'least': least[column], 'to': to,
-            'limit': limits[column], 'margin': MARGIN, 'deviation': group.deviations[column],
+        limit, few = group.fail_limits[column], len(after) // AGAIN_BETTER
+        numbers = _loss(group, node, column, run) | _limit(group, column) | {
+            'runs': len(after), 'low': sum(x > limit for x in after), 'to': to,
+            'least': sorted(after)[few] if word == FAIL else _median(after), 'newest': after[-1],
         }  # fmt: skip
-        again = Finding('well-again' if verdict == PASS else 'low-again', numbers)
-        found = (again, *notes)
-        made = _verdict(group, node, verdict, found, group.columns[column], losses[column])
-        return made._replace(noticed=group.noticed(node))
+        why = (Finding(TRIED[word], numbers),)
+        made = _verdict(group, node, word, why, group.columns[column], _median(after))
+        return _cleared(group, made)
+
+    def _few(
+        self, group: Group, node: str, column: int, run: Run, after: list[float]
+    ) -> NodeVerdict:
+        """Not measured three times since: the nights before tell, if they are enough."""
+        name, now = group.columns[column], group.now[node]
+        numbers = _loss(group, node, column, run)
+        limit, deviation = group.fail_limits[column], group.deviations[column]
+        nights = self._low_nights(node, name)
+        is_low = group.losses_of(node, now)[column] > limit and not _has_bound(now)
+        if is_low and 1 + sum(nights) >= LOW_NIGHTS:
+            numbers |= _limit(group, column)
+            numbers |= {'low': 1 + sum(nights), 'nights': 1 + len(nights)}
+            return _verdict(group, node, FAIL, (Finding('low-nights', numbers),), name)
+        low = 1 + sum(loss > limit for loss in after)
+        numbers |= {'runs': 1 + len(after), 'low': low, 'low_nights': sum(nights)}
+        numbers |= {'margin': MARGIN, 'deviations': group.screening, 'deviation': deviation}
+        return _verdict(group, node, UNDECIDED, (Finding('low-once', numbers),), name)
+
+    def _low_nights(self, node: str, column: str) -> list[bool]:
+        """Of each of the last nights before: whether it was beyond the limit of a FAIL."""
+        by_night = sorted(grouped((f.night, f) for f in self.before).items(), reverse=True)
+        self.nights = self.nights or [Group(figures) for _, figures in by_night]
+        low: list[bool] = []
+        for group in self.nights:
+            if node in group.figures and column in group.columns and len(low) < LAST_NIGHTS - 1:
+                n = group.columns.index(column)
+                is_low = group.losses[node][n] > group.fail_limits[n]
+                low.append(is_low and not _has_bound(group.figures[node]))
+        return low
+
+
+def _median(losses: list[float]) -> float:
+    """Of an even number the worse one of the middle two."""
+    return sorted(losses)[len(losses) // 2] if losses else 0.0
+
+
+def _word(after: list[float], limit: float, least: int) -> str:
+    """FAIL: each of three and more runs after the first low one is beyond the limit, of four and
+    more all but one of four. PASS: of so many neither the median nor the newest."""
+    if len(after) >= AGAIN and sorted(after)[len(after) // AGAIN_BETTER] > limit:
+        return FAIL
+    return UNDECIDED if len(after) < least or max(_median(after), after[-1]) > limit else PASS
 
 
 def _nothing(group: Group, node: str) -> str:
@@ -264,14 +333,70 @@ def _nothing(group: Group, node: str) -> str:
     return '' if known(group.losses[node]) else 'bounds-alone'
 
 
+def _cleared(group: Group, verdict: NodeVerdict) -> NodeVerdict:
+    """A PASS that would not have noticed the loss of a channel is none, nor of a node that lacks
+    memory."""
+    if verdict.verdict != PASS:
+        return verdict
+    if better := _too_good(group, verdict.node):
+        return verdict._replace(verdict=UNDECIDED, findings=better, metric=group.headline)
+    if lacks := _lacks_memory(group, verdict.node):
+        findings = (*verdict.findings, lacks)
+        return verdict._replace(verdict=UNDECIDED, findings=findings)
+    least = group.noticed(verdict.node)
+    verdict = verdict._replace(noticed=least)
+    if least <= CHANNEL:
+        return verdict
+    numbers = {
+        'loss': group.losses[verdict.node][group.head], 'margin': MARGIN,
+        'noticed': least if least < 1 else None, 'peers': verdict.peers, 'of': group.what,
+    }  # fmt: skip
+    findings = (*verdict.findings, Finding('insensitive', numbers))
+    return verdict._replace(verdict=UNDECIDED, findings=findings)
+
+
+def _lacks_memory(group: Group, node: str) -> Finding | None:
+    """What its CPUs take, or its peers have."""
+    f = group.figures[node].get(group.headline)
+    if f and (lacks := lacks_of(f)):
+        return lacks
+    channels = group.channels
+    if 0 < channels.get(node, 0) < (most := max(channels.values(), default=0)):
+        return Finding('fewer-channels', {'channels': channels[node], 'most': most})
+    return None
+
+
+def _explained(
+    group: Group, node: str, verdict: NodeVerdict, split: Findings, fact: Findings
+) -> NodeVerdict:
+    """With the fact that may explain it; `split`: a group that is slow has no FAIL."""
+    if split:
+        return verdict._replace(verdict=UNDECIDED, findings=split)
+    well = [n for n in group.nodes if not max(_beyond(group.losses[n], group.low_limits))]
+    rest = _figures_of(group, [n for n in well if n != node])
+    fact = fact or _difference(_figures_of(group, [node]), rest, (*BOUGHT, *LOST))
+    return verdict._replace(findings=(*verdict.findings, *fact))
+
+
 def _too_good(group: Group, node: str) -> Findings:
     """Where the headline of a node, or the mean of its rates, is better than a machine of its kind
-    can be."""
+    can be; in its newest run, too."""
     sure, last = sure_limit(max(group.peers, 2)), len(group.columns) - 1
     for column in group.head, last:
-        if -group.losses[node][column] > max(TENTH, sure * group.deviations[column]):
-            return (Finding('above-peers', _loss(group, node, column)),)
+        for run in group.figures[node], group.now[node]:
+            gain = -group.losses_of(node, run)[column]
+            if gain > max(TENTH, sure * group.deviations[column]):
+                return (Finding('above-peers', _loss(group, node, column, run)),)
     return ()
+
+
+def _beyond(losses: Row, limits: Row) -> Row:
+    """Each as a multiple of its limit; 0 within it, or not known."""
+    return [x / y if x > y else 0.0 for x, y in zip(losses, limits, strict=True)]
+
+
+def _has_bound(run: Run) -> bool:
+    return any(f.is_bound for f in run.values())
 
 
 def _medians(rows: Sequence[Row]) -> Row:
@@ -285,13 +410,13 @@ def _figures_of(group: Group, nodes: Iterable[str]) -> list[Figure]:
 def _together(own: list[NodeVerdict], group: Group, found: Judgement) -> list[NodeVerdict]:
     """Nodes of a unit that is slow as a whole have one reason, and no FAIL of their own."""
     low = {*found.low[own[0].setting]} & {*group.nodes}
-    if len(low) < MOST_OF * FEW:
+    if len(low) < MOST_OF * LEAST_NODES:
         return own
     same: dict[str, Finding] = {}
     own_loss = {v.node: v.loss for v in own}
     for unit in sorted(found.units(group.nodes), key=lambda unit: -len(unit.nodes)):
         slow = unit.nodes & low
-        is_unit = FEW <= len(unit.nodes) <= len(group.nodes) / 2
+        is_unit = LEAST_NODES <= len(unit.nodes) <= len(group.nodes) / 2
         if is_unit and len(slow) >= MOST_OF * len(unit.nodes) and not slow <= same.keys():
             still = len([v for v in own if v.node in slow and v.verdict != PASS])
             median = middle(own_loss[node] for node in slow)
@@ -317,7 +442,7 @@ def _slower_group(group: Group) -> set[str]:
     """
     ordered = sorted(known(row[-1] for row in group.estimates.values()))
     count = len(ordered)
-    if count < LEAST_GROUPS:
+    if count < LEAST_OF_GROUPS:
         return set()
     cuts = [i for i in range(1, count) if A_FIFTH * count < min(i, count - i)]
     cut = max(cuts, key=lambda i: ordered[i] - ordered[i - 1])
@@ -329,12 +454,12 @@ def _slower_group(group: Group) -> set[str]:
     return {node for node in group.nodes if group.estimates[node][-1] >= slow[0]}
 
 
-def _difference(some: list[Figure], rest: list[Figure]) -> Findings:
-    """The first fact without a value in common."""
+def _difference(some: list[Figure], rest: list[Figure], facts: Sequence[str]) -> Findings:
+    """The first of these facts without a value in common."""
     ours, theirs = ([*{id(f.of): f.of.provenance for f in part}.values()] for part in (some, rest))
-    for name in FACTS:
+    for name in facts:
         one, other = ({p.get(name) for p in part} for part in (ours, theirs))
-        if None not in one | other and not one & other:
+        if one and other and None not in one | other and not one & other:
             values = {'value': _most(ours, name), 'usual': _most(theirs, name)}
             return (Finding('fact', {'name': name, **values}),)
     return ()
@@ -353,10 +478,10 @@ def _verdict(
     metric: str = '',
     again: float | None = None,
 ) -> NodeVerdict:
-    run = group.figures[node]
+    run = group.now[node]
     figures = {m: f.value for m, f in run.items()}
     column = group.columns.index(metric) if metric else group.head
-    loss = group.losses[node][column]
+    loss = group.losses_of(node, run)[column]
     setting = next(iter(run.values())).setting
     peers = group.peers - (node in group.peer_names)
     return NodeVerdict(
@@ -365,15 +490,21 @@ def _verdict(
     )  # fmt: skip
 
 
-def _loss(group: Group, node: str, column: int) -> dict[str, Any]:
+def _limit(group: Group, column: int) -> dict[str, Any]:
+    """What the sentences on the limit of a FAIL need."""
+    limit, deviation = group.fail_limits[column], group.deviations[column]
+    return {'limit': limit, 'margin': MARGIN, 'deviation': deviation}
+
+
+def _loss(group: Group, node: str, column: int, run: Run) -> dict[str, Any]:
     """What the sentences on a loss need."""
-    name, loss = group.columns[column], group.losses[node][column]
+    name, loss = group.columns[column], group.losses_of(node, run)[column]
     peers = group.peers - (node in group.peer_names)
     better = group.any[group.headline if name == MEAN else name].better
     own = {'metric': name, 'loss': loss, 'better': better, 'peers': peers, 'of': group.what}
     if name == MEAN:
         return own | {'rates': len(group.rates)}
-    f = group.figures[node][name]
+    f = run[name]
     bound = f.sign.replace('≥', '>=').replace('≤', '<=')
     median = group.medians[node][column]
     return own | {'value': f.value, 'bound': bound, 'unit': f.unit, 'median': median}

@@ -10,6 +10,7 @@ from membw.printable import plural
 from membw.rank.cards import judge_cards
 from membw.rank.group import Group
 from membw.rank.judge import NodeVerdict, Units
+from membw.rank.own_past import Past, by_past
 from membw.rank.units import by_name, units
 from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement
@@ -74,6 +75,7 @@ class Ranking:
     newest: set[int] = field(default_factory=set)  # ids of the measurements that were judged
     clusters: dict[str, str | None] = field(default_factory=dict)  # as hostlist.drain_commands
     units: Units = by_name  # of its cluster
+    past: Past = field(default_factory=dict)
     lost: list[Node] = field(default_factory=list)  # what did not come, or is no figure
 
     def choose(self, names: set[str]) -> None:
@@ -114,14 +116,16 @@ def rank_files(
 
 def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     """The verdict on every node of the table, and on every expected one without a record."""
-    first, again, gone = newest(table.figures, table.seen, table.together_s)
+    first, again, gone, before = newest(table.figures, table.seen, table.together_s)
     every: list[Figure | Lost] = [*table.lost, *first, *again]
     clusters = {x.node: cluster_of(x.of.record) for x in every}
     there = {name for name in clusters.values() if name}
     there -= {slurm.cluster_here()} if there else set()
     of_cluster = partial(units, cluster=there.pop() if len(there) == 1 else '')
-    found = judge_cards(first, again, of_cluster)
-    verdicts = by_own_word(by_reference(found.verdicts, [*first, *again]), [*first, *again])
+    found = judge_cards(first, again, before, of_cluster)
+    past = by_past(found.verdicts, table.figures)
+    verdicts = [past.get((v.node, v.setting), (v,))[0] for v in found.verdicts]
+    verdicts = by_own_word(by_reference(verdicts, [*first, *again]), [*first, *again])
     doubts = doubtful({id(f.of): f.of for f in table.figures}.values())
     verdicts = [_named(_of_set(v.node, v), doubts.get(v.node)) for v in verdicts]
     late = {node: (why,) for node, why in gone.items() if not is_set(node)}
@@ -140,7 +144,7 @@ def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     ids = {id(f.of) for f in (*first, *again)}
     groups, notes = found.groups, found.notes
     return Ranking(verdicts, nodes, low, controls, groups, notes, problems, one, ids, clusters,
-                   of_cluster, [*lost.values()])  # fmt: skip
+                   of_cluster, past, [*lost.values()])  # fmt: skip
 
 
 def cluster_of(record: Record | None) -> str | None:
@@ -170,7 +174,8 @@ def by_reference(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> 
         every = [*map(judged, ones)]
         if v.verdict in (UNDECIDED, VALID) and not v.metric and PASS in (w for w, _ in every):
             least = max(map(loss_let_pass, ones), key=lambda loss: loss if loss < 1 else 0)
-            v = v._replace(verdict=PASS, findings=(), noticed=min(least, v.noticed))
+            why = (Finding('by-reference', {'loss': least}),)
+            v = v._replace(verdict=PASS, findings=why, noticed=least)
         for word, findings in every:
             if word != v.verdict and worst([v.verdict, word]) == word:
                 v = v._replace(verdict=word, findings=findings)

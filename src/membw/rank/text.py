@@ -6,8 +6,8 @@ from statistics import median
 
 from membw import tables
 from membw.grouped import grouped
-from membw.printable import plural
-from membw.rank.group import MARGIN, Group
+from membw.printable import decimals, plural
+from membw.rank.group import Group
 from membw.rank.judge import AGAIN
 from membw.rank.ranking import Ranking
 from membw.results.case import Case
@@ -16,6 +16,7 @@ from membw.results.findings import for_json
 from membw.results.hostlist import fold
 from membw.results.record import REFRAME, is_set
 from membw.results.verdict import PASS, WORST_FIRST
+from membw.statistics import MARGIN
 from membw.tables import Cell, Column, Command, Table
 
 OTHER_COLUMNS = 40  # of node, verdict and loss
@@ -63,10 +64,10 @@ def _head(ranking: Ranking, group: Group) -> str:
     text = f'{group.setting.name}: {plural(len(group.nodes), "node")}'
     if group.peers < 2:
         return text
-    limit = group.fail_limit(group.head)
+    limit = group.fail_limits[group.head]
     least = min((v.noticed for v in _of(ranking, group)), default=limit)
-    seen = f', and of one that passes {least:.1%} would have been seen' if least < 1 else ''
-    return f'{text}, FAIL from a loss of {limit:.1%} on (margin {100 * MARGIN:.2g}%){seen}'
+    seen = f'; a PASS would have shown {least:.1%}' if least < 1 else ''
+    return f'{text}, FAIL above a loss of {limit:.1%} (margin {100 * MARGIN:.2g}%){seen}'
 
 
 def _of(ranking: Ranking, group: Group) -> list:
@@ -91,7 +92,7 @@ def _table(ranking: Ranking, group: Group, limit: int) -> Table:
             v.node,
             v.verdict,
             tables.shown(-v.loss, '+.1%'),
-            *(_cell(group.figures[v.node].get(m)) for m in metrics),
+            *(_cell(group.now[v.node].get(m)) for m in metrics),
         ]
         for v in shown
     ]
@@ -99,7 +100,7 @@ def _table(ranking: Ranking, group: Group, limit: int) -> Table:
         more = f'... {len(rows) - len(shown)} more'
         lines.append([more, PASS, *[''] * (len(columns) - 2)])
     every = [[v.figures[m] for v in rows if m in v.figures] for m in metrics]
-    lines.append(['median', '', '', *(f'{median(v):.2f}' if v else '-' for v in every)])
+    lines.append(['median', '', '', *(decimals(median(v), 2) if v else '-' for v in every)])
     of_all = [group.deviations[group.metrics.index(m)] for m in metrics]
     deviations = [None if of != of else of for of in of_all]
     lines.append(['robust deviation', '', '', *(tables.shown(of, '.2%') for of in deviations)])
@@ -118,7 +119,9 @@ def _fitting(group: Group, decided: list[str]) -> list[str]:
 
 
 def _cell(figure: Figure | None) -> Cell:
-    return Cell(figure.value, f'{figure.sign}{figure.value:.2f}') if figure else Cell(None, '-')
+    return (
+        Cell(figure.value, figure.sign + decimals(figure.value, 2)) if figure else Cell(None, '-')
+    )
 
 
 def as_json(ranking: Ranking) -> dict:

@@ -84,7 +84,7 @@ def _bar(canvas: Canvas, row: Bar, y: float, height: float, scale: Scale) -> Non
 
 # --- curves: values against threads or bytes, with intervals where known
 HEIGHT = 300  # of the plot alone
-FEW = 16  # numbers that are the steps of a linear axis
+LINEAR_STEPS = 16  # numbers that are the steps of a linear axis
 MARK_EVERY = 24  # pixels, along a band of many points
 MOST = len(CATEGORIES)  # curves that one picture can tell apart
 
@@ -123,7 +123,7 @@ def lines(
     measured = sorted({p[0] for p in points})
     if log_x:
         across.steps = [x for x in measured if math.log2(x).is_integer()] or measured
-    elif steps or len(measured) <= FEW:
+    elif steps or len(measured) <= LINEAR_STEPS:
         across.steps = [*steps] or measured
     x_axis(canvas, across, top, bottom, x_title, name_x)
     for x, name in declared:

@@ -3,8 +3,7 @@
 import math
 
 from membw.grouped import grouped
-from membw.printable import at_most, plural, signed
-from membw.rank.group import MARGIN
+from membw.printable import at_most, decimals, plural, signed
 from membw.rank.judge import NodeVerdict
 from membw.rank.ranking import Node, Ranking
 from membw.report.model import Alarm, Picture, Section
@@ -12,6 +11,7 @@ from membw.report.svg import LETTER, LINE, Canvas, Scale, across, x_axis, y_axis
 from membw.results.figure import Figure
 from membw.results.hostlist import fold
 from membw.results.verdict import FAIL, GOOD, MISSING, PASS, WORST_FIRST
+from membw.statistics import MARGIN
 from membw.tables import Column, Table
 from membw.words import OF
 
@@ -151,7 +151,7 @@ def _table(ranking: Ranking) -> Table:
     rows = []
     for node, loss in nodes[:LISTED]:
         to_peers = as_percent(loss) if loss < math.inf else ''
-        figures = [f'{node.figures[m]:.1f}' if m in node.figures else '' for m in metrics]
+        figures = [decimals(node.figures[m], 1) if m in node.figures else '' for m in metrics]
         rows.append([node.name, node.verdict, to_peers, *figures, node.reason])
     columns = (
         Column('node', 'node'),

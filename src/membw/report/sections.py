@@ -18,7 +18,7 @@ from membw.results.verdict import FAIL, WORST_FIRST, limits
 from membw.summary.full_table import figures_of, place, series_of, table_of, text_of
 from membw.tables import Table
 
-FEWEST = 3  # points of a curve
+LEAST_POINTS = 3  # of a curve
 COLUMNS = 12  # metrics that a table has as columns; of more it is as the terminal has it
 MOST_ROWS = 60  # of a table and of a picture
 READ_CURVES = 'Vertical lines: the range in which a rerun is expected.'
@@ -129,7 +129,7 @@ def _curves(row: Row) -> list[Picture]:
         if len(at) == 1 and isinstance(at[0][1], int | float)
     )
     series = grouped(points).items()
-    kinds = grouped(((u, x), Curve(n, of)) for (u, x, n), of in series if len(of) >= FEWEST)
+    kinds = grouped(((u, x), Curve(n, of)) for (u, x, n), of in series if len(of) >= LEAST_POINTS)
     return [_curve_picture(row, *kind, curves) for kind, curves in kinds.items()]
 
 

@@ -67,27 +67,46 @@ def _low(metric: str, loss: float, better: str, peers: int, of: str, **own: Any)
     return f'{value}, median of its {plural(peers, of)} {amount(own["median"], 5)}: {percent}'
 
 
-def _low_once(runs: int, margin: float, deviations: float, deviation: float, **low: Any) -> str:
+def _low_once(
+    runs: int, low: int, low_nights: int, margin: float, deviations: float, deviation: float,
+    **loss: Any,
+) -> str:  # fmt: skip
     limit = f'half the margin {50 * margin:.2g}%'
     if deviations:
         limit += f', limit {deviations:.2f} robust deviations of {deviation:.3%}'
-    done = f'measured again {plural(runs, "time")}' if runs else 'low once: measure again'
-    return f'{_low(**low)}; {limit}; {done}'
+    done = 'low once' if runs == 1 else f'low in {low} of {plural(runs, "run")}'
+    nights = f' and in {plural(low_nights, "night")} before' if low_nights else ''
+    return f'{_low(**loss)}; {limit}; {done}{nights}: measure again'
+
+
+def _limit(limit: float, margin: float, deviation: float, better: str) -> str:
+    most = f'margin {100 * margin:.2g}% and half a robust deviation of {deviation:.3%}, or two'
+    return f'limit {change(limit, better)}: {most}'
+
+
+def _low_again(least: float, newest: float, **more: Any) -> str:
+    return _again(f'{change(least, more["better"])} or worse', **more)
+
+
+def _again_median(least: float, newest: float, **more: Any) -> str:
+    median, last = (change(x, more['better']) for x in (least, newest))
+    return _again(f'median {median}, the newest {last}', **more)
 
 
 def _again(
-    runs: int, least: float, of_runs: int, to: str, limit: float, margin: float, deviation: float,
-    **low: Any,
+    said: str, runs: int, low: int, to: str, limit: float, margin: float, deviation: float,
+    **loss: Any,
 ) -> str:  # fmt: skip
-    times, which = (
-        ('three', 'all three') if runs == of_runs == 3 else (str(runs), f'{of_runs} of {runs}')
-    )
-    worse, limits = (change(x, low['better']) for x in (least, limit))
-    return (
-        f'{_low(**low)}; measured again {times} times, compared with {to}: {which} {worse} or '
-        f'worse, limit {limits}: margin {100 * margin:.2g}% and half a robust deviation of '
-        f'{deviation:.3%}, or two'
-    )
+    limits = _limit(limit, margin, deviation, loss['better'])
+    times = f'measured again {plural(runs, "time")}, compared with {to}'
+    return f'{_low(**loss)}; {times}: low in {low} of {runs}, {said}, {limits}'
+
+
+def _low_nights(
+    low: int, nights: int, limit: float, margin: float, deviation: float, **loss: Any
+) -> str:
+    limits = _limit(limit, margin, deviation, loss['better'])
+    return f'{_low(**loss)}; low in {low} of its last {plural(nights, "night")}, {limits}'
 
 
 def _above_peers(**low: Any) -> str:
@@ -97,7 +116,8 @@ def _above_peers(**low: Any) -> str:
 def _insensitive(loss: float, margin: float, noticed: float | None, peers: int, of: str) -> str:
     seen = 'no loss seen' if loss <= margin else f'worse by {loss:.1%}'
     show = f'show one below {noticed:.0%}' if noticed else 'show one'
-    return f'{seen}, but {plural(peers, of)} cannot {show}: add peers'
+    way_out = 'add peers' if peers < FEW_PEERS else 'their runs scatter'
+    return f'{seen}, but {plural(peers, of)} cannot {show}: {way_out}'
 
 
 def _beyond(metric: str, value: float, sign: str, unit: str, limits: Mapping[str, float],
@@ -108,6 +128,7 @@ def _beyond(metric: str, value: float, sign: str, unit: str, limits: Mapping[str
     return '; '.join(f'{own}, {side} {amount(x)} wanted{off}' for side, x in limits.items())
 
 
+FEW_PEERS = 20  # more of them tell little more
 TOO_GOOD = 'too good: a cache, another size?'
 SENTENCES: dict[str, Sentence] = {
     'reported': '{text}',
@@ -116,13 +137,13 @@ SENTENCES: dict[str, Sentence] = {
     # compared with peers
     'card': 'card {number}',
     'low-once': _low_once,
-    'low-again': _again,
-    'well-again': _again,
+    'low-again': _low_again,
+    'low-in-some': _again_median,
+    'well-again': _again_median,
+    'low-nights': _low_nights,
     'above-peers': _above_peers,
     'insensitive': _insensitive,
     'lacks-metric': lambda metrics: f'no {", ".join(metrics)}, which its peers have',
-    'few-peers': lambda peers, of: f'{plural(peers, of)} cannot decide it',
-    'bound-among': 'a lower bound among these decides nothing',
     'fact': "{name} '{value}', not '{usual}'",
     'unit-slow': (
         '{unit} is slow as a whole ({how}): {low} of its {nodes} nodes are low, their median by '
@@ -135,12 +156,13 @@ SENTENCES: dict[str, Sentence] = {
     'groups': (
         '{slower} of {nodes} nodes are slower, their median by {loss:.1%}; two groups: {fact}'
     ),
-    'each-once': 'low once: measure again',
-    'each-again': 'low again three times',
     'alone': 'nothing to compare with: other nodes of its kind, a reference',
     'unknown-build': 'its build is not known: compared with no other node',
     'bounds-alone': 'only lower bounds: nothing to compare with, measure again when idle',
+    'lacks': 'it lacks memory: {what}',
+    'fewer-channels': '{channels} memory channels, its peers {most}',
     # compared with a reference, a peak
+    'by-reference': 'within its reference, which lets a loss of {loss:.1%} pass',
     'reference': _beyond,
     'above-reference': lambda metric, value, unit, change: (
         f'{metric} {amount(value)} {unit} ({signed(change)}): {TOO_GOOD}'

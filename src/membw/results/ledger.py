@@ -119,14 +119,19 @@ def lacks(tool: str) -> str:
 
 def how(status: int) -> str:
     """'ended by SIGBUS (signal 7)', 'exit status 3'; of a shell's, or a negative one of Python."""
-    number = -status if status < 0 else status - BY_SIGNAL
-    if number <= 0:
+    number = signal_of(status)
+    if not number:
         return f'exit status {status}'
     try:
-        name = signal.Signals(number).name
-    except ValueError:  # a real-time signal, or no signal at all
-        return f'exit status {status}' if number > 64 else f'ended by signal {number}'
-    return f'ended by {name} (signal {number})'
+        return f'ended by {signal.Signals(number).name} (signal {number})'
+    except ValueError:  # a real-time signal
+        return f'ended by signal {number}'
+
+
+def signal_of(status: int) -> int:
+    """Which ended it; 0: none did."""
+    number = -status if status < 0 else status - BY_SIGNAL
+    return number if 0 < number <= 64 else 0
 
 
 def how_job(state: str | None, printed: str) -> str:
@@ -196,14 +201,15 @@ def judge(
         return None
     if verdict is None and status == 0:
         return End(of_job or f'no record: {said or "it printed nothing"}', by_job)
-    is_signal = how(status).startswith('ended by')
-    if is_signal and verdict is None and status - BY_SIGNAL == signal.SIGSYS:
+    by_signal = signal_of(status)
+    if by_signal == signal.SIGSYS and verdict is None:
         return End(f'{how(status)}: a filter refused a system call', False)
-    if is_signal and other_cpu and status - BY_SIGNAL == signal.SIGILL:
+    if by_signal == signal.SIGILL and other_cpu:
         return End(f'{how(status)}: it was built for another CPU than this node has', False)
     why = ', '.join(filter(None, [how(status), of_job]))
+    said = '' if by_signal and said.startswith('srun: error: ') else said  # the same, as a number
     if verdict is not None:
         return End(f'{why}{after}', True)
     is_refusal = status == USAGE and said.startswith('membw:')
-    died = is_signal or of_job not in ('', *EARLY) or (started and not is_refusal)
+    died = bool(by_signal) or of_job not in ('', *EARLY) or (started and not is_refusal)
     return End(': '.join(filter(None, [why, said])), died and not is_early)

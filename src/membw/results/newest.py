@@ -37,11 +37,13 @@ def begins_of(
 
 
 class Newest(NamedTuple):
-    """`missing`: {node: why not}: it has older records, and none in a newest measurement."""
+    """`missing`: {node: why}: it has older records, and none in a newest measurement; `before`:
+    all figures of earlier nights."""
 
     first: list[Figure]
     again: list[Figure]
     missing: dict[str, Finding]
+    before: list[Figure]
 
 
 def newest(
@@ -55,14 +57,16 @@ def newest(
     for f in figures:
         seen[f.node] = max(seen.get(f.node, 0.0), f.time)
     every = grouped((f.setting.row, f) for f in figures if end - f.time <= OLD_S)
-    found = Newest([], [], {})
+    found = Newest([], [], {}, [])
     for _, of_series in sorted(every.items()):
         begins, missing = begins_of(of_series, together_s)
         for node, when in missing.items():
             name = ' '.join(filter(None, (of_series[0].benchmark, of_series[0].preset)))
             numbers = {'of': f' of {name}', 'night': night_of(when)}
             found.missing[node] = Finding('no-record-since', numbers)
-        kept = (f for f in of_series if f.time >= begins.get(f.node, f.time + 1))
+        kept = [f for f in of_series if f.time >= begins.get(f.node, f.time + 1)]
+        now = {id(f.of) for f in kept}
+        found.before.extend(f for f in of_series if id(f.of) not in now)
         for of_node in grouped(((f.setting, f.node), f) for f in kept).values():
             first, *later = in_order([*grouped((id(f.of), f) for f in of_node).values()])
             found.first.extend(first)

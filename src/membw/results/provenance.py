@@ -13,8 +13,10 @@ FIELDS = (
     'bios_date', 'kernel_release', 'microcode', 'thp', 'numa_balancing', 'governor', 'pages',
     'array_size', 'bodies', 'shapes', 'ntimes', 'threads', 'threads_on', 'board_vendor',
     'board_name', 'cpu_model', 'card_model', 'card_driver', 'memory_gib', 'dimms',
-    'memory_channels', 'numa_nodes', 'ranks',
+    'memory_channels', 'module_kinds', 'sockets', 'numa_nodes', 'ranks',
 )  # fmt: skip
+# what was bought: it divides a fleet, as the CPU does, which is of the setting
+BOUGHT = 'module_kinds', 'sockets'
 # these name a file, not its code: where the code is the same, anything else that differs is first
 OF_FILE = ('spack_hash', 'built_with', 'binary_sha256')
 # the check's of a build go before the program's; three of the record's are made below
@@ -58,6 +60,7 @@ def of_record(record: Record) -> dict[str, str]:
         # whole GiB: the kernel keeps some MB more or less from boot to boot
         'memory_gib': round(mib / 1024) if mib else None,
         'dimms': _dimms(facts.dimms),
+        'module_kinds': _kinds(facts.dimms),
         'card_model': card and card.name,
         'card_driver': card and card.driver,
     }
@@ -71,6 +74,11 @@ def _dimms(modules: tuple[Module, ...]) -> str:
         for m in modules
     )
     return ' + '.join(f'{n} x {size}' for size, n in sorted(sizes.items()))
+
+
+def _kinds(dimms: tuple[Module, ...]) -> str:
+    """'DDR of 32768 MiB', however many and fast they are."""
+    return ' + '.join(sorted({f'{m.type or "DDR"} of {m.size_mib} MiB' for m in dimms}))
 
 
 def shapes(record: Record) -> str:

@@ -8,7 +8,7 @@ import os
 import re
 import statistics
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -104,10 +104,6 @@ class Table:
             raise MembwError(f"cannot read '{file}' again: {err.strerror}") from err
 
 
-def since(begin: float, lines: list[Line]) -> list[Line]:
-    return [one for one in lines if one.time >= begin] if begin > 0 else lines
-
-
 Each = Callable[[Measurement, Mapping[str, Metric]], None]
 
 
@@ -129,6 +125,7 @@ def read_table(
     newest_s: float = math.inf,
     each: Each | None = None,
     wanted: site_tests.Wanted = site_tests.Wanted(),
+    whole: Container[str] = (),
 ) -> Table:
     """The table of record files, of results of other tests (results/site_tests.py), of folders of
     them, and of '-' (stdin).
@@ -136,12 +133,18 @@ def read_table(
     A folder is read through, its `records` alone where it has such a folder; JSON files that hold
     no record are passed over, but in OURS. A record that is met twice counts once. MembwError: a
     path that cannot be read. `each`: is given every measurement and its metrics. `newest_s`: the
-    table has no figure of what is older than so many seconds before the newest.
+    table has no figure of what is older than so many seconds before the newest, but of the nodes
+    in `whole`.
     """
     table, known = Table(), set[int]()
     alone: list[Line] = []
     several: list[Line] = []  # of several ranks: judged together
     enough = KEPT
+
+    def recent(lines: list[Line]) -> list[Line]:
+        begin = table.newest - newest_s if newest_s else 0.0
+        return [one for one in lines if one.time >= begin or one.record.host in whole]
+
     for path in paths:
         try:
             for name, stream, is_ours in _files(path, table, wanted.since - DAY_S):
@@ -161,10 +164,10 @@ def read_table(
                         continue
                     if each:
                         each(measurement(*one), record.metrics)
-                    if newest_s and one.time >= table.newest - newest_s:
-                        alone.append(one)
+                    if newest_s:
+                        alone += recent([one])
                     if len(alone) > enough:
-                        alone = since(table.newest - newest_s, alone)
+                        alone = recent(alone)
                         enough = len(alone) * 5 // 4 + KEPT
         except OSError as err:
             fact = f"cannot read '{err.filename or path}': {err.strerror}"
@@ -174,9 +177,7 @@ def read_table(
     elif table.passed and not table.seen:
         said = f'{len(table.passed)} files were looked at, none has a record'
         table.problems += [said, *at_most([*table.passed.values()], MOST_PASSED)]
-    begin = table.newest - newest_s if newest_s else 0.0
-    alone, several = since(begin, alone), since(begin, several)
-    for run, lacking in [*(([one], '') for one in alone), *runs_of(several)]:
+    for run, lacking in [*(([one], '') for one in recent(alone)), *runs_of(recent(several))]:
         figures, lost = of_run(run, lacking)
         table.figures += figures
         table.lost += lost

@@ -1,9 +1,9 @@
 """More than can be: above the peak a figure is INVALID, far above what it is compared with
-UNDECIDED. One limit each; `membw accept` and `membw published add` ask here, too.
+UNDECIDED. One limit each: whoever judges a figure asks here, `membw accept` (is_too_good) and
+`membw published add` (above_peak), too.
 """
 
-import msgspec
-
+from membw.results import hardware
 from membw.results.findings import Finding
 from membw.results.record import RATES, Record
 
@@ -11,8 +11,6 @@ from membw.results.record import RATES, Record
 # size, another unit
 TENTH = 0.10
 OF_MEMORY = ('stream', 'loaded', 'tiers', 'node')  # programs whose headline is a rate of it
-MOST = 2_000  # peaks that are kept
-_peaks: dict[int, tuple[object, float, bool]] = {}
 
 
 def is_too_good(share: float) -> bool:
@@ -22,39 +20,15 @@ def is_too_good(share: float) -> bool:
 
 def above_peak(record: Record) -> tuple[bool, Finding] | None:
     """(whether the peak is known, not "at most"; the rate of memory that is above it)."""
-    peak, is_known = peak_of(record)
-    if not peak or record.program not in OF_MEMORY:
+    if record.program not in OF_MEMORY:
         return None
-    names = record.measured if record.program == 'stream' else [record.stands]
-    for name in names:
+    own = hardware.of(record)
+    for name in record.measured if record.program == 'stream' else [record.stands]:
         row = record.measured.get(name)
-        if not row or row.value is None or row.bound in ('upper', 'unknown'):
+        if not own.peak or not row or row.value is None or row.bound in ('upper', 'unknown'):
             continue
         value = row.value * RATES.get(row.unit, 0)
-        if value > peak:
-            numbers = {'metric': name, 'value': value, 'unit': 'GB/s', 'peak': peak}
-            return is_known, Finding('above-peak', numbers)
+        if value > own.peak:
+            numbers = {'metric': name, 'value': value, 'unit': 'GB/s', 'peak': own.peak}
+            return own.is_known, Finding('above-peak', numbers)
     return None
-
-
-def peak_of(record: Record) -> tuple[float, bool]:
-    """(GB/s, whether it is known, not "at most"); 0: not known. A hypervisor may say that it is
-    another CPU; equal facts are one object in all records."""
-    given = record.peak
-    if given and given.value and given.unit in RATES:
-        return given.value * RATES[given.unit], True
-    key = id(record.facts)
-    if key not in _peaks:
-        if len(_peaks) > MOST:
-            _peaks.clear()
-        _peaks[key] = record.facts, *_by_facts(record)
-    return _peaks[key][1:]
-
-
-def _by_facts(record: Record) -> tuple[float, bool]:
-    from membw.site.cpu_peak import known_peak, of_node
-
-    facts = {'facts': msgspec.to_builtins(record.facts)}
-    if facts['facts']['cpu_id'].get('hypervisor') or not (found := known_peak(facts)):
-        return 0.0, False
-    return found[0], not of_node(facts).is_most

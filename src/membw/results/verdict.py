@@ -5,6 +5,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 
+from membw.results import hardware
 from membw.results.figure import Figure
 from membw.results.findings import Finding, Findings
 from membw.results.record import REFRAME
@@ -82,7 +83,16 @@ def _by_reference(figure: Figure) -> tuple[str, Findings]:
     lost = loss_let_pass(figure)
     if lost > CHANNEL + 1e-9 and lost < math.inf and is_of_memory(figure):
         return UNDECIDED, (Finding('wide-reference', {'metric': figure.metric, 'loss': lost}),)
+    if lost < math.inf and (lacks := lacks_of(figure)):
+        return UNDECIDED, (lacks,)
     return (PASS if lost < math.inf else VALID), ()
+
+
+def lacks_of(figure: Figure) -> Finding | None:
+    """Memory that the CPUs of its node take and have not, behind a rate of the memory."""
+    record = figure.of.record
+    what = hardware.of(record).lacks if record and is_of_memory(figure) else ''
+    return Finding('lacks', {'what': what}) if what else None
 
 
 def may_be_worse(figure: Figure) -> Finding:

@@ -14,13 +14,13 @@ from membw.files import one_at_a_time
 from membw.site import machine
 
 MOST = 3  # presets
-LEAST = 2
+LEAST_PRESETS = 2
 # of a family, the preset that is measured first
 PREFERRED = ('native', 'o3', 'o2')
 
 
 def chosen(environs: list[str]) -> list[str]:
-    """One preset of each compiler family, up to MOST; of a single family, LEAST of it."""
+    """One preset of each compiler family, up to MOST; of a single family, LEAST_PRESETS of it."""
     table = presets.load()
 
     def rank(name: str) -> int:
@@ -37,7 +37,7 @@ def chosen(environs: list[str]) -> list[str]:
     ordered = [sorted(names, key=rank) for names in families.values()]
     first = [names[0] for names in ordered]
     more = [name for names in ordered for name in names[1:]]
-    return [*first, *more][: min(max(len(first), LEAST), MOST)]
+    return [*first, *more][: min(max(len(first), LEAST_PRESETS), MOST)]
 
 
 def program_in(folder: Path, name: str) -> Path:

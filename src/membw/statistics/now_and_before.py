@@ -22,13 +22,12 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from membw.grouped import grouped
-from membw.statistics import MAD_TO_SIGMA
+from membw.statistics import MAD_TO_SIGMA, MARGIN
 from membw.statistics.peers import LEAST_DEVIATION, quantile
 
 NOW, MOST_OF_NOW, BEFORE = 7, 6, 28
 LEAST_BEFORE = 7  # nights of a level
 LEAST = LEAST_BEFORE + NOW  # nights of a series before anything is judged
-DRIFT_MARGIN = 0.03
 BACK = 2  # what lies within half of the limit is back: within it, noise would turn red to green
 FALSE_ALARMS = 0.001  # of TONIGHT, of a night of a clean fleet
 STEP, DRIFT, TONIGHT = 'STEP', 'DRIFT', 'TONIGHT'
@@ -192,7 +191,7 @@ def drift(values: NDArray, begin: int, margin: float) -> Step | None:
     if len(part) < 2 * BEFORE:
         return None
     before, deviation = _scatter(part[:BEFORE])
-    limit = max(DRIFT_MARGIN, margin, 2 * deviation)
+    limit = max(MARGIN, margin, 2 * deviation)
     now = float(np.median(part[-BEFORE:]))
     if abs(now / before - 1) <= limit / BACK:
         return None

@@ -12,7 +12,7 @@ from membw.statistics import MAD_TO_SIGMA
 LEAST_DEVIATION = 0.005
 OF_MEDIAN = 1.57  # variance of a median of n (times 1/n), in that of one figure
 FALSE_ALARMS = 0.01  # of a clean fleet, any node
-UNSEEN = 0.01  # how often a node that is low by so much is not seen
+UNSEEN = 0.1  # how often a node that is low by so much is not seen
 STEPS = 300  # of the continued fraction: it converges after some sqrt(df) of them
 TINY = 1e-300
 

@@ -263,6 +263,17 @@ def test_a_run_above_the_peak_does_not_count(judged):
     assert {r.why_not.partition(':')[0] for n in found.nodes for r in n.runs} == {'UNDECIDED'}
 
 
+def test_a_machine_that_lacks_memory_is_not_accepted_unless_its_peak_was_agreed(judged):
+    module = {'size_mib': 32_768, 'type': 'DDR', 'rated_mts': 4800, 'configured_mts': 4800}
+    facts = {**GENOA, 'dimms': [module] * 8, 'memory_channels': 8}
+    made = [{**r, 'facts': {**r['facts'], **facts}} for r in runs(dict.fromkeys(NODES, 250.0), 3)]
+    found = judged(made, contract={'triad': 240.0})
+    assert found.verdict == 'INCOMPLETE'
+    assert 'it lacks memory: 8 of 12 channels are populated: repair it' in '; '.join(found.why)
+    agreed = judged(made, contract={'triad': 240.0}, nodes__peak_gbs=307.2)
+    assert agreed.verdict == 'ACCEPTED', agreed.why
+
+
 # --- the protocol ------------------------------------------------------------------------------
 
 

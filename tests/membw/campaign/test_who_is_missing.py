@@ -136,9 +136,7 @@ def test_who_left_slurm_is_named_until_it_is_acknowledged(place, capsys):
     for _ in range(2):
         assert campaign.look()[1] == 2
         assert campaign.lines()[0].startswith('MISSING Slurm does not know it; last measured')
-    nodes = Nodes(place)
-    nodes.again(['n9'])
-    nodes.write()
+    Nodes(place).again(['n9'])
     assert campaign.look()[1] == 0 and campaign.lines() == []
 
 
@@ -171,8 +169,7 @@ def test_two_jobs_that_leave_nothing_are_enough(place, capsys, ends, measured, m
     is_done, status = campaign.look()
     assert is_done != more and (place / 'job-1/nodes/n9').exists() == more
     assert said in campaign.lines()[0]
-    nodes.again(['n9'])  # repaired
-    nodes.write()
+    Nodes(place).again(['n9'])  # repaired
     campaign.look()
     assert (place / 'job-1/nodes/n9').exists() and 'PENDING' in campaign.lines()[0]
 

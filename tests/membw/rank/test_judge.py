@@ -99,9 +99,6 @@ RULES = {
     # 1.73 robust deviations (Student's t of 1/20, 19 degrees) of 1.48 %: 2.56 %
     'within L1 deviations': (scattered(0.01, 0.9745), [], {}, []),
     'beyond L1 deviations': (scattered(0.01, 0.9743), [], UNDECIDED, ['n003']),
-    # 3.90 robust deviations (t of 1 % / 19, 18 degrees) of 2.97 %: 11.6 %
-    'more than a tenth, of a fleet that scatters': (scattered(0.02, 1.115), [], {}, []),
-    'more than it scatters': (scattered(0.02, 1.117), [], UNDECIDED, []),
     'a tenth too good': (alike(share=1.0999), [], {}, []),
     'more than a tenth': (alike(share=1.1001), [], UNDECIDED, []),
     '5 % of 5': (made.fleet(5, slow={3: 0.95}), again('n003', 0.95), FAIL, ['n003']),
@@ -120,11 +117,12 @@ RULES = {
         {'n004': 'UNDECIDED', 'n005': 'UNDECIDED'}, []),
     'one kernel alone is slow': (lower('copy', made.fleet(20), 0.94), [], UNDECIDED, ['n003']),
     'and again': (lower('copy', made.fleet(20)), lower('copy', again('n003', 1)), FAIL, ['n003']),
-    'then another one': (lower('copy', made.fleet(20)), lower('triad', again('n003', 1)), {},
-                         ['n003']),
+    'then another one': (
+        lower('copy', made.fleet(20)), lower('triad', again('n003', 1)), UNDECIDED, ['n003']),
     'a scatter of which two deviations are needed': (
         made.fleet(200, noise=0.04, slow={3: 0.8}), again('n003', 0.9), FAIL, None),
-    'less than two': (made.fleet(200, noise=0.04, slow={3: 0.8}), again('n003', 0.947), {}, None),
+    'less than two': (
+        made.fleet(200, noise=0.02, slow={3: 0.8}), again('n003', 0.963), {}, None),
     'a bound that is not low': ([*made.fleet(20), bound('n099', 0.99)], [], {}, []),
     'a low bound': (LOW_BOUND, [bound('n099', 0.5, 0.001 * i) for i in (1, 2, 3)],
                     {'n099': 'UNDECIDED'}, ['n099']),
@@ -140,14 +138,27 @@ RULES = {
         {f'b{n}': 'UNDECIDED' for n in range(30)}, [f'b{n}' for n in range(30)]),
     'bounds alone': ([bound(made.name(n), 1.0) for n in range(5)], [],
                      {made.name(n): 'VALID' for n in range(5)}, []),
+    'what half of the nodes lack': (
+        without(made.fleet(20), **{made.name(n): 'copy' for n in range(1, 11)}), [], {}, []),
     'another setting': ([*made.fleet(20), *OTHERS], [], {}, []),
     'no peers': ([made.record()], [], {'n1': 'VALID'}, []),
     'two nodes': ([made.record('n1'), at(0.6, 'n2')], again('n2', 0.6),
                   {'n1': 'UNDECIDED', 'n2': 'UNDECIDED'}, ['n2']),
     'three, low in most runs': (made.fleet(3, noise=0, slow={3: 0.95}),
                                 again('n003', 0.95, 0.95, 0.975), UNDECIDED, None),
-    'four, low in most runs': (made.fleet(4, noise=0, slow={3: 0.95}),
-                               again('n003', 0.95, 0.95, 0.975), {}, None),
+    'in one of three, not the last': (FIVE, again('n003', 0.95, 1, 1), {}, ['n003']),
+    'in the last of three': (FIVE, again('n003', 1, 1, 0.95), UNDECIDED, ['n003']),
+    'in most of three': (FIVE, again('n003', 0.95, 0.95, 1), UNDECIDED, ['n003']),
+    'well, low once, well': (made.fleet(20), again('n003', 1, 0.95, 1), {}, []),
+    'well, low twice, well': (made.fleet(20), again('n003', 0.95, 0.95, 1), UNDECIDED, []),
+    'well, then low once': (made.fleet(20), again('n003', 0.95)[:1], UNDECIDED, []),
+    'well, then low in three': (made.fleet(20), again('n003', 0.95), UNDECIDED, []),
+    'well, then low in four': (made.fleet(20), again('n003', 0.95, 0.95, 0.95, 0.95), FAIL, []),
+    'well, then within the limit': (made.fleet(20), again('n003', 0.97), {}, []),
+    'well, then a low bound': (
+        made.fleet(20), [bound('n003', 0.5, 0.001 * i) for i in (1, 2, 3)], {}, []),
+    'low, then too good': (FIVE, again('n003', 1.3), UNDECIDED, ['n003']),
+    'well, then too good': (made.fleet(20), again('n003', 1.3), UNDECIDED, []),
     'invalid ones are no peers': (
         [*made.fleet(10), *(at(0.3, f'x{n}', **WRONG) for n in range(9))], [],
         {f'x{n}': 'INVALID' for n in range(9)}, []),
@@ -166,19 +177,19 @@ def test_low_is_measured_again_and_what_stays_low_fails(judged, first, further, 
 
 
 @pytest.mark.parametrize('peers, deviation, loss', [
-    (3, 0.005, 0.043),  # 6.965 (Student's t of 1 %, 2 degrees) x 0.5 % x sqrt(1 + 1.57 / 3)
-    (3, 0.010, 0.086), (19, 0.005, 0.0133), (1, 0.005, float('inf')),
+    (3, 0.005, 0.0116),  # 1.886 (Student's t of 10 %, 2 degrees) x 0.5 % x sqrt(1 + 1.57 / 3)
+    (3, 0.010, 0.0233), (19, 0.005, 0.00692), (1, 0.005, float('inf')),
 ])  # fmt: skip
 def test_the_smallest_loss_that_peers_tell_from_chance(peers, deviation, loss):
     assert noticed(peers, deviation) == pytest.approx(loss, rel=0.01)
 
 
 @pytest.mark.parametrize(
-    'apart, word, least', [(0.004, 'PASS', 0.076), (0.006, 'UNDECIDED', 0.114)]
+    'apart, word, least', [(0.012, 'PASS', 0.081), (0.013, 'UNDECIDED', 0.088)]
 )
 def test_a_pass_would_have_noticed_the_loss_of_a_channel_of_twelve(judged, apart, word, least):
     verdicts = judged([at(1 + apart * i, f'n{i}') for i in range(4)]).verdicts
-    assert {(v.verdict, round(v.noticed, 3)) for v in verdicts} == {(word, least)}
+    assert {(v.verdict, round(v.noticed, 3)) for v in verdicts if v.noticed < 1} == {(word, least)}
 
 
 def test_what_is_seen_to_be_low_is_not_called_not_worse(judged):
@@ -191,16 +202,16 @@ def test_what_is_seen_to_be_low_is_not_called_not_worse(judged):
 
 
 @pytest.mark.parametrize('shares, word, said', [
-    ((0.95, 0.96, 0.965), 'FAIL', 'all three -3.5'),
-    ((0.95, 0.96, 0.969), 'PASS', 'all three -3.1'),
-    ((0.95, 0.95, 0.975), 'PASS', 'all three -2.5'),
-    ((0.95, 0.95, 0.96, 0.975), 'FAIL', '3 of 4 -4.0'),
+    ((0.95, 0.96, 0.965), 'FAIL', 'low in 3 of 3, -3.5'),
+    ((0.95, 0.96, 0.969), 'UNDECIDED', 'low in 2 of 3, median -4.0'),
+    ((0.95, 0.97, 0.969), 'PASS', 'low in 1 of 3, median -3.1'),
+    ((0.95, 0.95, 0.96, 0.975), 'FAIL', 'low in 3 of 4, -4.0'),
 ])  # fmt: skip
 def test_each_of_three_further_measurements_is_beyond_the_margin(judged, shares, word, said):
     """By half a robust deviation: the margin alone cannot tell -2.9 from -3.1 %. Of four one may
     be within it."""
     found = judged(made.fleet(40, noise=0.001, slow={3: 0.95}), again('n003', *shares))
-    assert words(found) == ({'n003': word} if word == 'FAIL' else {}) and said in reason_of(found)
+    assert words(found) == ({'n003': word} if word != 'PASS' else {}) and said in reason_of(found)
 
 
 def test_the_reason_has_the_numbers_to_recompute_it(judged):
@@ -208,8 +219,8 @@ def test_the_reason_has_the_numbers_to_recompute_it(judged):
     rows = [*alike(63), made.record('n099', rows=slow)]
     found = judged(rows, again('n099', 0.952))
     assert reason_of(found) == (
-        'triad 171 GB/s, median of its 63 peers 180: -5.00%; measured again three times, compared '
-        'with that median: all three -4.80% or worse, limit -3.25%: margin 3% and half '
+        'triad 171 GB/s, median of its 63 peers 180: -5.00%; measured again 3 times, compared '
+        'with that median: low in 3 of 3, -4.80% or worse, limit -3.25%: margin 3% and half '
         'a robust deviation of 0.500%, or two'
     )
     assert [v.again for v in found.verdicts if v.reason] == [pytest.approx(0.048)]
@@ -236,6 +247,15 @@ def kits(facts):
     return [*made.fleet(12), *(row | {'host': row['host'].replace('n', 's')} for row in slow)]
 
 
+def kits_of(fast, slow):
+    return [
+        made.record(
+            row['host'], rows=row['metrics'], facts=slow if row['host'][0] == 's' else fast
+        )
+        for row in kits({})
+    ]
+
+
 SLOWER = [f's00{n}' for n in range(1, 9)]
 
 
@@ -260,9 +280,28 @@ def test_two_groups_from_both_sides_of_each_limit(judged, fast, slow, share, gro
     assert len(judged(rows).notes) == groups
 
 
-def test_two_groups_that_a_fact_explains_are_judged_each_by_itself(judged):
-    found = judged(kits({'memory_channels': 4}))
-    assert words(found) == {} and "two groups: memory_channels '4', not '8'" in found.notes[0]
+MODULES = [{'size_mib': size, 'type': 'DDR', 'configured_mts': mts}
+           for size, mts in ((32_768, 3200), (65_536, 3200), (32_768, 2933))]  # fmt: skip
+
+
+@pytest.mark.parametrize('fact', [
+    {'memory_channels': 7}, {'governor': 'powersave'}, {'thp': 'never'}, {'microcode': '0x2'},
+    {'kernel': '6.2.0'}, {'dimms': 7 * MODULES[:1]}, {'dimms': 8 * MODULES[2:]},
+])  # fmt: skip
+def test_what_was_lost_or_set_explains_the_slower_of_two_groups_and_clears_it_not(judged, fact):
+    fast = {'dimms': 8 * MODULES[:1]}
+    found = judged(
+        kits_of(fast, fast | fact), [row for node in SLOWER for row in again(node, 0.9)]
+    )
+    assert words(found) == dict.fromkeys(SLOWER, 'FAIL')
+    (name,) = fact
+    assert ' two groups: ' in found.notes[0] and name.split('_')[0][:4] in found.notes[0]
+
+
+@pytest.mark.parametrize('fact', [{'dimms': 8 * MODULES[1:2]}, {'sockets': 2}])
+def test_what_was_bought_divides_a_fleet(judged, fact):
+    fast = {'dimms': 8 * MODULES[:1], 'sockets': 1}
+    assert words(judged(kits_of(fast, fast | fact))) == {}
 
 
 def test_a_fifth_of_the_nodes_and_noise_are_no_group(judged):
@@ -341,6 +380,14 @@ def test_four_nodes_are_a_unit(judged, nodes, word):
     assert words(found) == dict.fromkeys(slow, word)
 
 
+def test_more_than_half_of_the_nodes_are_no_unit(judged):
+    """What is slow of them is not judged by what the rest has."""
+    slow = [f'r09n{n:02d}' for n in range(1, 5)]
+    rows = [*alike(4), at(1.0, 'r09n05'), *(at(0.95, node) for node in slow)]
+    found = judged(rows, [row for node in slow for row in again(node, 0.95)])
+    assert words(found) == dict.fromkeys(slow, 'FAIL')
+
+
 def test_a_node_of_a_slow_rack_that_is_worse_by_more_than_the_margin_has_its_own_fail(judged):
     rows = racks(16)[:32] + made.fleet(96, seed=2)
     rows[17]['metrics'] = made.stream(share=0.85)
@@ -381,3 +428,12 @@ def test_the_work_grows_as_the_nodes_do(judged, monkeypatch):
         judged(made.fleet(count))
         sums.append(sum(looked_at))
     assert sums[1] < 2.2 * sums[0]
+
+
+@pytest.mark.parametrize('slow', [4, 8])
+def test_what_a_slower_group_lost_is_compared_with_the_faster_one(tmp_path, membw, slow):
+    """Half of the nodes are peers of both groups: their medians are of neither."""
+    low = dict.fromkeys(range(1, slow + 1), 0.6)
+    file = made.write(tmp_path / 'r.jsonl', made.fleet(16, slow=low))
+    (said,) = [line for line in membw('rank', file)[1].splitlines() if line.startswith('note: ')]
+    assert re.search(rf'{slow} of 16 nodes are slower, their median by (39|40)\.\d%', said), said

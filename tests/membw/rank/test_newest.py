@@ -124,6 +124,11 @@ STORES = {
         made.fleet(10) + [made.record('n099', -0.51)], {'n099': 'MISSING'}),
     'missing in one series, although another has it': (WEEKLY + NIGHTLY, {'n007': 'MISSING'}),
     'measured alone after the fleet': (made.fleet(10) + [made.record('n003', 3.0)], {}),
+    'half of an even fleet is the fleet': (
+        made.fleet(4, (1,))[:2] + made.fleet(4)[2:],
+        {'n001': 'UNDECIDED', 'n002': 'UNDECIDED', 'n003': 'MISSING', 'n004': 'MISSING'}),
+    'a test of more than 14 days ago': (
+        made.fleet(10) + made.fleet(10, (-14.5,), slow={3: 0.5}, case={'test': 'dgemm'}), {}),
     # one node of a fleet each night, as a one-node check under Slurm does
     'in turn': ([made.record(made.name(n), n, made.stream()) for n in range(12)], {}),
 }  # fmt: skip

@@ -85,6 +85,8 @@ def test_what_a_bit_did_is_said_with_its_field_and_stops_nobody(tmp_path, wrong)
     (problem,) = table.problems
     assert problem.startswith(f'{file}:13: ') and said in problem
     assert len({f.node for f in table.figures}) == 12
+    ahead = made.write(tmp_path / 'new.json', [made.record('n14', time='2099-01-01T00:00:00Z')])
+    assert read_records(ahead)[0][0]['host'] == 'n14' and not read_table([str(ahead)]).figures
     records, problems = read_records(file, tmp_path / 'none')
     assert len(records) == 12 and problems == table.problems
 

@@ -52,4 +52,4 @@ def test_every_code_is_given_somewhere(code):
 
 DEFAULTS = {
     parameter.default for parameter in inspect.signature(findings.reported).parameters.values()
-} | {'rounds-lost', 'each-once', 'each-again'}  # made of two parts
+} | {'rounds-lost'}  # made of two parts

@@ -1,0 +1,46 @@
+"""What the memory of a record's node can do by its hardware, and what of it is not there."""
+
+from typing import NamedTuple
+
+import msgspec
+
+from membw.results.record import RATES, Record
+
+ROUNDING = 0.01
+MOST = 2_000  # nodes that are kept
+
+
+class Hardware(NamedTuple):
+    peak: float = 0.0  # GB/s; 0: not known
+    is_known: bool = False  # not "at most"
+    lacks: str = ''  # '12 of 16 channels are populated'; by what these CPUs take
+    here: float = 0.0  # GB/s of what is populated; 0: not known
+
+
+_kept: dict[int, tuple[object, Hardware]] = {}
+
+
+def of(record: Record) -> Hardware:
+    """A peak that is given, as by `peak_gbs` of a system, is what was bought: that it has, if so
+    much is populated. Equal facts are one object in all records."""
+    key = id(record.facts)
+    if key not in _kept:
+        if len(_kept) > MOST:
+            _kept.clear()
+        _kept[key] = record.facts, _by_facts(record)
+    own, given = _kept[key][1], record.peak
+    if not given or not given.value or given.unit not in RATES:
+        return own
+    peak = given.value * RATES[given.unit]
+    is_there = 0 < peak <= (1 + ROUNDING) * own.here
+    return own._replace(peak=peak, is_known=True, lacks='' if is_there else own.lacks)
+
+
+def _by_facts(record: Record) -> Hardware:
+    from membw.site.cpu_peak import known_peak, of_node
+
+    facts = {'facts': msgspec.to_builtins(record.facts)}
+    if facts['facts']['cpu_id'].get('hypervisor'):  # it may say that it is another CPU
+        return Hardware()
+    top, found = of_node(facts), known_peak(facts)
+    return Hardware(found[0] if found else 0.0, not top.is_most, '; '.join(top.lacks), top.here)

@@ -342,8 +342,9 @@ def _cleared(group: Group, verdict: NodeVerdict) -> NodeVerdict:
     verdict = verdict._replace(noticed=least)
     if least <= CHANNEL:
         return verdict
+    first = group.losses[verdict.node][group.head]
     numbers = {
-        'loss': group.losses[verdict.node][group.head], 'margin': MARGIN,
+        'loss': first if verdict.again is None else verdict.again, 'margin': MARGIN,
         'noticed': least if least < 1 else None, 'peers': verdict.peers, 'of': group.what,
     }  # fmt: skip
     findings = (*verdict.findings, Finding('insensitive', numbers))

@@ -42,7 +42,7 @@ def promise() -> Iterator[list]:
         'noise',
         'FAIL at -3 %',
         'at -5 %',
-        'X, %',
+        'X',
         'lost X, and is PASS',
         'healthy, and is PASS',
     ]

@@ -24,7 +24,7 @@ from membw.results.figure import Figure, Lost, Measurement, measurement
 from membw.results.hostlist import chosen_nodes
 from membw.results.newest import TOGETHER_S
 from membw.results.ranks import Line, of_run, runs_of
-from membw.results.record import REFRAME, Metric, Record, evidence, read_record
+from membw.results.record import REFRAME, UNDECIDED, Metric, Record, evidence, read_record
 from membw.strict import Damaged
 
 MOST_PROBLEMS = 100  # lines named per file
@@ -205,14 +205,15 @@ def _of_one_unit(table: Table) -> None:
         if first.setdefault((f.setting, f.metric), kind := (f.unit, f.better)) != kind
     }
     every = grouped(((f.setting, f.metric), f) for f in table.figures if odd)
-    wrong: dict[int, str] = {}
+    wrong: dict[int, Lost] = {}
     for figures in (every[key] for key in odd):
         usual = statistics.mode((f.unit, f.better) for f in figures)
         for f in (f for f in figures if (f.unit, f.better) != usual):
             is_so = f"'{f.metric}' is in {f.unit}, {f.better} is better"
             said = f'{f.file}:{f.line}: {is_so}; in other records in {", ".join(usual)}'
-            wrong.setdefault(id(f.of), said)
-    table.problems += wrong.values()
+            wrong.setdefault(id(f.of), Lost(f.of, False, said, UNDECIDED))
+    table.problems += [one.text for one in wrong.values()]
+    table.lost += wrong.values()
     table.figures = [f for f in table.figures if id(f.of) not in wrong]
 
 

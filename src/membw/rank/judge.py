@@ -31,7 +31,7 @@ from membw.results.verdict import (
     may_be_worse,
 )  # fmt: skip
 from membw.statistics import MARGIN
-from membw.statistics.peers import known, middle, peers_medians, robust_deviation, sure_limit
+from membw.statistics.peers import known, middle, robust_deviation, sure_limit
 
 AGAIN = 3  # further measurements of a low node
 AGAIN_BETTER = 4  # of so many further measurements one may be within the limit
@@ -132,7 +132,7 @@ class _Setting:
         self.before = before
         self.nights: list[Group] = []  # before, the newest first; where they are needed
         self.controls: dict[Group, dict[str, Row]] = {}
-        self.hours: dict[Group, dict[str, Row]] = {}
+        self.hours: dict[Group, Row] = {}
         self.runs: dict[str, dict[int, Run]] = defaultdict(lambda: defaultdict(dict))
         for f in again:
             self.runs[f.node][id(f.of)][f.metric] = f
@@ -213,8 +213,7 @@ class _Setting:
         return made
 
     def _controls(self, group: Group) -> dict[str, Row]:
-        """Of each healthy node that was measured again the median of its losses by column; of ''
-        the median of these, but of so few that a node itself could be the hour."""
+        """Of each healthy node that was measured again the median of its losses by column."""
         if group not in self.controls:
             rows: dict[str, Row] = {}
             for name in sorted(self.runs.keys() & group.peer_names):
@@ -228,17 +227,14 @@ class _Setting:
         return self.controls[group]
 
     def _hour(self, group: Group, node: str) -> Row:
-        """By column what the healthy nodes lost since that were measured again, without it."""
+        """By column what the healthy nodes lost since that were measured again; of fewer than two
+        besides the node it could be its own loss."""
         rows = self._controls(group)
         if len(rows) - (node in rows) < CONTROLS - 1:
             return [0.0] * len(group.columns)
-        if group not in self.hours:  # of a large fleet each node's would be slow
-            by_column = [peers_medians(column) for column in zip(*rows.values(), strict=True)]
-            self.hours[group] = dict(
-                zip(rows, map(list, zip(*by_column, strict=True)), strict=True)
-            )
-            self.hours[group][''] = _medians([*rows.values()])
-        return self.hours[group].get(node, self.hours[group][''])
+        if group not in self.hours:
+            self.hours[group] = _medians([*rows.values()])
+        return self.hours[group]
 
     def _trials(self, group: Group, node: str) -> list[_Trial]:
         """Of each metric: it begins with the first measurement, if that is low, else with the

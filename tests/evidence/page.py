@@ -38,14 +38,7 @@ def memory() -> Iterator[list]:
 
 def promise() -> Iterator[list]:
     """A line per noise, over the sizes of fleets."""
-    yield [
-        'noise',
-        'FAIL at -3 %',
-        'at -5 %',
-        'X',
-        'lost X, and is PASS',
-        'healthy, and is PASS',
-    ]
+    yield ['noise', 'FAIL at -3 %', 'at -5 %', 'X', 'lost X, and is PASS', 'healthy, and is PASS']
     every = rows('promise')
     for noise in dict.fromkeys(row['noise'] for row in every):
         of = [row for row in every if row['noise'] == noise]

@@ -163,6 +163,7 @@ RULES = {
     'four nodes': (alike(4), [], {}, []),
     'less than two of 3 %': (
         made.fleet(200, noise=0.04, slow={3: 0.8}), again('n003', 0.95), UNDECIDED, None),
+    'low, then too good, then well': (FIVE, again('n003', 1.3, 1.3, 1.0), UNDECIDED, ['n003']),
     'low, then too good': (FIVE, again('n003', 1.3), UNDECIDED, ['n003']),
     'well, then too good': (made.fleet(20), again('n003', 1.3), UNDECIDED, []),
     'invalid ones are no peers': (
@@ -366,6 +367,13 @@ def test_controls_that_fell_by_more_than_the_hour_are_none(judged):
     beside = [row for control in controls for row in again(control, 0.93)]
     found = words(judged(FOUR, again('n003', 0.9) + beside))
     assert found == {'n003': 'FAIL', **dict.fromkeys(controls, 'UNDECIDED')}
+
+
+def test_two_controls_are_no_hour_of_each_other(judged):
+    (controls,) = judged(FOUR).controls.values()
+    beside = [row for control in controls[:2] for row in again(control, 0.96)]
+    found = words(judged(FOUR, again('n003', 0.95) + beside))
+    assert found == dict.fromkeys(controls[:2], 'UNDECIDED')
 
 
 # --- a rack is one line ----------------------------------------------------------------------

@@ -8,6 +8,22 @@ import os
 import sys
 
 
+class Dropped:
+    """The last finder: nobody else has a module. It says so where PYTHONPATH had it."""
+
+    def __init__(self, folders):
+        self.folders = sorted(folders)
+
+    def find_spec(self, name, path=None, target=None):
+        if name in ('sitecustomize', 'usercustomize'):  # Python itself looks for them
+            return
+        for folder in self.folders if path is None else ():
+            place = os.path.join(folder, name)
+            if os.path.isdir(place) or os.path.isfile(place + '.py'):
+                said = f"'{folder}' of PYTHONPATH, which has '{name}', is left out here"
+                print(f'membw: {said}: it is of another Python', file=sys.stderr)
+
+
 def is_ours(path: str) -> bool:
     here = os.path.join(os.path.dirname(sys.prefix), '')  # the checkout, which holds .venv
     return path.startswith(here) or os.path.isfile(os.path.join(path, 'membw', 'start.py'))
@@ -19,6 +35,8 @@ def drop() -> None:
     library = os.path.dirname(os.__file__)
     gone = {path for path in given if path not in kept and not path.startswith(library)}
     sys.path[:] = [path for path in sys.path if path not in gone]
+    if gone:
+        sys.meta_path.append(Dropped(gone))
     if kept:
         os.environ['PYTHONPATH'] = os.pathsep.join(kept)
 

@@ -37,7 +37,5 @@ sed -i "s/tag=\"v$1\")/tag=\"v$1\", commit=\"$(git rev-parse HEAD)\")/" "$recipe
 set_version "$2"
 git commit --quiet --all --message "release: $2 begins; the recipe knows the commit of $1"
 
-mkdir -p build
-git archive --prefix="membw-$1/" --output="build/membw-$1.tar.gz" "v$1"
-(cd build && sha256sum "membw-$1.tar.gz")
-echo "release: tag v$1, archive build/membw-$1.tar.gz; to publish: git push origin HEAD v$1"
+sh ci/release-files.sh "$1"
+echo "release: tag v$1, files in build/membw-$1; to publish: git push origin HEAD v$1"

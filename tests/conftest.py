@@ -28,12 +28,32 @@ OF_A_SHELL = re.compile('OMP_|GOMP_|KMP_|BLIS_NUM|OPENBLAS_NUM|LD_')
 DURATIONS = ROOT / 'tests/durations.json'  # written by ci/count.py --durations
 
 
+def pytest_addoption(parser):
+    parser.addoption('--turn', type=int, help='of each file of ci/turns.txt one test')
+
+
+# for the night, of which each run of CI takes one: a machine, a userland, a site, a release
+TURNS = (ROOT / 'ci/turns.txt').read_text().split()
+
+
+def keep_turn(config, items, turn):
+    groups = [
+        [i for i in items if i.location[0] == file and i.get_closest_marker('night')]
+        for file in TURNS
+    ]
+    kept = [group[turn % len(group)] for group in groups if group]
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
+
+
 def pytest_collection_modifyitems(config, items):
     """The file that takes longest comes first, so that none is left over at the end; before all
     those of which it is not known. What is for the night runs only where it is asked for."""
     seconds = json.loads(DURATIONS.read_text())
     items.sort(key=lambda item: -seconds.get(item.location[0], math.inf))
-    if 'night' not in config.getoption('-m'):
+    if (turn := config.getoption('--turn')) is not None:
+        keep_turn(config, items, turn)
+    elif 'night' not in config.getoption('-m'):
         for item in items:
             if item.get_closest_marker('night'):
                 item.add_marker(pytest.mark.skip(reason='for the night: make machines'))

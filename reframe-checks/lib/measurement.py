@@ -30,7 +30,7 @@ from membw.results.case import mapping, of_display_name
 from membw.results.figure import Figure
 from membw.results.findings import text_of
 from membw.results.ledger import Missing
-from membw.results.record import sealed
+from membw.results.record import read_records, sealed
 from membw.results.table import read_table
 from membw.results.verdict import DIED, INVALID, MISSING, PASS, UNDECIDED, judged
 from membw.site.topology import is_local
@@ -515,12 +515,9 @@ def invalid_reasons(record: dict) -> list[str]:
 
 
 def read_record(path: pathlib.Path) -> dict | None:
-    """The record of a file, None: there is none, or it was cut off. What another program printed
+    """The record of a file, None: there is none, or it is damaged. What another program printed
     is no record: it is only there."""
-    try:
-        text = path.read_text(errors='replace')
-        if path.suffix != '.json':
-            return {'verdict': 'VALID'} if text else None
-        return json.loads(text)
-    except (OSError, ValueError):
-        return None
+    if path.suffix != '.json':
+        return {'verdict': 'VALID'} if path.is_file() and path.stat().st_size else None
+    records, _ = read_records(path)
+    return records[0] if len(records) == 1 else None

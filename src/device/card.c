@@ -202,7 +202,7 @@ static void card_die_of_none(void)
 	static const char install[] =
 		"install the card's driver with its OpenCL part: 'clinfo -l' "
 		"lists what there is; '--cpu' measures a CPU";
-	struct card cpus[CARDS_MAX];
+	static struct card cpus[CARDS_MAX];
 	const char *const forbidden = card_forbidden();
 	unsigned drivers = 0;
 
@@ -213,12 +213,12 @@ static void card_die_of_none(void)
 		die("no card: no driver has registered with OpenCL", install);
 	if (card_all(cpus, 1))
 		die("no card: OpenCL has no device but a CPU, '%s'", install, cpus[0].name);
-	die("no card: the %u drivers of OpenCL show no device", install, drivers);
+	die("no card: OpenCL has drivers (%u), and none shows a device", install, drivers);
 }
 
 void card_open(struct card *card, int index, int cpus)
 {
-	struct card cards[CARDS_MAX];
+	static struct card cards[CARDS_MAX]; /* too many for a small stack */
 	const int count = card_all(cards, cpus);
 
 	if (!count)
@@ -269,7 +269,7 @@ cl_mem card_buffer(cl_context context, cl_bits flags, size_t bytes)
 
 void card_list(int cpus)
 {
-	struct card cards[CARDS_MAX];
+	static struct card cards[CARDS_MAX]; /* too many for a small stack */
 	const int count = card_all(cards, cpus);
 	int c;
 

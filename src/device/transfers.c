@@ -194,7 +194,7 @@ static void to_peer(struct transfers *t, const struct card *card, const struct c
 
 static void to_peers(struct transfers *t, const struct card *card)
 {
-	struct card cards[CARDS_MAX];
+	static struct card cards[CARDS_MAX];
 	const int count = card_all(cards, card_is_cpu(card));
 	int c;
 

@@ -25,9 +25,9 @@ void program_start(const struct program *program, int argc, char **argv)
 {
 	program_this = program;
 	options_read(program_this, argc, argv);
-	code_judge();
 	watchdog_heed_ends();
 	threads_start();
+	code_judge();
 	record_file_open(options_json());
 }
 

@@ -48,6 +48,8 @@ COMMANDS = {
     'checks': ('shell', 'print the folder of the checks, for reframe -c'),
     'env': ('shell', 'print the settings for reframe: eval "$(membw env)"'),
 }
+# which may be given systems without a file: of another configuration, of others' records
+OTHER_SYSTEMS = 'run', 'accept', 'export', 'history', 'rank', 'report'
 
 
 class Parser(argparse.ArgumentParser):
@@ -134,7 +136,7 @@ def dispatch(argv: list[str] | None) -> int:
         if rest:
             own.refuse(rest[0])
     args.rest = rest
-    if getattr(args, 'system', '') and args.command != 'run':  # which may be given other systems
+    if getattr(args, 'system', '') and args.command not in OTHER_SYSTEMS:
         refuse_unknown_system(args.system.partition(':')[0])
     return args.func(args)
 

@@ -75,6 +75,11 @@ def amount(value: float, digits: int = 4) -> str:
     return f'{value:.0f}' if 'e+' in text else text
 
 
+def decimals(value: float, digits: int) -> str:
+    """So many behind the point; of what is below 1 those that count: 0.00037 GB/s is not 0.00."""
+    return f'{value:.{digits}f}' if value >= 1 else amount(value, 3)
+
+
 def signed(value: float, form: str = '+.0%') -> str:
     """'+3.1%', and of nothing neither sign: '0.0%'."""
     text = format(value, form)

@@ -65,9 +65,9 @@ static double prepare(int argc, char **argv)
 	double began, touched;
 
 	run.options = stream_options(&stream_program, argc, argv);
-	code_judge();
 	watchdog_heed_ends();
 	threads_start();
+	code_judge();
 	cluster_start(&run);
 	threads_look();
 	find_caches();

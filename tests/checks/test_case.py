@@ -14,7 +14,7 @@ from lib.whole_cluster import GONE, RECORDS, whole_cluster
 from membw.results import ledger
 from membw.results.table import Figure
 
-VALID = {'verdict': 'VALID', 'host': 'n1'}
+VALID = made_up_records.record('n1', case=False)
 BEGUN = 'begun n1\n'
 
 

@@ -300,3 +300,16 @@ def test_the_first_run_does_not_wait_for_spack(root, call, tmp_path, words, with
     assert out.splitlines()[0] == f'set-up{without}' and out.splitlines()[1].startswith(
         'membw run'
     )
+
+
+def test_what_is_left_out_of_pythonpath_is_said_where_it_is_missed(call, tmp_path):
+    """`PYTHONPATH=. reframe -C config/surf_snellius.py`: "No module named 'eessi'", no more."""
+    (tmp_path / 'eessi').mkdir()
+    code = (
+        f'import os, runpy; os.environ["PYTHONPATH"] = {str(tmp_path)!r}\n'
+        'runpy.run_path("ci/no_pythonpath.py")\nimport {}'
+    )
+    done = call('python', '-c', code.format('eessi.testsuite'))
+    assert f"membw: '{tmp_path}' of PYTHONPATH, which has 'eessi', is left out" in done.stderr
+    done = call('python', '-c', code.format('no_such_module'))
+    assert 'left out' not in done.stderr and 'No module named' in done.stderr

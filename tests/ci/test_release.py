@@ -1,15 +1,22 @@
 """ci/release.sh, in a clone of its own; what Spack makes of it is in tests/spack."""
 
+import hashlib
+import os
 import re
 import subprocess
+import sys
 
 import pytest
+from checkout_copy import PARTS as PARTS_OF_RUNS
 from checkout_copy import copy_checkout
 from places import ROOT
 
 from membw import presets
 
-PARTS = ('.gitignore', 'CHANGELOG.md', 'CITATION.cff', 'ci', 'spack-repo', 'src')
+PARTS = (
+    *PARTS_OF_RUNS, '.gitignore', 'CHANGELOG-older.md', 'CHANGELOG.md', 'CITATION.cff', 'LICENSE',
+    'MANIFEST.in', 'README.md', 'ci', 'pyproject.toml', 'setup-env.sh', 'setup.py',
+)  # fmt: skip
 RECIPE = 'spack-repo/spack_repo/membw/packages/membw/package.py'
 
 
@@ -29,10 +36,29 @@ def git(folder, *words):
     return done.stdout.strip()
 
 
-def release(clone, *words):
+# the SBOM's tool comes from the network: here what it is given is tested
+SBOM = """#!/bin/sh
+while [ "$1" != --output-file ]; do shift; done
+grep -h '^version\\|^argcomplete' pyproject.toml "$3" >"$2"
+"""
+
+
+def release(clone, *words, script='release.sh', **more):
+    tool = clone / '.git/sbom'
+    tool.write_text(SBOM.replace('pyproject.toml', '"$(dirname "$3")/../pyproject.toml"'))
+    tool.chmod(0o755)
+    env = {**os.environ, 'PYTHON': sys.executable, 'CYCLONEDX': str(tool), **more}
     return subprocess.run(
-        ['sh', clone / 'ci/release.sh', *words], capture_output=True, text=True, timeout=60
+        ['sh', clone / 'ci' / script, *words], capture_output=True, text=True, timeout=200, env=env
     )
+
+
+def checksums(folder):
+    files = (path for path in folder.rglob('*') if path.is_file())
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
+    }
 
 
 def test_a_release_is_a_tag_and_the_next_commit_knows_its_hash(clone):
@@ -47,9 +73,70 @@ def test_a_release_is_a_tag_and_the_next_commit_knows_its_hash(clone):
     assert line in (clone / RECIPE).read_text()
     assert re.search(r'## Unreleased\n\n## 7\.1\.0 - \d', (clone / 'CHANGELOG.md').read_text())
     assert "version = '7.1.0'" in (clone / 'ci/entries/membw.eb').read_text()
-    assert (clone / 'build/membw-7.1.0.tar.gz').is_file()
     again = release(clone, '7.1.0', '7.2.0-dev')
     assert again.returncode == 2 and "tag 'v7.1.0' exists" in again.stderr
+
+
+@pytest.mark.slow
+def test_what_is_published_has_the_same_checksums_twice(clone):
+    """Made later, in another time zone and by another umask; and all name that archive."""
+    assert release(clone, '7.1.0', '7.2.0-dev').returncode == 0
+    folder = clone / 'build/membw-7.1.0'
+    once = checksums(folder)
+    assert release(clone, '7.1.0', script='release-files.sh', TZ='Asia/Tokyo').returncode == 0
+    assert checksums(folder) == once
+    sums = once.pop('SHA256SUMS')
+    lines = (folder / 'SHA256SUMS').read_text().split('\n')
+    assert sorted(lines[:-1]) == sorted(f'{of}  ./{name}' for name, of in once.items()) and sums
+    archive = once['membw-7.1.0.tar.gz']
+    for name in ('membw-7.1.0.eb', 'conda-forge/recipe.yaml'):
+        text = (folder / name).read_text()
+        assert archive in text and '7.1.0' in text and 'https://example.org/membw' in text
+    assert 'membw (7.1.0-1) ' in (folder / 'debian/changelog').read_text()
+    assert 'Redistribution and use' in (folder / 'debian/copyright').read_text()
+    sbom = (folder / 'membw-7.1.0.cdx.json').read_text()
+    assert 'version = "7.1.0"' in sbom and 'argcomplete==' in sbom
+    made = ' '.join(
+        (folder / name).read_text() for name in once if name[-3:] not in ('.gz', 'whl')
+    )
+    assert not re.search('@[A-Z]', made), 'a template was not filled'
+    assert 'membw-7.1.0-py3-none-any.whl' in once
+
+
+CHECK = """
+import sys
+sys.path.insert(0, {folder!r})
+import reframe
+from hpctestlib_stream import membw_stream
+@reframe.simple_test
+class stream_of_a_site(membw_stream):
+    valid_systems = valid_prog_environs = ['*']
+    executable_opts = {options!r}
+"""
+NOISE = 'too-short,too-good,wrong-pinning,oversubscribed,disturbed,unstable,wrong-placement'
+TINY = ['-n', '200000', '-t', '3', '--allow']
+
+
+@pytest.mark.parametrize('more, status', [(',not-proven,array-too-small', 0), ('', 1)])
+def test_the_check_for_reframes_library_builds_and_judges(clone, tmp_path_factory, more, status):
+    """By ReFrame's own settings; arrays in a cache have no rate."""
+    folder = tmp_path_factory.mktemp('site')
+    git(clone, 'archive', '--prefix=membw-1.1.0/', '-o', folder / 'membw-1.1.0.tar.gz', 'HEAD')
+    text = CHECK.format(folder=str(ROOT / 'docs/upstream'), options=[*TINY, NOISE + more])
+    (folder / 'check.py').write_text(text)
+    env = {name: value for name, value in os.environ.items() if name[:4] != 'RFM_'}
+    words = ['-c', 'check.py', '-r', '--prefix=.', '-S', f'build_membw_stream.releases={folder}']
+    done = subprocess.run(
+        ['reframe', *words], cwd=folder, env=env, capture_output=True, text=True, timeout=200
+    )
+    assert done.returncode == status, done.stdout
+    assert ('P: triad: ' in done.stdout) == (status == 0)
+
+
+def test_actions_are_pinned_by_hash():
+    files = [*(ROOT / '.github/workflows').iterdir()]
+    uses = [line for file in files for line in re.findall('uses: (.*)', file.read_text())]
+    assert uses and all(re.fullmatch(r'[\w/-]+@[0-9a-f]{40} # v[\d.]+', line) for line in uses)
 
 
 @pytest.mark.parametrize(

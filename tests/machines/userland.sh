@@ -1,12 +1,14 @@
 #!/bin/bash
-# A Debian file tree with a C compiler, make and little else (no Python), and the emulator for it.
+# A Debian file tree with a C compiler, make and little else (no Python), and the emulator for it; of
+# another release with clang, and without gcc.
 #
-# usage: tests/machines/userland.sh amd64|arm64 FOLDER
+# usage: tests/machines/userland.sh amd64|arm64|trixie-amd64 FOLDER
 # shellcheck source=tests/machines/apt.sh
 . "$(dirname "$0")/apt.sh"
 
+[ "$release" = "$arch" ] && compiler=gcc || compiler=clang
 apt-get "${options[@]}" install -y --download-only --no-install-recommends \
-	gcc libc6-dev make dash coreutils sed grep mawk findutils bash >/dev/null
+	"$compiler" libc6-dev make dash coreutils sed grep mawk findutils bash >/dev/null
 
 rm -rf "${folder:?}"/*
 mkdir -p "$folder"/{proc,sys,dev,tmp,usr/bin,usr/lib,usr/sbin}

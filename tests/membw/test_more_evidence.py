@@ -85,6 +85,12 @@ def test_bad_nights_are_never_better_and_four_of_seven_are_enough(stored, membw)
     assert words == ['PASS'] + ['UNDECIDED'] * 3 + ['FAIL'] * 4
 
 
+def test_what_was_low_before_its_last_seven_nights_is_forgotten(stored, membw):
+    fleet = [row for day in range(9) for row in made.fleet(
+        8, days=(day,), seed=day, slow={7: 0.87} if day in (0, 1, 2, 8) else {})]  # fmt: skip
+    assert words_of(membw, stored(fleet), 'n007') == 'UNDECIDED'
+
+
 def test_nights_convict_nobody_who_is_well_today_or_was_low_as_a_bound(stored, membw):
     fleet = [row for day in range(7) for row in made.fleet(
         8, days=(day,), seed=day, slow={7: 0.87} if day < 6 else {})]  # fmt: skip

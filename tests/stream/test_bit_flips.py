@@ -82,6 +82,16 @@ def test_every_bit_is_found_at_validation(wrong):
         assert seen == sorted(('abc'[array], index, 1 << bit) for array, index, bit in flips)
 
 
+def test_more_than_the_list_holds_are_all_counted_and_the_first_are_listed(wrong):
+    """Those of a thread that ends first are not the first."""
+    flips = [(array, index, 5) for array in (2, 0) for index in range(SIZE - 20, SIZE)]
+    flips += [(1, index, 6) for index in range(12)]
+    found = wrong(VALIDATION, flips)
+    assert found['wrong_elements'] == len(flips) == 52
+    listed = [(w['array'], w['index']) for w in found['first']]
+    assert listed == [('a', index) for index in range(SIZE - 20, SIZE - 10)]
+
+
 # the kernel that is about to begin, and an array that it or a later one reads
 READ_NEXT = [(0, 0), (1, 0), (1, 2), (2, 0), (2, 1), (3, 1), (3, 2)]
 

@@ -53,8 +53,10 @@ def sentences(protocol: Protocol) -> Iterator[str]:
     )
     yield f'A node on which {dies} by a signal, or by the failure of the node, is DIED: it failed.'
     yield (
-        'All nodes are set alike, and none changes meanwhile: a node that differs is UNDECIDED. A '
-        'node that is repaired or updated is entered in the protocol, and all parties sign again.'
+        'A node that passed is UNDECIDED where it is set otherwise than the other nodes, changed '
+        'meanwhile, is more than 10 % better than they are, lacks memory that its CPUs take, or '
+        'where records of its session are missing. A node that is repaired or updated is entered '
+        'in the protocol, and all parties sign again.'
     )
     for node, day in content.get('replaced', {}).items():
         yield f'{node} was repaired or updated: its runs before {day} do not count.'

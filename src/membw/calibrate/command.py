@@ -77,7 +77,8 @@ def gather(args: argparse.Namespace) -> tuple[Table, list[Samples]]:
         args.system = systems[0]  # which has no file of systems/
     if not args.system:
         known = ' or '.join(f'--system {system}' for system in systems)
-        raise MembwError('no system is given', known or '--system SYSTEM names a file of systems/')
+        known = known or '--system SYSTEM names a file of systems/, -n a test of yours'
+        raise MembwError('no system is given', known)
     table.say()
     if args.node:
         table.choose(args.node)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from membw import strict
+from membw.checkout import root
 from membw.errors import MembwError
 from membw.history.changes import SAME_DAYS, days
 from membw.history.verdict import Event, Past
@@ -19,6 +20,10 @@ class Entry(msgspec.Struct):
     node: str
     night: str
     reason: str
+
+
+def usual() -> str:
+    return os.path.join(root(), 'results', 'acknowledged.jsonl')
 
 
 def apply(past: Past, path: str, problems: list[str]) -> Past:

@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
         raise MembwError(f"nothing to judge in '{' '.join(paths)}'", "'membw run' measures")
     since = _since(args.since, max(nights.nights))
     past = judged(nights)
-    file = args.acknowledged or os.path.join(root(), 'results', 'acknowledged.jsonl')
+    file = args.acknowledged or acknowledged.usual()
     if args.acknowledge:
         acknowledged.acknowledge(file, past.events, *args.acknowledge)
     past = acknowledged.apply(past, file, table.problems).since(since)

@@ -54,13 +54,14 @@ def run(args: argparse.Namespace) -> int:
     else:
         more = [] if found.word == PASS else [after(found)]
         low = next((one for one in found.compared if one.verdict.metric), None)
-        more = [since(table, low), *more] if low and found.word == FAIL else more
+        more = [*filter(None, [since(table, low)]), *more] if low and found.word == FAIL else more
         print(tables.as_text(text.screen(found, more)))
     return int(found.word not in GOOD)
 
 
 def since(table: Table, one: Compared) -> str:
-    """Since which of its records the figure is low, without a good one after it."""
+    """Since which of its records the figure is low, without a good one after it; '' where its
+    newest is good."""
     metric, node = low_of(one)[0], one.verdict.node
     base = one.group.medians[node][one.group.metrics.index(metric)]
     limit = 1 - one.group.fail_limits[one.group.metrics.index(metric)]
@@ -71,7 +72,8 @@ def since(table: Table, one: Compared) -> str:
             first = ''
             break
         begin = figure.of.record.time if figure.of.record else begin
-    return f'Since: {begin[:16].replace("T", " ")} UTC{first} ({metric})'
+    said = f'Since: {begin[:16].replace("T", " ")} UTC{first} ({metric})'
+    return said if begin else ''
 
 
 def after(found: Word) -> str:

@@ -2,10 +2,12 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 from membw.results.case import Case
 from membw.results.figure import Figure
+from membw.results.provenance import BOUGHT, LOST
 from membw.results.record import HIGHER
 from membw.statistics import MARGIN
 from membw.statistics.peers import (
@@ -27,6 +29,9 @@ OF_THREE = 0.86
 PEER = 'peer'
 Run = dict[str, Figure]  # one measurement of a node, by metric
 Row = list[float]  # by column; NaN is not known
+
+
+Facts = dict[str, Counter[str | None]]  # {fact: how many nodes have each value}
 
 
 class Group:
@@ -99,12 +104,33 @@ class Group:
         """Metrics that more than half of the nodes have, and this one has not."""
         return [m for m in self.usual if m not in self.figures[node]]
 
-    @property
+    @cached_property
     def fail_limits(self) -> Row:
         """By column the loss beyond which a node FAILs."""
         return [max(MARGIN + BEYOND * x, IN_ALL * x) for x in self.deviations]
 
-    @property
+    @cached_property
+    def healthy(self) -> set[str]:
+        """Whose first measurement is low in no metric."""
+        rows = (
+            (node, zip(row, self.low_limits, strict=True)) for node, row in self.losses.items()
+        )
+        return {node for node, row in rows if not any(x > y for x, y in row)}
+
+    def facts(self, nodes: Iterable[str]) -> Facts:
+        every = {id(f.of): f.of for node in nodes for f in self.figures[node].values()}
+        made = [of.provenance for of in every.values()]
+        return {name: Counter(known.get(name) for known in made) for name in (*BOUGHT, *LOST)}
+
+    @cached_property
+    def facts_of_healthy(self) -> Facts:
+        return self.facts(self.healthy)
+
+    @cached_property
+    def most_channels(self) -> int:
+        return max(self.channels.values(), default=0)
+
+    @cached_property
     def low_limits(self) -> Row:
         """By column the loss beyond which a first measurement is low."""
         return [max(MARGIN / 2, self.screening * x) for x in self.deviations]

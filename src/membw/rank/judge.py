@@ -7,19 +7,19 @@ A bound may clear a node and condemns none; neither does a run that is too good 
 """
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from membw.grouped import grouped
-from membw.rank.group import LEAST_NODES, MEAN, PEER, Group, Row, Run
+from membw.rank.group import LEAST_NODES, MEAN, PEER, Facts, Group, Row, Run
 from membw.rank.units import Unit, by_name
 from membw.results.case import Case
 from membw.results.figure import Figure
 from membw.results.findings import Finding, Findings, text_of
 from membw.results.hostlist import fold
-from membw.results.provenance import BOUGHT
+from membw.results.provenance import BOUGHT, LOST
 from membw.results.too_good import TENTH
 from membw.results.verdict import (
     CHANNEL,
@@ -31,7 +31,7 @@ from membw.results.verdict import (
     may_be_worse,
 )  # fmt: skip
 from membw.statistics import MARGIN
-from membw.statistics.peers import known, middle, peers_medians, robust_deviation, sure_limit
+from membw.statistics.peers import known, middle, robust_deviation, sure_limit
 
 AGAIN = 3  # further measurements of a low node
 AGAIN_BETTER = 4  # of so many further measurements one may be within the limit
@@ -41,11 +41,6 @@ LAST_NIGHTS, LOW_NIGHTS = 7, 4  # low in so many of the last nights needs no fur
 MOST_OF = 0.75  # of a unit's nodes are low: it is slow as a whole
 # two groups: each more than a fifth of the nodes, of so many nodes or more
 A_FIFTH, LEAST_OF_GROUPS = 0.2, 10
-# what explains that a node is slow and clears it not: it was lost, or is set
-LOST = (
-    'dimms', 'memory_channels', 'memory_gib', 'numa_nodes', 'microcode', 'kernel_release',
-    'governor', 'thp', 'numa_balancing', 'threads', 'code_sha256',
-)  # fmt: skip
 TRIED = {FAIL: 'low-again', UNDECIDED: 'low-in-some', PASS: 'well-again'}
 Units = Callable[[Sequence[str]], list[Unit]]
 
@@ -137,7 +132,7 @@ class _Setting:
         self.before = before
         self.nights: list[Group] = []  # before, the newest first; where they are needed
         self.controls: dict[Group, dict[str, Row]] = {}
-        self.hours: dict[Group, dict[str, Row]] = {}
+        self.hours: dict[Group, Row] = {}
         self.runs: dict[str, dict[int, Run]] = defaultdict(lambda: defaultdict(dict))
         for f in again:
             self.runs[f.node][id(f.of)][f.metric] = f
@@ -156,22 +151,21 @@ class _Setting:
         """What was bought differently is judged each by itself; what was lost or set makes the
         slower group the wrong one; else nothing says which is right."""
         found, peers = self.found, set(whole.nodes) - slower
-        those, rest = _figures_of(whole, slower), _figures_of(whole, peers)
-        fast, slow = (middle(whole.estimates[n][-1] for n in part) for part in (peers, slower))
-        lost = (slow - fast) / (1 - fast)
+        those, rest = whole.facts(slower), whole.facts(peers)
+        group = Group(self.figures, peers)  # all compared with the faster ones
+        lost = middle(group.losses[node][-1] for node in slower)
         said = {'slower': len(slower), 'nodes': len(whole.nodes), 'loss': lost}
         bought, fact = _difference(those, rest, BOUGHT), _difference(those, rest, LOST)
         if bought or fact:
             numbers = {**said, 'fact': text_of(bought or fact)}
             found.notes.append(text_of([Finding('groups', numbers)]))
         if bought:
-            self._judge_group(Group(those), sorted(slower))
-            self._judge_group(Group(rest), sorted(peers))
+            for part in (slower, peers):
+                self._judge_group(Group(_figures_of(whole, part)), sorted(part))
             return
         if not fact:
             found.split = (Finding('group-slow', said),)
             found.notes.append(text_of(found.split))
-        group = Group(self.figures, peers)
         self._judge_group(group, sorted(peers))
         self._judge_group(group, sorted(slower), found.split if not fact else (), fact)
 
@@ -219,8 +213,7 @@ class _Setting:
         return made
 
     def _controls(self, group: Group) -> dict[str, Row]:
-        """Of each healthy node that was measured again the median of its losses by column; of ''
-        the median of these, but of so few that a node itself could be the hour."""
+        """Of each healthy node that was measured again the median of its losses by column."""
         if group not in self.controls:
             rows: dict[str, Row] = {}
             for name in sorted(self.runs.keys() & group.peer_names):
@@ -234,17 +227,14 @@ class _Setting:
         return self.controls[group]
 
     def _hour(self, group: Group, node: str) -> Row:
-        """By column what the healthy nodes lost since that were measured again, without it."""
+        """By column what the healthy nodes lost since that were measured again; of fewer than two
+        besides the node it could be its own loss."""
         rows = self._controls(group)
         if len(rows) - (node in rows) < CONTROLS - 1:
             return [0.0] * len(group.columns)
-        if group not in self.hours:  # of a large fleet each node's would be slow
-            by_column = [peers_medians(column) for column in zip(*rows.values(), strict=True)]
-            self.hours[group] = dict(
-                zip(rows, map(list, zip(*by_column, strict=True)), strict=True)
-            )
-            self.hours[group][''] = _medians([*rows.values()])
-        return self.hours[group].get(node, self.hours[group][''])
+        if group not in self.hours:
+            self.hours[group] = _medians([*rows.values()])
+        return self.hours[group]
 
     def _trials(self, group: Group, node: str) -> list[_Trial]:
         """Of each metric: it begins with the first measurement, if that is low, else with the
@@ -348,8 +338,9 @@ def _cleared(group: Group, verdict: NodeVerdict) -> NodeVerdict:
     verdict = verdict._replace(noticed=least)
     if least <= CHANNEL:
         return verdict
+    first = group.losses[verdict.node][group.head]
     numbers = {
-        'loss': group.losses[verdict.node][group.head], 'margin': MARGIN,
+        'loss': first if verdict.again is None else verdict.again, 'margin': MARGIN,
         'noticed': least if least < 1 else None, 'peers': verdict.peers, 'of': group.what,
     }  # fmt: skip
     findings = (*verdict.findings, Finding('insensitive', numbers))
@@ -361,9 +352,9 @@ def _lacks_memory(group: Group, node: str) -> Finding | None:
     f = group.figures[node].get(group.headline)
     if f and (lacks := lacks_of(f)):
         return lacks
-    channels = group.channels
-    if 0 < channels.get(node, 0) < (most := max(channels.values(), default=0)):
-        return Finding('fewer-channels', {'channels': channels[node], 'most': most})
+    channels, most = group.channels.get(node, 0), group.most_channels
+    if 0 < channels < most:
+        return Finding('fewer-channels', {'channels': channels, 'most': most})
     return None
 
 
@@ -373,9 +364,10 @@ def _explained(
     """With the fact that may explain it; `split`: a group that is slow has no FAIL."""
     if split:
         return verdict._replace(verdict=UNDECIDED, findings=split)
-    well = [n for n in group.nodes if not max(_beyond(group.losses[n], group.low_limits))]
-    rest = _figures_of(group, [n for n in well if n != node])
-    fact = fact or _difference(_figures_of(group, [node]), rest, (*BOUGHT, *LOST))
+    if not fact:
+        is_healthy = node in group.healthy
+        rest = group.facts(group.healthy - {node}) if is_healthy else group.facts_of_healthy
+        fact = _difference(group.facts([node]), rest, (*BOUGHT, *LOST))
     return verdict._replace(findings=(*verdict.findings, *fact))
 
 
@@ -455,20 +447,18 @@ def _slower_group(group: Group) -> set[str]:
     return {node for node in group.nodes if group.estimates[node][-1] >= slow[0]}
 
 
-def _difference(some: list[Figure], rest: list[Figure], facts: Sequence[str]) -> Findings:
+def _difference(ours: Facts, theirs: Facts, names: Sequence[str]) -> Findings:
     """The first of these facts without a value in common."""
-    ours, theirs = ([*{id(f.of): f.of.provenance for f in part}.values()] for part in (some, rest))
-    for name in facts:
-        one, other = ({p.get(name) for p in part} for part in (ours, theirs))
-        if one and other and None not in one | other and not one & other:
-            values = {'value': _most(ours, name), 'usual': _most(theirs, name)}
+    for name in names:
+        one, other = ours[name], theirs[name]
+        if one and other and None not in one | other and not one.keys() & other.keys():
+            values = {'value': _most(one), 'usual': _most(other)}
             return (Finding('fact', {'name': name, **values}),)
     return ()
 
 
-def _most(provenances: list[dict[str, str]], name: str) -> str:
-    values = [p[name] for p in provenances]
-    return max(sorted(set(values)), key=values.count)
+def _most(values: Counter[str | None]) -> str | None:
+    return min(values, key=lambda value: (-values[value], str(value)))
 
 
 def _verdict(

@@ -6,7 +6,7 @@ from statistics import median
 
 from membw import tables
 from membw.grouped import grouped
-from membw.printable import plural
+from membw.printable import decimals, plural
 from membw.rank.group import Group
 from membw.rank.judge import AGAIN
 from membw.rank.ranking import Ranking
@@ -100,7 +100,7 @@ def _table(ranking: Ranking, group: Group, limit: int) -> Table:
         more = f'... {len(rows) - len(shown)} more'
         lines.append([more, PASS, *[''] * (len(columns) - 2)])
     every = [[v.figures[m] for v in rows if m in v.figures] for m in metrics]
-    lines.append(['median', '', '', *(f'{median(v):.2f}' if v else '-' for v in every)])
+    lines.append(['median', '', '', *(decimals(median(v), 2) if v else '-' for v in every)])
     of_all = [group.deviations[group.metrics.index(m)] for m in metrics]
     deviations = [None if of != of else of for of in of_all]
     lines.append(['robust deviation', '', '', *(tables.shown(of, '.2%') for of in deviations)])
@@ -119,7 +119,9 @@ def _fitting(group: Group, decided: list[str]) -> list[str]:
 
 
 def _cell(figure: Figure | None) -> Cell:
-    return Cell(figure.value, f'{figure.sign}{figure.value:.2f}') if figure else Cell(None, '-')
+    return (
+        Cell(figure.value, figure.sign + decimals(figure.value, 2)) if figure else Cell(None, '-')
+    )
 
 
 def as_json(ranking: Ranking) -> dict:

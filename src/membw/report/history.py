@@ -6,6 +6,7 @@ from datetime import date, timedelta
 import numpy as np
 
 from membw import tables
+from membw.history import acknowledged
 from membw.history.nights import Nights, Series
 from membw.history.verdict import Event, judged
 from membw.printable import plural
@@ -28,7 +29,7 @@ def section(
     """
     if len(past.nights) < 2:
         return None, []
-    found = judged(past)
+    found = acknowledged.apply(judged(past), acknowledged.usual(), [])  # `history` names damage
     found = found.of_nodes(nodes) if nodes else found
     made = Section('history', f'History: {plural(len(past.nights), "night")}')
     said = found.verdict

@@ -14,7 +14,7 @@ from membw.expected import sentence
 from membw.grouped import grouped
 from membw.moments import utc
 from membw.presets import version
-from membw.printable import amount, plural, printable, signed
+from membw.printable import amount, decimals, plural, printable, signed
 from membw.rank.ranking import rank_table, with_verdicts
 from membw.report import history, peak_shares, ranking, svg
 from membw.report.model import NARROW, WIDE, Alarm, Entry, Page
@@ -128,8 +128,8 @@ def _headline(rows: Sequence[Row]) -> str:
     if len(best) == 1:
         return f'{title_of(f)} {text_of(f)} {f.unit}'
     low, high, middle = min(best.values()), max(best.values()), statistics.median(best.values())
-    of = f'median of {len(best)} nodes ({low:.1f} to {high:.1f})'
-    return f'{title_of(f)} {middle:.1f} {f.unit}, {of}'
+    of = f'median of {len(best)} nodes ({decimals(low, 1)} to {decimals(high, 1)})'
+    return f'{title_of(f)} {decimals(middle, 1)} {f.unit}, {of}'
 
 
 def _standing(row: Row, table: Table) -> list[str]:

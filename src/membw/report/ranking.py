@@ -3,7 +3,7 @@
 import math
 
 from membw.grouped import grouped
-from membw.printable import at_most, plural, signed
+from membw.printable import at_most, decimals, plural, signed
 from membw.rank.judge import NodeVerdict
 from membw.rank.ranking import Node, Ranking
 from membw.report.model import Alarm, Picture, Section
@@ -151,7 +151,7 @@ def _table(ranking: Ranking) -> Table:
     rows = []
     for node, loss in nodes[:LISTED]:
         to_peers = as_percent(loss) if loss < math.inf else ''
-        figures = [f'{node.figures[m]:.1f}' if m in node.figures else '' for m in metrics]
+        figures = [decimals(node.figures[m], 1) if m in node.figures else '' for m in metrics]
         rows.append([node.name, node.verdict, to_peers, *figures, node.reason])
     columns = (
         Column('node', 'node'),

@@ -5,6 +5,7 @@ machine has one number (`boot_id`), whatever its name is: so two names of one ma
 machines of one name, are known.
 """
 
+import contextlib
 import ipaddress
 import re
 from collections.abc import Iterable
@@ -20,10 +21,10 @@ from membw.results.record import Record
 @lru_cache(100_000)
 def without_domain(name: str) -> str:
     """'N1' of N1.site.org; 10.0.0.7 is whole."""
-    try:
-        return str(ipaddress.ip_address(name))
-    except ValueError:
-        return name.partition('.')[0]
+    if name[:1].isdigit() or ':' in name:
+        with contextlib.suppress(ValueError):
+            return str(ipaddress.ip_address(name))
+    return name.partition('.')[0]
 
 
 def short(name: str) -> str:

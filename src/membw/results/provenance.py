@@ -17,6 +17,11 @@ FIELDS = (
 )  # fmt: skip
 # what was bought: it divides a fleet, as the CPU does, which is of the setting
 BOUGHT = 'module_kinds', 'sockets'
+# what explains that a node is slow and clears it not: it was lost, or is set
+LOST = (
+    'dimms', 'memory_channels', 'memory_gib', 'numa_nodes', 'microcode', 'kernel_release',
+    'governor', 'thp', 'numa_balancing', 'threads', 'code_sha256',
+)  # fmt: skip
 # these name a file, not its code: where the code is the same, anything else that differs is first
 OF_FILE = ('spack_hash', 'built_with', 'binary_sha256')
 # the check's of a build go before the program's; three of the record's are made below

@@ -398,21 +398,27 @@ def seconds_of(text: str) -> float:
 
 def read_record(line: bytes) -> Record:
     """The record of a line, whatever bytes it has. Damaged: what is wrong with it, by field."""
-    return _read(line)[0]
+    record = _read(line)[0]
+    record.seconds  # noqa: B018  # of another century: refused
+    return record
 
 
 def evidence(line: bytes) -> dict[str, Any]:
     """All that a record's line has, as a JSON object: for what is declared nowhere here, the
     evidence of its program. Damaged as `read_record`."""
-    return _read(line)[1]
+    record, data = _read(line)
+    record.seconds  # noqa: B018
+    return data
 
 
 def read_records(*paths: str | Path) -> tuple[list[dict[str, Any]], list[str]]:
-    """(records, problems) of files that programs or checks wrote: all that each line has, and
-    'file:line: what' of what is no record. A file that is not there has none."""
+    """(records, problems) of files that programs wrote just now: all that each line has, and
+    'file:line: what' of what is no record. A file that is not there has none; a node's clock may
+    be wrong."""
     problems: list[str] = []
     there = [path for path in paths if Path(path).is_file()]
-    return [one for path in there for one in strict.lines(path, evidence, problems)], problems
+    every = [one for path in there for one in strict.lines(path, _read, problems)]
+    return [data for _, data in every], problems
 
 
 def _read(line: bytes) -> tuple[Record, dict[str, Any]]:
@@ -425,7 +431,7 @@ def _read(line: bytes) -> tuple[Record, dict[str, Any]]:
     except msgspec.ValidationError as err:
         raise Damaged(strict.said(err)) from err
     _check_seal(record, line)
-    record.seconds  # noqa: B018  # of another century: refused
+    seconds_of(record.time)
     if record.verdict == VALID and not record.missing and not record.is_measured:
         raise Damaged("'metrics' is empty: nothing was measured")
     return record, data

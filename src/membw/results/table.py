@@ -24,7 +24,15 @@ from membw.results.figure import Figure, Lost, Measurement, measurement
 from membw.results.hostlist import chosen_nodes
 from membw.results.newest import TOGETHER_S
 from membw.results.ranks import Line, of_run, runs_of
-from membw.results.record import REFRAME, Metric, Record, evidence, read_record
+from membw.results.record import (
+    REFRAME,
+    UNDECIDED,
+    Metric,
+    Record,
+    evidence,
+    read_record,
+    seconds_of,
+)  # fmt: skip
 from membw.strict import Damaged
 
 MOST_PROBLEMS = 100  # lines named per file
@@ -33,6 +41,8 @@ KEPT = 4_000  # records before old ones are left out, where only new ones are wa
 DAY_S = 86_400  # by which clocks of nodes and file servers may differ
 BUFFER = 2**18  # bytes: a record has some thousand
 RESCUED = re.compile(r'\.rank-\d+$|\.log\.h\d+$')  # what a rank saved by itself, old perflogs
+NAMED = re.compile(rb'"host": ?"([A-Za-z0-9][A-Za-z0-9._-]{0,252})"')
+DATED = re.compile(rb'"time": ?"([0-9T:Z-]{20})"')
 OURS = 'records', 'nodes'  # folders of results/ that hold nothing else
 ENDINGS = '.json', '.jsonl', '.log', '.db', '.out', '.txt'
 PRINTED = '.out', '.txt'  # of these only what is known by its beginning is read
@@ -46,6 +56,9 @@ class Table:
         self.lost: list[Lost] = []  # what records say was to be measured, and is not
         self.problems: list[str] = []
         self.passed: dict[str, str] = {}  # {file that was looked at: why it has no record}
+        self.damaged: dict[
+            str, tuple[float, str]
+        ] = {}  # {node: when, what} of its newest such line
         self.logs: dict[tuple[str, int], str] = {}  # the file of each node's and number
         self.site_tests: dict[str, None] = {}  # other tests that are in it (results/site_tests.py)
         self.left_out: site_tests.LeftOut = {}  # of theirs
@@ -58,6 +71,15 @@ class Table:
         if time > self.seen.get(node, 0.0):
             self.seen[node] = time
             self.newest = max(self.newest, time)
+
+    def note_damage(self, line: bytes, said: str) -> None:
+        """A line that is no record takes no node along, where it still names one."""
+        named, at = NAMED.search(line), DATED.search(line)
+        with contextlib.suppress(ValueError):
+            when = seconds_of(at[1].decode()) if at else 0.0
+            node = named[1].decode() if named else ''
+            if node and when >= self.damaged.get(node, (0.0, ''))[0]:
+                self.damaged[node] = when, said
 
     def note_log(self, file: str) -> None:
         """Two logs of one node and number may be of two nodes."""
@@ -181,6 +203,12 @@ def read_table(
         figures, lost = of_run(run, lacking)
         table.figures += figures
         table.lost += lost
+    for node, (when, said) in table.damaged.items():
+        when = when or table.newest
+        is_recent = not newest_s or when >= table.newest - newest_s
+        if is_recent and (node not in table.seen or when > table.seen[node]):
+            of = Measurement(time=when, node=node)
+            table.lost.append(Lost(of, False, f'its record is damaged: {said}'))
     _of_one_unit(table)
     table.figures.sort(key=lambda f: f.time)
     return table
@@ -205,14 +233,15 @@ def _of_one_unit(table: Table) -> None:
         if first.setdefault((f.setting, f.metric), kind := (f.unit, f.better)) != kind
     }
     every = grouped(((f.setting, f.metric), f) for f in table.figures if odd)
-    wrong: dict[int, str] = {}
+    wrong: dict[int, Lost] = {}
     for figures in (every[key] for key in odd):
         usual = statistics.mode((f.unit, f.better) for f in figures)
         for f in (f for f in figures if (f.unit, f.better) != usual):
             is_so = f"'{f.metric}' is in {f.unit}, {f.better} is better"
             said = f'{f.file}:{f.line}: {is_so}; in other records in {", ".join(usual)}'
-            wrong.setdefault(id(f.of), said)
-    table.problems += wrong.values()
+            wrong.setdefault(id(f.of), Lost(f.of, False, said, UNDECIDED))
+    table.problems += [one.text for one in wrong.values()]
+    table.lost += wrong.values()
     table.figures = [f for f in table.figures if id(f.of) not in wrong]
 
 
@@ -297,6 +326,7 @@ def _read(
                 yield Line(record, record.seconds, name, number, offset)
             except Damaged as err:
                 wrong += 1
+                table.note_damage(line, f'{name}:{number}: {err}')
                 problems += [f'{name}:{number}: {err}'] if wrong <= MOST_PROBLEMS else []
     if wrong > MOST_PROBLEMS:
         problems.append(f'{name}: {wrong - MOST_PROBLEMS} more damaged lines')

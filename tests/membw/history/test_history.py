@@ -312,3 +312,20 @@ def test_files_of_older_nights_are_not_opened(tmp_path, membw):
     found = json.loads(membw('history', tmp_path, '--last', '120d', '--json')[1])
     assert len(found['nights']) == 2 and not found['problems']
     assert json.loads(membw('history', tmp_path, '--json')[1])['problems']
+
+
+def test_of_one_system_alone(tmp_path, history):
+    """A night of vega reported the step of another system in the same checkout."""
+    rows = nights(lambda n, day: 0.875 if n == 3 and day >= 40 else 1.0, nodes=4)
+    rows += nights(lambda n, day: 1.0, nodes=4, case={'system': 'vega', 'partition': 'a'})
+    file = made.write(tmp_path / 'r.jsonl', rows)
+    assert history(file)[0] == history(file, '--system', 'thin')[0] == 1
+    assert history(file, '--system', 'vega')[0] == 0
+    assert history(file, '--system', 'nosuch')[0] == 2
+
+
+@pytest.mark.parametrize('slow', [1, 4, 8])
+def test_the_night_in_which_a_third_is_lost_is_no_quiet_one(tmp_path, history, slow):
+    rows = nights(lambda n, day: 0.7 if n <= slow and day == NIGHTS - 1 else 1.0, nodes=8)
+    status, text = history(made.write(tmp_path / 'r.jsonl', rows))
+    assert status == 1 and f'{night(NIGHTS - 1)} ' in text and ' TONIGHT -' in text

@@ -157,6 +157,13 @@ RULES = {
     'well, then within the limit': (made.fleet(20), again('n003', 0.97), {}, []),
     'well, then a low bound': (
         made.fleet(20), [bound('n003', 0.5, 0.001 * i) for i in (1, 2, 3)], {}, []),
+    'low, then well once': (FIVE, again('n003', 1.0)[:1], UNDECIDED, ['n003']),
+    'three nodes': (
+        alike(3), [], dict.fromkeys(['n001', 'n002', 'n003'], 'UNDECIDED'), []),
+    'four nodes': (alike(4), [], {}, []),
+    'less than two of 3 %': (
+        made.fleet(200, noise=0.04, slow={3: 0.8}), again('n003', 0.95), UNDECIDED, None),
+    'low, then too good, then well': (FIVE, again('n003', 1.3, 1.3, 1.0), UNDECIDED, ['n003']),
     'low, then too good': (FIVE, again('n003', 1.3), UNDECIDED, ['n003']),
     'well, then too good': (made.fleet(20), again('n003', 1.3), UNDECIDED, []),
     'invalid ones are no peers': (
@@ -190,6 +197,11 @@ def test_the_smallest_loss_that_peers_tell_from_chance(peers, deviation, loss):
 def test_a_pass_would_have_noticed_the_loss_of_a_channel_of_twelve(judged, apart, word, least):
     verdicts = judged([at(1 + apart * i, f'n{i}') for i in range(4)]).verdicts
     assert {(v.verdict, round(v.noticed, 3)) for v in verdicts if v.noticed < 1} == {(word, least)}
+
+
+def test_the_loss_that_a_pass_would_have_shown_is_that_of_the_retest(judged):
+    """Its limit, 3.25 %, and 0.86 deviations of 0.5 %: the first look alone sees 1.5 + 0.69 %."""
+    assert {round(v.noticed, 5) for v in judged(alike()).verdicts} == {0.0368}
 
 
 def test_what_is_seen_to_be_low_is_not_called_not_worse(judged):
@@ -350,6 +362,20 @@ def test_a_low_node_beside_healthy_ones(judged, node, others, side, verdicts):
     assert f'compared with {compared}: ' in reason_of(found)
 
 
+def test_controls_that_fell_by_more_than_the_hour_are_none(judged):
+    (controls,) = judged(FOUR).controls.values()
+    beside = [row for control in controls for row in again(control, 0.93)]
+    found = words(judged(FOUR, again('n003', 0.9) + beside))
+    assert found == {'n003': 'FAIL', **dict.fromkeys(controls, 'UNDECIDED')}
+
+
+def test_two_controls_are_no_hour_of_each_other(judged):
+    (controls,) = judged(FOUR).controls.values()
+    beside = [row for control in controls[:2] for row in again(control, 0.96)]
+    found = words(judged(FOUR, again('n003', 0.95) + beside))
+    assert found == dict.fromkeys(controls[:2], 'UNDECIDED')
+
+
 # --- a rack is one line ----------------------------------------------------------------------
 
 
@@ -428,3 +454,12 @@ def test_the_work_grows_as_the_nodes_do(judged, monkeypatch):
         judged(made.fleet(count))
         sums.append(sum(looked_at))
     assert sums[1] < 2.2 * sums[0]
+
+
+@pytest.mark.parametrize('slow', [4, 8])
+def test_what_a_slower_group_lost_is_compared_with_the_faster_one(tmp_path, membw, slow):
+    """Half of the nodes are peers of both groups: their medians are of neither."""
+    low = dict.fromkeys(range(1, slow + 1), 0.6)
+    file = made.write(tmp_path / 'r.jsonl', made.fleet(16, slow=low))
+    (said,) = [line for line in membw('rank', file)[1].splitlines() if line.startswith('note: ')]
+    assert re.search(rf'{slow} of 16 nodes are slower, their median by (39|40)\.\d%', said), said

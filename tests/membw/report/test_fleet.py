@@ -65,6 +65,17 @@ def test_a_step_of_a_node_is_listed_and_needs_attention(page):
     assert [a.what for a in found.attention if a.verdict == 'CHANGE'][0].startswith('STEP -9')
 
 
+def test_an_acknowledged_change_is_no_alarm_of_the_page(page, tmp_path, monkeypatch):
+    known = tmp_path / 'known.jsonl'
+    line = '{"node": "n002", "night": "2026-06-27", "reason": "a"}\n'
+    known.write_text(line)
+    monkeypatch.setattr('membw.history.acknowledged.usual', lambda: str(known))
+    found = page(nights(range(40), slower_from=30))
+    assert 'acknowledged: a' in str(found.sections[-1].tables[0].rows[0][0])
+    assert found.sections[-1].notes[0].startswith('Nothing got worse')
+    assert not [a for a in found.attention if a.verdict == 'CHANGE']
+
+
 def test_nights_without_a_change_are_drawn_as_the_median_of_the_nodes(page):
     section = page(nights(range(12))).sections[-1]
     assert (

@@ -38,7 +38,9 @@ def test_a_record_without_a_figure_says_what_is_missing(table):
     assert (lost.word, lost.node, lost.preset, lost.of.session) == ('DIED', 'n7', 'gcc-o2', 's1')
     assert lost.text == 'ended by SIGBUS (signal 7) on n7'
     found = table(record(missing=()))  # nor what is missing: it is damaged
-    assert not found.lost and 'nothing was measured' in found.problems[0]
+    (lost,) = found.lost
+    assert (lost.word, lost.node) == ('MISSING', 'n7') and 'its record is damaged' in lost.text
+    assert 'nothing was measured' in found.problems[0]
     (lost,) = table(record(missing=(), verdict='UNDECIDED')).lost  # its word says why
     assert (lost.word, lost.text) == ('UNDECIDED', 'no reason given')
     (lost,) = table({**record(missing=({**BUS, 'node': ''},)), 'host': ''}).lost  # of no node

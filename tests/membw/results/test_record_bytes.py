@@ -85,6 +85,8 @@ def test_what_a_bit_did_is_said_with_its_field_and_stops_nobody(tmp_path, wrong)
     (problem,) = table.problems
     assert problem.startswith(f'{file}:13: ') and said in problem
     assert len({f.node for f in table.figures}) == 12
+    ahead = made.write(tmp_path / 'new.json', [made.record('n14', time='2099-01-01T00:00:00Z')])
+    assert read_records(ahead)[0][0]['host'] == 'n14' and not read_table([str(ahead)]).figures
     records, problems = read_records(file, tmp_path / 'none')
     assert len(records) == 12 and problems == table.problems
 
@@ -114,6 +116,27 @@ def test_a_value_outside_of_its_interval_is_refused(low, value, high, bound, is_
     else:
         with pytest.raises(Damaged, match="'low' <= 'value' <= 'high'"):
             read_record(line)
+
+
+@pytest.mark.parametrize('day, word', [(0.0, 'MISSING'), (0.1, 'MISSING'), (-30, None)])
+@pytest.mark.parametrize('node, is_new', [('n013', True), ('n005', False)])
+def test_a_node_whose_newest_record_is_damaged_is_missing_by_name(
+    tmp_path, membw, day, word, node, is_new
+):
+    line = json.dumps(made.record(node, day)).encode().replace(b'"governor"', b'"gove\xf2nor"')
+    file = made.write(tmp_path / 'r.jsonl', made.fleet(12))
+    file.write_bytes(line + b'\n' + file.read_bytes())
+    word = word if is_new or day > 0 else None  # its good record is as new
+    status, out, _ = membw('rank', file, '--node-check', tmp_path / 'check')
+    (said,) = [x for x in (tmp_path / 'check').read_text().splitlines() if node in x] or ['']
+    assert status == 1 and (
+        f'{node} {word} its record is damaged: {file}:1: not UTF-8' in said
+    ) == (word is not None)
+    assert (f'{node} MISSING (its record is damaged' in out) == (word is not None)
+    assert (f'node="{node}",verdict="MISSING"' in membw('export', file)[1]) == (word is not None)
+    page = tmp_path / 'page.html'
+    membw('report', file, '-o', page)
+    assert ('All 1' in page.read_text()) == (word is None)
 
 
 def test_a_word_of_an_earlier_membw_is_translated_and_of_a_newer_one_refused():

@@ -290,7 +290,10 @@ def test_a_time_in_another_unit_or_direction_than_its_peers_is_left_out(tmp_path
     rows = [made.metrics({'latency': 90}, *kind) for kind in kinds]
     table = table_of(tmp_path, *(made.record(f'n{i}', rows=of) for i, of in enumerate(rows)))
     assert [f.node for f in table.figures] == ['n1', 'n2']
-    assert f"'latency' is in {odd[0]}, {odd[1]} is better" in table.problems[0]
+    said = f"'latency' is in {odd[0]}, {odd[1]} is better"
+    assert said in table.problems[0]
+    (lost,) = table.lost  # it was measured: it is not MISSING
+    assert (lost.node, lost.word) == ('n0', 'UNDECIDED') and said in lost.text
 
 
 def test_many_damaged_lines_are_counted(tmp_path):

@@ -72,9 +72,10 @@ def clear() -> None:
         print(CLEAR, end='', file=sys.stderr, flush=True)
 
 
-def under_way(report: str, before: Events = ()) -> str:
+def under_way(report: str, before: Events | None = ()) -> str:
     """'3 of 9, about 4 min left: ladder gcc-o2, 31 of 72 sizes, about 70 s left', by the ledger
-    beside the report of a run; nothing before the first case. `before`: that of the run before."""
+    beside the report of a run; nothing before the first case. `before`: that of the run before;
+    None: a limit of time ends it."""
     events = run_ledger.read(report)
     last = {run_ledger.key_of(event): event for event in events}
     ended = sum(event['event'] in run_ledger.RESULTS for event in last.values())
@@ -87,7 +88,7 @@ def under_way(report: str, before: Events = ()) -> str:
     since = next(e['time'] for e in events if e.get('stage') == now['stage'])
     job = f'job {now["job"]}, ' if 'job' in now and now['scheduler'] != 'local' else ''
     so_far = f'{job}{duration(time.time() - since)} so far'
-    rest = '' if job else time_left(events, before, since)
+    rest = '' if job or before is None else time_left(events, before, since)
     return f'{ended + 1} of {len(last)}{rest}: {name}, {plan_of(now["stage"]) or so_far}'
 
 

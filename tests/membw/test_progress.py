@@ -109,8 +109,8 @@ def test_the_time_left_is_by_what_the_same_took(clock, tmp_path, begun, every, b
     assert text.startswith(f'{len(begun)} of {len(every)}{said}: ')
 
 
-def test_of_a_job_no_time_is_promised(clock, tmp_path):
-    """Others run at the same time."""
-    made, every = MadeRun(tmp_path), [*RUNS, *AGAIN]
-    report, clock[0] = ledger(made, RUNS, of=every, scheduler='slurm', job='7')
-    assert ' left' not in progress.under_way(report)
+@pytest.mark.parametrize('before, more', [([], {'scheduler': 'slurm', 'job': '7'}), (None, {})])
+def test_no_time_is_promised_of_a_job_or_where_a_limit_ends_it(clock, tmp_path, before, more):
+    """Others run at the same time; rounds of the quick run are left out."""
+    report, clock[0] = ledger(MadeRun(tmp_path), RUNS, of=[*RUNS, *AGAIN], **more)
+    assert ' left' not in progress.under_way(report, before)

@@ -1,10 +1,12 @@
 """`membw reproduce`: one stored result again, from its exact sources, and what differs."""
 
 import argparse
+import contextlib
 import shlex
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader
@@ -16,6 +18,7 @@ from membw.errors import MembwError
 from membw.presets import SUFFIXES, build_record, code_sha256, sha256
 from membw.presets.sources import Sources, find_sources
 from membw.printable import printable
+from membw.progress import Passing, duration
 from membw.results.archive import ENVIRONMENT, WATCHED, Result, find
 from membw.results.record import read_records
 from membw.results.run_lock import alone
@@ -62,7 +65,9 @@ def run_again(args: argparse.Namespace, result: Result, text: str) -> int:
     path, log = here / 'reproduce.sh', here / 'reproduce.log'
     path.write_text(text)
     print(f'reproduce: in {here}: building and running {result.title}', file=sys.stderr)
-    with open(log, 'w') as output:
+    begun = time.monotonic()
+    with open(log, 'w') as output, contextlib.closing(Passing()) as passing:
+        passing.now(lambda: so_far(log, time.monotonic() - begun))
         code = subprocess.run(
             ['bash', path, here], stdin=subprocess.DEVNULL, stdout=output, stderr=output
         ).returncode
@@ -77,6 +82,13 @@ def run_again(args: argparse.Namespace, result: Result, text: str) -> int:
     found = compare(result, again, args.margin)
     print(tables.as_text([said, *found.blocks], args.json))
     return 0 if found.is_same else 1
+
+
+def so_far(log: Path, seconds: float) -> str:
+    """'reproduce: 40 s so far: ==> Installing membw': Spack may build for minutes."""
+    lines = log.read_text(errors='replace').split('\n')
+    last = next((printable(line) for line in reversed(lines) if line.strip()), 'begins')
+    return f'reproduce: {duration(seconds)} so far: {last}'
 
 
 def new_result(here: Path, old: Result) -> Result | None:

@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
             is_quick = is_local(partitions) and not (args.full or args.system or args.rest)
             run_reframe(args, base, partitions, is_quick, begun)
     except KeyboardInterrupt:
-        if any('record' in event for event in run_ledger.read(f'{base}.json')):
+        if has_row(run_ledger.read(f'{base}.json')):
             shown()
         else:  # nothing to show, now or by 'membw summary'
             discard(base, 'json', 'ledger')
@@ -118,6 +118,13 @@ def run_reframe(
         if base not in str(err.hint):  # it says all that the files do
             discard(base, 'json', 'ledger', 'log')
         raise
+
+
+def has_row(events: list[run_ledger.Event]) -> bool:
+    """Whether a row ended by itself, well or not."""
+    builds = {run_ledger.key_of(event) for event in events if event.get('fixture')}
+    ends = run_ledger.RESULTS.keys() - {'abort', 'skip'}
+    return any(e['event'] in ends and run_ledger.key_of(e) not in builds for e in events)
 
 
 def discard(base: str, *kinds: str) -> None:

@@ -108,7 +108,7 @@ def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -
     ):
         assert process.stdout
         if not verbose:
-            before = run_ledger.fullest(base)
+            before = None if 'MEMBW_UNTIL' in variables else run_ledger.fullest(base)
             passing.now(functools.partial(under_way, f'{base}.json', before))
         for line in process.stdout:
             line = line.rstrip('\n')

@@ -14,6 +14,7 @@ from places import ROOT
 from membw import presets
 from membw.errors import MembwError
 from membw.presets.sources import checksum, find_sources
+from membw.reproduce import command
 
 STREAM = ROOT / 'src/stream'
 ALLOW = 'array-too-small,too-short,disturbed,unstable'
@@ -156,3 +157,11 @@ def test_clang_gives_the_same_bytes_in_another_folder(tmp_path, need):
         assert done.returncode == 0, done.stderr
         sums.add(presets.sha256(copy / 'build/clang-o2/pingpong'))
     assert len(sums) == 1
+
+
+def test_a_build_of_minutes_is_not_silent(tmp_path):
+    log = tmp_path / 'reproduce.log'
+    log.write_text('')
+    assert command.so_far(log, 3) == 'reproduce: 3 s so far: begins'
+    log.write_text('==> Fetching\n==> Installing membw\n\n')
+    assert command.so_far(log, 125) == 'reproduce: 2 min so far: ==> Installing membw'

@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -11,11 +12,12 @@ import time
 import types
 
 import pytest
+from made_run import MadeRun
 
 from membw.cli import main
 from membw.errors import MembwError
 from membw.results import run_lock
-from membw.run import refusals, session
+from membw.run import command, refusals, session
 from membw.site import machine
 
 
@@ -221,3 +223,35 @@ def test_membw_node_is_refused_on_the_host_of_a_run_alone(own_root, monkeypatch)
         monkeypatch.setattr(run_lock.os, 'uname', lambda: os.uname_result(('', 'n2', '', '', '')))
         run_lock.refuse_during_run()
     run_lock.refuse_during_run()
+
+
+@pytest.mark.parametrize('ends, kept', [
+    ([], False), (['success'], False), (['success', 'abort'], False),
+    (['success', 'failure'], True),
+    (['success', 'success'], True),
+])  # fmt: skip
+def test_a_run_that_is_stopped_is_kept_and_shown_if_a_row_ended(
+    monkeypatch, capsys, own_place, ends, kept
+):
+    """A table of what did not begin, and a run that 'membw summary' showed from then on."""
+    folder = own_place / 'results/reports'
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def stopped(args, base, *_):
+        made = MadeRun(own_place / 'results')
+        made.path = pathlib.Path(f'{base}.json')
+        for build in (True, False):
+            made.add(test='x_binary' if build else 'stream').event('expected', fixture=build)
+        for case, end in zip(made.cases[:], ends):
+            made.cases = [case]
+            made.event(end)
+        pathlib.Path(f'{base}.log').touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, 'run_reframe', stopped)
+    assert main(['run']) == 130
+    said = capsys.readouterr()
+    assert ('Verdict' in said.out or 'MISSING' in said.out) == kept
+    assert ('before the first row was measured' in said.err) != kept
+    suffixes = {file.suffix for file in folder.iterdir()}
+    assert suffixes >= {'.ledger', '.json'} if kept else suffixes == {'.log'}

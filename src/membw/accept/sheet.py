@@ -13,7 +13,7 @@ from membw.tables import Cell, Column, Table
 from membw.words import PASS
 
 COLUMNS = Column('node', 'node'), Column('status', 'status'), Column('figures', 'figures')
-ROWS, LINES = 30, 10  # of a sheet: it has two pages at most
+ROWS, LINES = 28, 10  # of a sheet: it has two pages at most
 BUILD = 'compiler', 'flags', 'binary_sha256'
 Block = Table | str
 

@@ -30,7 +30,7 @@ def missing(path: str, text: bytes, parties: Mapping[str, Mapping[str, str]]) ->
     for party, about in parties.items():
         sig = Path(file_of(path, party))
         if 'key' not in about:
-            lacking[party] = 'the protocol has no key of it'
+            lacking[party] = f'the protocol names no key of the {party}'
         elif not sig.is_file():
             lacking[party] = f'no {sig.name} beside it'
         elif not _is_by(about['key'], sig, text):

@@ -25,7 +25,7 @@ def sentences(protocol: Protocol) -> Iterator[str]:
     names = f' ({nodes["names"]})' if 'names' in nodes else ''
     of = f', a sample of the {nodes["of"]} of the machine,' if 'of' in nodes else ''
     what = STATISTIC.get(runs['statistic'], runs['statistic'])
-    counts = 'counts as it reads' if runs.get('bounds') else 'does not count'
+    counts = 'counts as that' if runs.get('bounds') else 'does not count'
     dies = f'more than {deaths} starts of the program end' if deaths else 'the program is ended'
     yield (
         f'{count}{names}{of} are measured from {content["period"]["from"]} to {until}, both '
@@ -33,23 +33,26 @@ def sentences(protocol: Protocol) -> Iterator[str]:
     )
     yield (
         'A run counts if the program that measures finds nothing wrong with it (VALID). Any other '
-        f'run counts neither for nor against the node; either party may repeat it until {until}.'
+        'run counts neither for nor against the node; either party may repeat it, without limit, '
+        f'to the end of {until}.'
     )
-    yield f'A run that other processes disturbed, so that its figure is a bound, {counts}.'
+    yield f'Of a run that other processes disturbed only a lower bound is known: it {counts}.'
     yield (
-        f'A node is PASS if the {what} of its earliest {plural(runs["repetitions"], "run")} '
-        'that count reaches each line of the contract; else it is BELOW.'
+        f'A node is PASS if for each figure of the contract by itself the {what} of its earliest '
+        f'{plural(runs["repetitions"], "run")} that count, by the times in their records, reaches '
+        'it; else it is BELOW. With fewer runs it is MISSING.'
     )
     if retest:
         yield (
-            f'A node that is BELOW is measured {plural(retest, "time")} more, due by {until}; '
-            f'the {what} of these runs alone decides, and is final.'
+            f'A node that is BELOW is measured until {plural(retest, "more run")} of it count, to '
+            f'the end of {until}; for each figure the {what} of these runs alone decides, and is '
+            'final. Until then the node has not failed.'
         )
     else:
-        yield 'There is no retest: a node that is BELOW stays BELOW.'
+        yield 'There is no retest: a node that is BELOW has failed.'
     yield (
-        'No party may repeat a run that counts. Where later runs miss the contract, a node that '
-        'passed is UNDECIDED until it is measured again.'
+        'No party may replace a run that counts. More runs of a node that passed may be made: '
+        'where they miss the contract, it is UNDECIDED until they reach it.'
     )
     yield f'A node on which {dies} by a signal, or by the failure of the node, is DIED: it failed.'
     yield (
@@ -60,8 +63,9 @@ def sentences(protocol: Protocol) -> Iterator[str]:
     )
     for node, day in content.get('replaced', {}).items():
         yield f'{node} was repaired or updated: its runs before {day} do not count.'
+    failed = 'is DIED, or BELOW after its retest' if retest else 'is DIED or BELOW'
     yield (
-        f'The machine is ACCEPTED if at most {protocol.allowed} of {count} stay BELOW or DIED, '
-        'none is MISSING or UNDECIDED, and all parties signed. It is REFUSED as soon as more '
-        'have failed.'
+        f'A node has failed if it {failed}. REFUSED: more than {protocol.allowed} of {count} have '
+        f'failed. ACCEPTED: at most {protocol.allowed} have failed, all others are PASS, and all '
+        'parties signed the protocol (this rule and the contract). INCOMPLETE: anything else.'
     )

@@ -280,8 +280,9 @@ def test_a_machine_that_lacks_memory_is_not_accepted_unless_its_peak_was_agreed(
 def test_the_template_is_right(tmp_path, membw):
     path = tmp_path / 'protocol.yaml'
     path.write_text(membw('accept', '--template')[1])
-    why = 'the protocol has no key of it'
-    assert protocols.load(path).unsigned == {'buyer': why, 'vendor': why}
+    why = 'the protocol names no key of the {}'
+    unsigned = {party: why.format(party) for party in ('buyer', 'vendor')}
+    assert protocols.load(path).unsigned == unsigned
 
 
 @pytest.mark.parametrize('change, said', [

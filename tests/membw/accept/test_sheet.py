@@ -103,7 +103,7 @@ def test_the_sheet_has_what_is_signed_and_the_page_every_node(sheet):
             'triad 290.0 of 300 GB/s; 3 runs of the retest are due by 2026-10-14',
             'n002 was repaired or updated',
             '3 runs of n003: INVALID', 'below the contract: copy 252.',
-            'The machine is ACCEPTED if at most 1 of 40 nodes', 'protocol signed with this key',
+            'ACCEPTED: at most 1 have failed', 'protocol signed with this key',
             'buyer, us: place, date, signature', 'vendor, them: place, date, signature',
             'records without a checksum of its own',
         ):  # fmt: skip

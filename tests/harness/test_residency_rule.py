@@ -26,11 +26,13 @@ ROWS = [
     ('0 2 512', '90 60 44 41 40', 'proven'),
     ('0 2 256', '90 50 45 41 40', 'unknown'),
     ('0 2 512', '90 50 45 41 40', 'unknown'),
+    ('0 2 1024', '90 80 60 41 40', 'unknown'),
     ('0 2 512', '56 52 48 45 40', 'unknown'),
     ('0 2 512', '30 31 35 35 40', 'unknown'),
     # two larger sizes that are slower by a quarter are a cache; one is other processes
     ('0 2 128', '90 90 80 60 60', 'contradicted'),
     ('0 2 128', '90 80 80 61 40', 'unknown'),
+    ('0 2 128', '90 90 80 60 85', 'unknown'),
     ('0 2 256', '90 80 80 80 50', 'unknown'),
     ('0 2 512', '90 80 80 80 50', 'unknown'),
     ('0 2 1024', '90 80 80 80 50', 'unknown'),

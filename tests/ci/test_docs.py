@@ -136,7 +136,7 @@ is that good?  published is-that-good-what-to-expect
 what should this CPU reach?  published is-that-good-what-to-expect
 does my memory lack a channel?  published what-a-figure-proves-by-itself
 why is it not the peak?  compilers what-makes-the-difference
-why does another tool read less?  reading what-other-tools-count
+why does another tool read less?  faq why-do-two-tools-differ
 is n117 slow, and why?  slow-node why
 since when?  slow-node since-when
 may it be drained, or come back?  slow-node before-you-drain-it

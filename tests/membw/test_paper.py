@@ -23,8 +23,8 @@ SCREEN = re.compile(
 )
 CONFIRM = re.compile(
     rf'measured again 3 times, compared with .*: low in (\d) of 3, (?:median )?{NUMBER}%'
-    rf'(?: or worse|, the newest {NUMBER}%), limit {NUMBER}%: margin {NUMBER}% and half a '
-    rf'robust deviation of {NUMBER}%, or two(; .* add peers)?$'
+    rf'(?: or worse|, the newest {NUMBER}%), limit {NUMBER}%: the larger of {NUMBER}% '
+    rf'\+ d/2 and 2d, where the robust deviation d is {NUMBER}%(; .* add peers)?$'
 )
 
 
@@ -58,7 +58,7 @@ def test_rank(stored, membw, nodes, share):
         again = made.fleet(4, (0.001 * i,), slow={2: share}, seed=nodes + i)
         rows += [row for row in again if row['host'] != 'n004']  # n001 and n003 are beside it
     text = membw('rank', stored(rows))[1]
-    lines = [line for line in text.splitlines() if re.search('robust deviations? of', line)]
+    lines = [line for line in text.splitlines() if re.search('robust deviations? (of|d) ', line)]
     assert lines
     for line in lines:
         computed, printed = rank_verdict(line)

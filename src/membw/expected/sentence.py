@@ -88,7 +88,7 @@ def share(top: peak.Peak, gbs: float, bound: str, stores: str, facts: Facts) -> 
     by = '' if stores == NOT_SAID else f', by {stores} stores'
     if stores == 'ordinary':
         moved = 100 * proof.factor('triad') * gbs / top.gbs
-        by += f': up to {moved:.0f} % with the lines that they read before'
+        by += f': up to {moved:.0f} % with the line that each reads first'
     return f'{least}{100 * gbs / top.gbs:.0f} % of {most} {amount(top.gbs)} GB/s ({top.what}){by}.'
 
 

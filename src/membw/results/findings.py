@@ -80,8 +80,10 @@ def _low_once(
 
 
 def _limit(limit: float, margin: float, deviation: float, better: str) -> str:
-    most = f'margin {100 * margin:.2g}% and half a robust deviation of {deviation:.3%}, or two'
-    return f'limit {change(limit, better)}: {most}'
+    most = f'the larger of {100 * margin:.2g}% + d/2 and 2d'
+    return (
+        f'limit {change(limit, better)}: {most}, where the robust deviation d is {deviation:.3%}'
+    )
 
 
 def _low_again(least: float, newest: float, **more: Any) -> str:

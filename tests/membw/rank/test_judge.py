@@ -232,8 +232,8 @@ def test_the_reason_has_the_numbers_to_recompute_it(judged):
     found = judged(rows, again('n099', 0.952))
     assert reason_of(found) == (
         'triad 171 GB/s, median of its 63 peers 180: -5.00%; measured again 3 times, compared '
-        'with that median: low in 3 of 3, -4.80% or worse, limit -3.25%: margin 3% and half '
-        'a robust deviation of 0.500%, or two'
+        'with that median: low in 3 of 3, -4.80% or worse, limit -3.25%: the larger of 3% '
+        '+ d/2 and 2d, where the robust deviation d is 0.500%'
     )
     assert [v.again for v in found.verdicts if v.reason] == [pytest.approx(0.048)]
     lacking = judged(without(made.fleet(20), n004='triad'))

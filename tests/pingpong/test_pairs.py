@@ -26,10 +26,10 @@ def probe(build_program):
     return run
 
 
-def statistics(probe, values):
+def statistics(probe, values, *words):
     names = ('min', 'median', 'max', 'low', 'high')
     text = '\n'.join(repr(float(value)) for value in values)
-    return dict(zip(names, map(float, probe(text=text).split())))
+    return dict(zip(names, map(float, probe(*words, text=text).split())))
 
 
 @pytest.mark.parametrize('count', [1, 5, 6, 11, 40, 1000, 5000])
@@ -48,6 +48,25 @@ def test_the_interval_of_the_median_is_scipys(probe, count):
         ranks = np.sort(values).searchsorted
         assert ranks(interval.low) - 1 <= ranks(got['low']) <= ranks(interval.low)
         assert ranks(interval.high) <= ranks(got['high']) <= ranks(interval.high) + 1
+
+
+# 60 numbers in six parts: how many of each part's ten are above the middle, and the ranks of the
+# interval, 22 and 39 of independent ones
+IN_TURN = {
+    'parts that are alike narrow nothing': ((5, 5, 5, 5, 5, 5), 22, 39),
+    'parts that differ, halves that do not': ((7, 3, 5, 5, 3, 7), 17, 44),
+    'a step': ((10, 10, 10, 0, 0, 0), 1, 60),
+}
+
+
+@pytest.mark.parametrize('above, low, high', IN_TURN.values(), ids=IN_TURN)
+def test_what_is_measured_in_turn_has_a_wider_interval_where_its_parts_differ(
+    probe, above, low, high
+):
+    lower, upper = iter(range(1, 31)), iter(range(31, 61))
+    values = [next(upper if place < count else lower) for count in above for place in range(10)]
+    got = statistics(probe, values, 'turn')
+    assert (got['low'], got['high']) == (low, high)
 
 
 # --- pairs -------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
  * pairs: what the ping-pong's own code makes of samples and of a recorded machine.
  *
  * pairs statistics          reads numbers, prints their order statistics
+ * pairs turn                the same, of numbers that were measured in turn
  * pairs classes CPUS        the default pairs of these CPUs, built from changed sources
  * pairs all CPUS            every pair of cores
  * pairs rounds N            every pair of N players, a line per round
@@ -11,15 +12,18 @@
 #include "../../src/pingpong/blocks.c"
 #include "../../src/pingpong/pairs.c"
 
-static void print_statistics(void)
+static void print_statistics(int in_turn)
 {
-	static double values[100000];
+	static double values[100000], room[100000];
 	struct order_statistics s;
 	int count = 0;
 
 	while (count < 100000 && scanf("%lf", &values[count]) == 1)
 		count++;
-	order_statistics(&s, values, count);
+	if (in_turn)
+		order_statistics_in_turn(&s, values, room, count);
+	else
+		order_statistics(&s, values, count);
 	printf("%.17g %.17g %.17g %.17g %.17g\n", s.min, s.median, s.max, s.low, s.high);
 }
 
@@ -47,7 +51,7 @@ int main(int argc, char **argv)
 	int i;
 
 	if (argc < 3) {
-		print_statistics();
+		print_statistics(argc > 1 && strcmp(argv[1], "turn") == 0);
 		return 0;
 	}
 	if (strcmp(argv[1], "rounds") == 0) {

@@ -42,8 +42,12 @@ WORDS = [
 ]
 
 
-def test_a_floor_is_judged_by_the_table_of_words(build_program):
-    floors = build_program('tests/probes/floors.c', '-O1', '-ffast-math')
+@pytest.fixture(scope='module')
+def floors(build_program):
+    return build_program('tests/probes/floors.c', '-O1', '-ffast-math')
+
+
+def test_a_floor_is_judged_by_the_table_of_words(floors):
     text = ''.join(f'{" ".join(map(str, row[:5]))}\n' for row in WORDS)
     done = subprocess.run([floors], input=text, capture_output=True, text=True)
     for row, said in zip(WORDS, done.stdout.splitlines(), strict=True):
@@ -51,6 +55,19 @@ def test_a_floor_is_judged_by_the_table_of_words(build_program):
         interval = ' (19.0 to 21.0)' if why == TWICE and row[0] == 20 else ''
         assert said.startswith(f'membw: {word} triad {figure} GB/s{interval}'), row
         assert said.endswith(f', at least {floor}: {why}' if why else f', at least {floor}'), row
+
+
+@pytest.mark.parametrize('status', [0, 1, 2])
+def test_a_pass_does_not_hide_the_status_of_the_run(floors, status):
+    """A record that could not be written is no PASS for who reads the exit status."""
+    done = subprocess.run([floors, str(status)], capture_output=True, text=True)
+    assert done.stdout == 'membw: PASS triad 20.0 GB/s, at least 19\n'
+    assert done.returncode == status
+
+
+def test_a_line_that_could_not_be_written_is_no_pass(floors):
+    with open('/dev/full', 'w') as full:
+        assert subprocess.run([floors, '0'], stdout=full).returncode == 1
 
 
 def test_a_bound_below_its_floor_is_undecided_and_one_above_it_passes(stream):

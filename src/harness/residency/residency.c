@@ -56,7 +56,7 @@ enum residency residency_at(const struct residency_curve *c, int at, size_t reac
 
 	at = at < last ? at : last; /* what is larger lies in memory where this does */
 	/* two larger ones: one alone may be what other processes left of it */
-	if (at + 1 < last && c->gbs[last - 1] < RESIDENCY_FALLS * c->gbs[at] &&
+	if (c->gbs[last - 1] < RESIDENCY_FALLS * c->gbs[at] &&
 	    c->gbs[last] < RESIDENCY_FALLS * c->gbs[at])
 		return RESIDENCY_CONTRADICTED;
 	if (plateau < 0 || at <= plateau)

@@ -52,5 +52,5 @@ LOCAL int residency_plateau(const struct residency_curve *curve);
  * tenth: then no declared size is believed. */
 LOCAL int residency_still_falls(const struct residency_curve *curve, int at);
 
-/* What the points say of size AT: contradicted, proven, not proven, unknown. */
+/* What the points, three or more, say of size AT: contradicted, proven, not proven, unknown. */
 LOCAL enum residency residency_at(const struct residency_curve *curve, int at, size_t reach);

@@ -142,7 +142,7 @@ def as_json(ranking: Ranking) -> dict:
                 **v._asdict(),
                 'findings': for_json(v.findings),
                 'reason': v.reason,
-                'setting': v.setting.text,
+                'setting': v.setting.as_dict(),
                 'noticed': v.noticed if v.noticed < 1 else None,
             }
             for v in ranking.verdicts

@@ -117,11 +117,6 @@ class Case(NamedTuple):
     def texts(self) -> dict[str, str]:
         return self._asdict() | {'parameters': self.more}
 
-    @property
-    def text(self) -> str:
-        """'system=thin test=stream ...'."""
-        return named((name, value) for name, value in self.texts.items() if value)
-
     def as_dict(self) -> dict[str, object]:
         """For JSON: what is known, the parameters as an object."""
         known = {name: value for name, value in self._asdict().items() if value}

@@ -92,7 +92,7 @@ def test_the_ceiling_of_arm_runs_its_own_loop(build_program, run, need):
     emulator = need('qemu-aarch64')
     line = ('-O0', '-static', str(ROOT / 'tests/data/plain_dgemm.c'))
     program = build_program('dgemm', *line, cc='aarch64-linux-gnu-gcc')
-    options = (*ONCE, '-n', '24', '--threads', '1', '--allow', TINY)
+    options = (*ONCE, '-n', '24', '--threads', '1', '--allow', f'{TINY},translated')
     status, said, record = run(program, *options, before=(emulator,), OMP_NUM_THREADS=1)
     assert status == 0, said
     loop = record['denominators']['attainable']

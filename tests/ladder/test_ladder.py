@@ -87,7 +87,7 @@ def test_memory_that_was_not_reached_is_undecided(build_program, run_program, be
     """The largest size that was measured may lie in a cache: it was shown as memory's."""
     program = build_program('ladder', changes=(SOON, ('ladder/measure.c', before, after)))
     status, said, record = run_program(program, '--quick', OMP_NUM_THREADS=1)
-    assert record['verdict'] == 'UNDECIDED' and status == 1
+    assert record['verdict'] == 'UNDECIDED' and status == 1, said
     assert 'not-proven: memory is not shown for certain' in said
     assert not any(name.startswith('memory') for name in record['metrics']), record['metrics']
 

@@ -7,8 +7,9 @@ import numpy as np
 
 from membw import tables
 from membw.history import acknowledged
+from membw.history.changes import Change
 from membw.history.nights import Nights, Series
-from membw.history.verdict import Event, judged
+from membw.history.verdict import judged
 from membw.printable import plural
 from membw.report.charts import MOST, Curve, lines
 from membw.report.model import Alarm, Picture, Section
@@ -32,13 +33,13 @@ def section(
     found = acknowledged.apply(judged(past), acknowledged.usual(), [])  # `history` names damage
     found = found.of_nodes(nodes) if nodes else found
     made = Section('history', f'History: {plural(len(past.nights), "night")}')
-    said = found.verdict
+    said = found.verdict.text
     made.notes.append(f'{said[0].upper()}{said[1:]}.')
     if series := past.of_figure(figure):
-        made.pictures.append(_picture(series, found.red or found.events))
-    if found.lines:
+        made.pictures.append(_picture(series, found.red or found.changes))
+    if found.changes:
         columns = (tables.Column('change', 'changes, newest first'),)
-        made.tables = [tables.Table('', columns, [[line] for line in reversed(found.lines)])]
+        made.tables = [tables.Table('', columns, [[c.line] for c in reversed(found.changes)])]
     alarms = []
     for one in found.red:
         what = f'{one.kind} {one.size:+.1%} since {one.night}'
@@ -48,7 +49,7 @@ def section(
     return made, alarms
 
 
-def _picture(series: Series, changes: Sequence[Event]) -> Picture:
+def _picture(series: Series, changes: Sequence[Change]) -> Picture:
     """Of many nodes those that changed, and the median of all. Bounds and INVALID figures have no
     mark."""
     since = {node: c.night for c in reversed(changes) for node in c.nodes}  # oldest first

@@ -211,7 +211,7 @@ def _verdict(record: Record) -> tuple[str, Findings]:
     return VALID, ()
 
 
-def figure_of(of: Measurement, name: str, row: Metric, record: Record) -> Figure:
+def figure_of(of: Measurement, name: str, row: Metric | Figure, record: Record) -> Figure:
     """One metric, its reference and its known issue."""
     unit, factor = in_common(row.unit)
     assert row.value is not None

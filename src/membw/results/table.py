@@ -126,7 +126,7 @@ class Table:
             raise MembwError(f"cannot read '{file}' again: {err.strerror}") from err
 
 
-Each = Callable[[Measurement, Mapping[str, Metric]], None]
+Each = Callable[[Measurement, Mapping[str, Metric | Figure]], None]
 
 
 @contextlib.contextmanager
@@ -199,10 +199,14 @@ def read_table(
     elif table.passed and not table.seen:
         said = f'{len(table.passed)} files were looked at, none has a record'
         table.problems += [said, *at_most([*table.passed.values()], MOST_PASSED)]
-    for run, lacking in [*(([one], '') for one in recent(alone)), *runs_of(recent(several))]:
+    several = several if each else recent(several)
+    for run, lacking in [*(([one], '') for one in recent(alone)), *runs_of(several)]:
         figures, lost = of_run(run, lacking)
-        table.figures += figures
-        table.lost += lost
+        if each and figures and run[0].record.ranks > 1:
+            each(figures[0].of, {figure.metric: figure for figure in figures})
+        if recent(run):
+            table.figures += figures
+            table.lost += lost
     for node, (when, said) in table.damaged.items():
         when = when or table.newest
         is_recent = not newest_s or when >= table.newest - newest_s

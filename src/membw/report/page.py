@@ -24,10 +24,10 @@ from membw.results.hostlist import fold
 from membw.results.record import REFRAME
 from membw.results.rows import Row
 from membw.results.table import Table
-from membw.results.verdict import GOOD, WORST_FIRST, counted
+from membw.results.verdict import counted
 from membw.site.cpu_peak import peak_of
 from membw.summary.full_table import text_of
-from membw.words import WORDS
+from membw.words import GOOD, WORDS, WORST_FIRST
 
 FIRST = 'stream'  # the benchmark of the headline, where it was measured
 LISTED = 20  # lines of what needs attention

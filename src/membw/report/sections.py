@@ -14,9 +14,10 @@ from membw.results.figure import Figure
 from membw.results.record import HIGHER
 from membw.results.rows import Row
 from membw.results.table import Table as Records
-from membw.results.verdict import FAIL, WORST_FIRST, limits
+from membw.results.verdict import limits
 from membw.summary.full_table import figures_of, place, series_of, table_of, text_of
 from membw.tables import Table
+from membw.words import FAIL, WORST_FIRST
 
 LEAST_POINTS = 3  # of a curve
 COLUMNS = 12  # metrics that a table has as columns; of more it is as the terminal has it

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from membw.results import provenance
 from membw.results.case import Case
 from membw.results.figure import Figure, Measurement, figure_of
-from membw.results.record import RATES, VALID, Metric
+from membw.results.record import RATES, Metric
 from membw.results.site_tests import Wanted
 from membw.results.table import Table, read_table
+from membw.words import VALID
 
 
 class Series(NamedTuple):

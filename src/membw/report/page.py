@@ -24,10 +24,10 @@ from membw.results.hostlist import fold
 from membw.results.record import REFRAME
 from membw.results.rows import Row
 from membw.results.table import Table
-from membw.results.verdict import GOOD, PASS, VALID, WORST_FIRST, counted
+from membw.results.verdict import counted
 from membw.site.cpu_peak import of_node
 from membw.summary.full_table import text_of
-from membw.words import WORDS
+from membw.words import GOOD, PASS, VALID, WORDS, WORST_FIRST
 
 LISTED = 20  # lines of what needs attention; the others are folded
 FIRST = 'stream'  # the benchmark of the headline, where it was measured

@@ -10,10 +10,9 @@ from membw.report.model import Alarm, Picture, Section
 from membw.report.svg import LETTER, LINE, Canvas, Scale, across, x_axis, y_axis
 from membw.results.figure import Figure
 from membw.results.hostlist import fold
-from membw.results.verdict import FAIL, GOOD, PASS, WORST_FIRST
 from membw.statistics import MARGIN
 from membw.tables import Column, Table
-from membw.words import OF
+from membw.words import FAIL, GOOD, OF, PASS, WORST_FIRST
 
 MAPS = 4  # settings that have a picture, the largest ones
 LISTED = 5000  # nodes of the table

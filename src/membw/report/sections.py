@@ -11,9 +11,9 @@ from membw.report.model import Section
 from membw.results.figure import Figure
 from membw.results.rows import Row
 from membw.results.table import Table as Records
-from membw.results.verdict import WORST_FIRST
 from membw.summary.full_table import figures_of, place, series_of, table_of
 from membw.tables import Table
+from membw.words import WORST_FIRST
 
 COLUMNS = 12  # metrics that a table has as columns; of more it is as the terminal has it
 MOST_ROWS = 60  # of a table

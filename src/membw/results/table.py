@@ -24,16 +24,9 @@ from membw.results.figure import Figure, Lost, Measurement, measurement
 from membw.results.hostlist import chosen_nodes
 from membw.results.newest import TOGETHER_S
 from membw.results.ranks import Line, of_run, runs_of
-from membw.results.record import (
-    REFRAME,
-    UNDECIDED,
-    Metric,
-    Record,
-    evidence,
-    read_record,
-    seconds_of,
-)  # fmt: skip
+from membw.results.record import REFRAME, Metric, Record, evidence, read_record, seconds_of
 from membw.strict import Damaged
+from membw.words import UNDECIDED
 
 MOST_PROBLEMS = 100  # lines named per file
 MOST_PASSED = 10  # files without a record, where none has one

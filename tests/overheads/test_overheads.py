@@ -81,8 +81,8 @@ FAULTS = {
 }
 
 
-# a pair that others disturbed counts, too, and there is time for all of them: what others do is far
-# less than the fault
+# a pair that others disturbed counts, too, and there is time for all of them: what others do is
+# far less than the fault
 ANY_PAIR = ('overheads/measure.c', 'if (after.left != before.left)', 'if (0)')
 LONG = ('overheads/measure.c', 'LONGEST_SECONDS = 10', 'LONGEST_SECONDS = 100')
 

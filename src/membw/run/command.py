@@ -104,7 +104,8 @@ def run_reframe(
     options += notes(begun, is_quick)
     variables['MEMBW_SESSION'] = os.path.basename(base)
     variables[machine.COMPILERS] = machine.as_text()
-    words = session.command(base, args.system, refusals.each_check(options))
+    variables[run_ledger.GIVEN] = refusals.given(rest)
+    words = session.command(base, args.system, options)
     with tempfile.TemporaryDirectory() as folder:
         if is_local(partitions):  # found once: src/harness/residency/triads.h
             variables['MEMBW_RESIDENCY'] = os.path.join(folder, 'residency')

@@ -237,8 +237,6 @@ def outcome(case: dict, builds: dict[Build, str]) -> tuple[str, str]:
     The check's own word, where it came so far. FAIL is a figure's alone: whatever else ReFrame
     calls a failure was not measured.
     """
-    if is_dry(case):
-        return MISSING, 'a dry run'
     word = case.get('word') or (INVALID if case.get('verdict') == 'INVALID' else PASS)
     if word != PASS:
         word = word if word in WORST_FIRST else INVALID

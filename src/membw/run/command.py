@@ -27,7 +27,7 @@ ROUNDS = 2
 ROW_S = 2
 # of the user: then ReFrame repeats, or takes the cases, and there are no rounds of ours
 OWN_WAYS = ('--reruns', '--duration', '--restore-session', '--repeat', '--max-retries',
-            '--distribute', '--dry-run', '-P', '--parameterize')  # fmt: skip
+            '--distribute', '-P', '--parameterize')  # fmt: skip
 
 EPILOG = """\
 Without arguments: this machine's memory bandwidth in 12 s where it is quiet, by up to three

@@ -192,14 +192,11 @@ def test_systems_of_other_configurations_are_reframes_to_know(monkeypatch):
     assert session.has_other_systems([])
 
 
-def test_the_name_of_a_check_selects_that_check_alone_and_a_dry_run_is_one():
-    """ReFrame takes -r or --dry-run: it ended with "not allowed with argument -r/--run"."""
+def test_the_name_of_a_check_selects_that_check_alone():
     words = ['-n', 'pingpong', '-p', 'gcc-o2', '-n', 'stream%pinning=omp']
     # stream%round=1%pinning=omp, too
     wanted = ['^pingpong(%|$)', 'gcc-o2', 'stream%.*pinning=omp']
     assert refusals.whole_names(words)[1::2] == wanted
-    assert '-r' not in session.command('base', 'thin', ['--dry-run', '-n', 'stream'])
-    assert '-r' in session.command('base', 'thin', ['-n', 'stream'])
 
 
 def test_a_full_disk_is_named(monkeypatch, own_root):

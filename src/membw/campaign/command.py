@@ -115,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
                 raise MembwError(f'Slurm: {err}', hint) from err
             print(f'Slurm: {err}', flush=True)
         time.sleep(pause)
-        pause = min(2 * pause, args.wait)
+        pause = min(1.3 * pause, args.wait)  # a third of what was waited for so far
 
 
 def refuse_without_slurm(system: str, partitions: list[dict]) -> None:

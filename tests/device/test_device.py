@@ -173,6 +173,7 @@ def test_a_clock_that_counts_too_little_makes_a_bound_of_a_figure_by_the_hosts(d
     )
 
 
+@pytest.mark.alone
 def test_a_cpu_in_disguise_is_no_card(device):
     """Whether it has many CPUs or one: threads of a driver sleep while a card works."""
     status, output, record = device(*ALONE, LIE='gpu')

@@ -7,7 +7,6 @@ are read off the ReFrame that runs, so that a newer one knows its own.
 import contextlib
 import functools
 import json
-import math
 import re
 import socket
 from collections.abc import Iterator
@@ -101,18 +100,6 @@ def of_partition(partition: Facts, table: Table) -> Iterator[Problem]:
         yield 'processor', fact, "fix 'num_cpus_per_core'"
 
 
-def no_numbers(data: Any, where: str = '') -> Iterator[Problem]:
-    """Figures that are .nan or .inf: a schema takes them for numbers."""
-    if isinstance(data, dict):
-        for key, value in data.items():
-            yield from no_numbers(value, f'{where}.{key}'.lstrip('.'))
-    elif isinstance(data, list):
-        for i, value in enumerate(data):
-            yield from no_numbers(value, f'{where}[{i}]')
-    elif isinstance(data, float) and not math.isfinite(data):
-        yield where, f'is {data}', 'give a finite number, or leave the key out'
-
-
 def load_file(path: Path, table: Table) -> tuple[Any, list[Problem]]:
     """(data, problems) of one file; problems are (place, fact, hint)."""
     file = path
@@ -123,7 +110,6 @@ def load_file(path: Path, table: Table) -> tuple[Any, list[Problem]]:
             elsewhere = 'configs/system.schema.json says what is allowed'
             example = 'systems/thin.yaml is an example'
             problems = schema.problems(schema_of_file(), data, example, elsewhere)
-            problems += no_numbers(data)
         problems = problems or [*problems_of(path, data, table)]
         if not problems and 'references' in data:
             file = path.parent / data['references']

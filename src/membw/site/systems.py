@@ -141,21 +141,20 @@ def reference_of(system: str, test: str, preset: str, pinning: str) -> tuple[Row
     `system`: SYSTEM[:PARTITION], else the one whose `hostnames` name this host; ({}, {}): none, or
     several partitions have one."""
     name, _, partition = system.partition(':')
-    for path in sorted(Path(root(), 'systems').glob('*.yaml')):
-        data = presets.read_yaml(yaml, path.read_text())
-        is_here = '.*' not in data['hostnames'] and fits_here(data)
-        if 'references' in data and (path.stem == name or not name and is_here):
-            text = (path.parent / data['references']).read_text()
-            entries = (presets.read_yaml(yaml, text) or {}).get(test) or {}
-            names = [p['name'] for p in data['partitions'] if partition in ('', p['name'])]
-            keys = ((f'{path.stem}:{one}', preset, pinning) for one in names)
-            found = [rows for key in keys if (rows := references.figures_of(entries, key))]
-            if len(found) != 1:
-                break
-            known = {n: row[1] for n, row in found[0].items() if row[0] == references.EXPECTED}
-            rows = {n: (row[2] if n in known else row)[:3] for n, row in found[0].items()}
-            return rows, known
-    return {}, {}
+    name = name or name_here()
+    data = next((one for one in load(presets.load())[0] if one['name'] == name), {})
+    if 'references' not in data or '.*' in data['hostnames'] and not system:
+        return {}, {}
+    text = Path(root(), 'systems', data['references']).read_text()
+    entries = presets.read_yaml(yaml, text).get(test)
+    names = [p['name'] for p in data['partitions'] if partition in ('', p['name'])]
+    keys = ((f'{name}:{one}', preset, pinning) for one in names)
+    found = [rows for key in keys if (rows := references.figures_of(entries, key))]
+    if len(found) != 1:
+        return {}, {}
+    known = {n: row[1] for n, row in found[0].items() if row[0] == references.EXPECTED}
+    rows = {n: (row[2] if n in known else row)[:3] for n, row in found[0].items()}
+    return rows, known
 
 
 def load(table: Table) -> tuple[list[Facts], dict[str, tuple[Any, list[str]]]]:

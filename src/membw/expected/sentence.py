@@ -136,11 +136,11 @@ def look(record: Facts, top: peak.Peak) -> str:
     if not every or not top.gbs or cores < MANY or {'is_about', 'shared'} & set(top.row):
         return ''
     most = max(m.most for m in every) / top.gbs
+    if most >= LOOK:
+        return ''
     why = ', or its modules are slower than the fastest' * top.is_most
     said = f'Look: it moves {100 * most:.0f} % of the peak at most, and no sound machine of'
-    return f'{said} {MANY} cores per socket is known below {100 * LOOK:.0f} %{why}.' * (
-        most < LOOK
-    )
+    return f'{said} {MANY} cores per socket is known below {100 * LOOK:.0f} %{why}.'
 
 
 def compared(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> tuple[str, bool]:

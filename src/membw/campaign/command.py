@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     name = re.sub(r'\W+', '-', f'membw-{args.system}-{args.test}-{preset}-{number:08x}')
     home = Path(root(), 'results', 'campaign', name)
     home.mkdir(parents=True, exist_ok=True)
-    args.output, pause = args.output or home, 1
+    args.output, pause = args.output or home, 1.0
     if args.again:
         with one_at_a_time(home):
             Nodes(home).again(args.again)

@@ -49,7 +49,7 @@ class Node(NamedTuple):
     name: str
     verdict: str
     findings: Findings
-    figures: dict[str, float] = {}
+    figures: Mapping[str, Figure] = {}
 
     @property
     def reason(self) -> str:

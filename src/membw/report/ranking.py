@@ -151,7 +151,7 @@ def _table(ranking: Ranking) -> Table:
     rows = []
     for node, loss in nodes[:LISTED]:
         to_peers = as_percent(loss) if loss < math.inf else ''
-        figures = [decimals(node.figures[m], 1) if m in node.figures else '' for m in metrics]
+        figures = [decimals(node.figures[m].value, 1) if m in node.figures else '' for m in metrics]
         rows.append([node.name, node.verdict, to_peers, *figures, node.reason])
     columns = (
         Column('node', 'node'),

@@ -8,7 +8,7 @@ from membw.rank.judge import NodeVerdict
 from membw.rank.ranking import Node, Ranking
 from membw.report.model import Alarm, Picture, Section
 from membw.report.svg import LETTER, LINE, Canvas, Scale, across, x_axis, y_axis
-from membw.results.figure import Figure
+from membw.results.case import Case
 from membw.results.hostlist import fold
 from membw.results.verdict import FAIL, GOOD, MISSING, PASS, WORST_FIRST
 from membw.statistics import MARGIN
@@ -38,7 +38,7 @@ def section(ranking: Ranking) -> Section:
     made = Section('nodes', f'Nodes: {ranking.counts().partition(": ")[2]}', [*ranking.notes])
     settings = grouped((v.setting, v) for v in ranking.verdicts if v.figures)
     largest = sorted(settings.items(), key=lambda item: -len(item[1]))[:MAPS]
-    made.pictures = [_picture(of, ranking.first[at]) for at, of in largest if len(of) > 1]
+    made.pictures = [_picture(of, at) for at, of in largest if len(of) > 1]
     made.pictures[1:1] = _by_rack(ranking)
     made.tables = [_table(ranking)]
     return made
@@ -72,8 +72,8 @@ def alarms(ranking: Ranking) -> list[Alarm]:
     return made
 
 
-def _picture(verdicts: list[NodeVerdict], figure: Figure) -> Picture:
-    names = ' '.join(filter(None, (figure.benchmark, figure.preset, figure.pinning)))
+def _picture(verdicts: list[NodeVerdict], of: Case) -> Picture:
+    names = ' '.join(filter(None, (of.test, of.preset, of.pinning)))
     title = f'{len(verdicts)} nodes, {names}: percent of the median of peers'
     slowest_first = sorted(verdicts, key=lambda v: (v.verdict == PASS, -v.loss))
     return Picture(title, lambda width: _draw(slowest_first, width), READ)
@@ -151,7 +151,9 @@ def _table(ranking: Ranking) -> Table:
     rows = []
     for node, loss in nodes[:LISTED]:
         to_peers = as_percent(loss) if loss < math.inf else ''
-        figures = [decimals(node.figures[m].value, 1) if m in node.figures else '' for m in metrics]
+        figures = [
+            decimals(node.figures[m].value, 1) if m in node.figures else '' for m in metrics
+        ]
         rows.append([node.name, node.verdict, to_peers, *figures, node.reason])
     columns = (
         Column('node', 'node'),

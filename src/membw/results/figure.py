@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any
 
 from membw.moments import night_of
@@ -75,11 +76,11 @@ class Measurement:
 
 
 def _of_setting(name: str) -> Any:
-    return property(lambda self: getattr(self.of.setting, name))
+    return property(attrgetter(f'of.setting.{name}'))
 
 
 def _of_measurement(name: str) -> Any:
-    return property(lambda self: getattr(self.of, name))
+    return property(attrgetter(f'of.{name}'))
 
 
 class _OfRun:

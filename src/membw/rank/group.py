@@ -78,10 +78,10 @@ class Group:
         self.columns = self.metrics + [MEAN] * (len(self.rates) > 1)
         self.peer_names = {*self.nodes} if peers is None else peers
         self.peers = len(self.peer_names)
-        own = {
-            node: {m: f for m, f in of.items() if not f.bound} if node in self.peer_names else {}
-            for node, of in figures.items()
-        }
+        own = {}  # what peers are compared with
+        for node, of in figures.items():
+            sure = {m: f for m, f in of.items() if not f.bound and node in self.peer_names}
+            own[node] = of if len(sure) == len(of) else sure
         by_metric = [
             peers_medians(
                 [own[node][m].value if m in own[node] else math.nan for node in self.nodes]
@@ -91,9 +91,7 @@ class Group:
         self.medians = dict(zip(self.nodes, zip(*by_metric, strict=True), strict=True))
         self.first = {node: self._run(node, figures[node]) for node in self.nodes}
         self.estimates = {
-            node: run.losses
-            if len(own[node]) == len(run.figures)
-            else self._run(node, own[node]).losses
+            node: (run if own[node] is run.figures else self._run(node, own[node])).losses
             for node, run in self.first.items()
         }
         by_column = [*zip(*self.estimates.values(), strict=True)]

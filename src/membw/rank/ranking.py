@@ -20,7 +20,7 @@ from membw.results.node_names import doubtful, match_expected
 from membw.results.record import Record, is_set
 from membw.results.rows import Row, best, of_measurement
 from membw.results.site_tests import Wanted
-from membw.results.table import Table, read_table
+from membw.results.table import Table, no_garbage, read_table
 from membw.results.verdict import (
     DIED,
     FAIL,
@@ -110,6 +110,7 @@ def rank_files(
     return ranking
 
 
+@no_garbage()
 def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     """The verdict on every node of the table, and on every expected one without a record."""
     first, again, gone, before = newest(table.figures, table.seen, table.together_s)
@@ -226,11 +227,11 @@ def died(table: Table) -> dict[str, Node]:
 def unmeasured(table: Table) -> list[Lost]:
     """What was lost on a node, and not measured there since."""
     last: dict[Case, Measurement] = {}
-    for figure in table.figures:
-        key = _test(figure)
-        if key not in last or figure.of.is_after(last[key]):
-            last[key] = figure.of
-    return [x for x in table.lost if _test(x) not in last or x.of.is_after(last[_test(x)])]
+    for of in {id(f.of): f.of for f in table.figures}.values() if table.lost else ():
+        key = _test(of)
+        if key not in last or of.is_after(last[key]):
+            last[key] = of
+    return [x for x in table.lost if (t := _test(x.of)) not in last or x.of.is_after(last[t])]
 
 
 def _of_set(name: str, one: Any) -> Any:
@@ -248,9 +249,9 @@ def _named(v: NodeVerdict, doubt: Finding | None) -> NodeVerdict:
     return v._replace(verdict=UNDECIDED, findings=(doubt, *v.findings))
 
 
-def _test(one: Figure | Lost) -> Case:
+def _test(of: Measurement) -> Case:
     """Its row, wherever it was measured."""
-    return one.of.row._replace(system='', partition='')
+    return of.row._replace(system='', partition='')
 
 
 def _worst(verdicts: Sequence[NodeVerdict], missing: dict[str, Node]) -> list[Node]:

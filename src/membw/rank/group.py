@@ -76,11 +76,11 @@ class Group:
         self.head = self.metrics.index(self.headline)
         self.rates = [n for n, f in enumerate(self.any.values()) if f.unit == head.unit]
         self.columns = self.metrics + [MEAN] * (len(self.rates) > 1)
-        self.peer_names = {*self.nodes} if peers is None else peers
-        self.peers = len(self.peer_names)
         own = {}  # what peers are compared with
         for node, of in figures.items():
-            sure = {m: f for m, f in of.items() if not f.bound and node in self.peer_names}
+            sure = {
+                m: f for m, f in of.items() if not f.bound and (peers is None or node in peers)
+            }
             own[node] = of if len(sure) == len(of) else sure
         by_metric = [
             peers_medians(
@@ -89,6 +89,8 @@ class Group:
             for m in self.metrics
         ]
         self.medians = dict(zip(self.nodes, zip(*by_metric, strict=True), strict=True))
+        self.peer_names = self.medians.keys() if peers is None else peers
+        self.peers = len(self.peer_names)
         self.first = {node: self._run(node, figures[node]) for node in self.nodes}
         self.estimates = {
             node: (run if own[node] is run.figures else self._run(node, own[node])).losses
@@ -147,12 +149,10 @@ class Group:
     def peers_of(self, node: str) -> int:
         return self.peers - (node in self.peer_names)
 
-    @cached_property
-    def healthy(self) -> set[str]:
-        """Whose first measurement is low in no metric."""
-        limits = self.low_limits
-        rows = ((node, zip(run.losses, limits, strict=True)) for node, run in self.first.items())
-        return {node for node, row in rows if not any(x > y for x, y in row)}
+    def is_healthy(self, node: str) -> bool:
+        """Its first measurement is low in no metric."""
+        row = zip(self.first[node].losses, self.low_limits, strict=True)
+        return not any(loss > limit for loss, limit in row)
 
     def too_good(self, node: str) -> tuple[int, Run] | None:
         """The column, of the headline or the mean of the rates, and the first or newest run, in
@@ -168,7 +168,7 @@ class Group:
     def controls(self) -> dict[str, Row]:
         """Of each healthy node that was measured again the median of its losses by column."""
         rows = {}
-        for node in sorted(self.after.keys() & self.peer_names & self.healthy):
+        for node in sorted(filter(self.is_healthy, self.after.keys() & self.peer_names)):
             runs = self.after[node]
             row = _medians([run.losses for run in runs])
             is_steady = abs(row[self.head]) <= HOUR and not any(run.has_bound for run in runs)
@@ -198,7 +198,7 @@ class Group:
 
     @cached_property
     def facts_of_healthy(self) -> Facts:
-        return self.facts(self.healthy)
+        return self.facts(filter(self.is_healthy, self.nodes))
 
     def noticed(self, node: str) -> float:
         """The smallest loss of the headline that a PASS of this node would have shown: a first

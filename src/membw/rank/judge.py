@@ -308,7 +308,7 @@ def _explained(group: Group, v: NodeVerdict, split: Findings, fact: Findings) ->
         return v._replace(verdict=UNDECIDED, findings=split)
     if not fact:
         own, rest = group.facts([v.node]), group.facts_of_healthy
-        if v.node in group.healthy:
+        if group.is_healthy(v.node):
             rest = {name: of - own[name] for name, of in rest.items()}
         fact = _difference(own, rest, (*BOUGHT, *LOST))
     return v._replace(findings=(*v.findings, *fact))

@@ -1,6 +1,6 @@
 """The verdict on every node of the newest measurement, and on every expected one without it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -123,14 +123,11 @@ def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     of_cluster = partial(units, cluster=there.pop() if len(there) == 1 else '')
     found = judge_cards(first, again, before, of_cluster)
     past = by_past(found.verdicts, table.figures)
-    own = grouped(((f.node, f.setting), f) for f in figures)
     doubts = doubtful({id(f.of): f.of for f in table.figures}.values())
-    verdicts = []
-    for v in found.verdicts:
-        place = v.node, v.setting
-        v, _ = past.get(place, (v, None))
-        v = by_own_word(by_reference(v, own[place]), own[place])
-        verdicts.append(_named(_of_set(v.node, v), doubts.get(v.node)))
+    compared = [past.get((v.node, v.setting), (v,))[0] for v in found.verdicts]
+    verdicts = [
+        _named(_of_set(v.node, v), doubts.get(v.node)) for v in by_records(compared, figures)
+    ]
     late = {node: (why,) for node, why in gone.items() if not is_set(node)}
     measured = {v.node for v in verdicts}
     names = match_expected(measured | set(late), expected)
@@ -159,6 +156,15 @@ def clocks_off(runs: Iterable[Measurement]) -> list[str]:
     off = {of.node: of.record.clock_off_s / 60 for of in runs if of.record}
     late = {node: 'ahead' if minutes > 0 else 'behind' for node, minutes in off.items() if minutes}
     return [f'{n}: its clock is {abs(off[n]):.0f} minutes {late[n]}' for n in sorted(late)]
+
+
+def by_records(
+    verdicts: Iterable[NodeVerdict], figures: Sequence[Figure]
+) -> Iterator[NodeVerdict]:
+    own = grouped(((f.node, f.setting), f) for f in figures)
+    for v in verdicts:
+        of_node = own.pop((v.node, v.setting))
+        yield by_own_word(by_reference(v, of_node), of_node)
 
 
 def by_reference(v: NodeVerdict, own: Sequence[Figure]) -> NodeVerdict:

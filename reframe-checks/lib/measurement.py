@@ -32,8 +32,9 @@ from membw.results.findings import text_of
 from membw.results.ledger import Missing
 from membw.results.record import read_records, sealed
 from membw.results.table import read_table
-from membw.results.verdict import DIED, INVALID, MISSING, PASS, UNDECIDED, judged
+from membw.results.verdict import judged
 from membw.site.topology import is_local
+from membw.words import DIED, INVALID, MISSING, PASS, UNDECIDED
 
 # of the build, in log lines, reports and the `case` of a record
 BUILD = (
@@ -139,7 +140,7 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
     # findings that do not count, by -S
     allow = variable(str, value='', loggable=True)
 
-    # of membw/results/verdict.py, and why; membw reads them in ReFrame's report
+    # of membw/words.py, and why; membw reads them in ReFrame's report
     word = variable(str, value='', loggable=True)
     reasons = variable(str, value='', loggable=True)
     # of the figures: VALID or INVALID
@@ -204,7 +205,7 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         if not self.is_dry_run():
             reason = reason or prerequisites.no_scheduler(part)
             reason = reason or prerequisites.lacking_library(part, self.current_environ)
-            if reason and reason.startswith(prerequisites.NOT_NOW):
+            if isinstance(reason, prerequisites.NotNow):
                 self.not_now(reason)
         self.skip_if(reason, reason)
 
@@ -218,7 +219,7 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
     def not_now(self, reason: str) -> NoReturn:
         """What is to be measured here and cannot be for now is MISSING; a skip is of what this
         system has not."""
-        self.word, self.reasons = MISSING, reason.removeprefix(prerequisites.NOT_NOW)
+        self.word, self.reasons = MISSING, reason
         raise SanityError(f'{MISSING}: {self.reasons}')
 
     def need_tool(self, tool: str | None) -> None:

@@ -9,7 +9,7 @@ from membw.grouped import grouped
 from membw.printable import plural
 from membw.rank.cards import judge_cards
 from membw.rank.group import Group
-from membw.rank.judge import NodeVerdict, Units
+from membw.rank.judge import NodeVerdict
 from membw.rank.own_past import Past, by_past
 from membw.rank.units import units
 from membw.results.case import Case
@@ -21,7 +21,9 @@ from membw.results.record import Record, is_set
 from membw.results.rows import Row, best, of_measurement
 from membw.results.site_tests import Wanted
 from membw.results.table import Table, no_garbage, read_table
-from membw.results.verdict import (
+from membw.results.verdict import judged, loss_let_pass
+from membw.site import slurm
+from membw.words import (
     DIED,
     FAIL,
     GOOD,
@@ -33,12 +35,9 @@ from membw.results.verdict import (
     VALID,
     WORST_FIRST,
     exit_status,
-    judged,
-    loss_let_pass,
+    is_worse,
     worst,
 )  # fmt: skip
-from membw.site import slurm
-from membw.words import is_worse
 
 Beside = Mapping[tuple[str, Case], NodeVerdict]
 SHOWN = (PASS, FAIL, INVALID, MISSING)  # counted, even where there is none
@@ -70,7 +69,6 @@ class Ranking:
     problems: list[str]
     newest: set[int]  # ids of the measurements that were judged
     clusters: dict[str, str | None]  # as hostlist.drain_commands
-    units: Units  # of its cluster
     past: Past
     lost: list[Node]  # what did not come, or is no figure
 
@@ -140,7 +138,7 @@ def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     problems = [*table.problems, *clocks_off(runs.values())]
     return Ranking(
         verdicts, _worst(verdicts, lost), low, controls, found.groups, found.notes, problems,
-        {*runs}, clusters, of_cluster, past, [*lost.values()],
+        {*runs}, clusters, past, [*lost.values()],
     )  # fmt: skip
 
 

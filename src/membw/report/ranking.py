@@ -1,6 +1,7 @@
 """The section on a fleet: each node against its peers, as `membw rank` judges it."""
 
 import math
+from collections.abc import Mapping
 
 from membw.grouped import grouped
 from membw.printable import at_most, decimals, plural, signed
@@ -16,6 +17,7 @@ from membw.words import FAIL, GOOD, OF, PASS, WORST_FIRST
 
 MAPS = 4  # settings that have a picture, the largest ones
 LISTED = 5000  # nodes of the table
+MARKS = 2000  # nodes of a picture: of more not each one that passes is drawn
 NAMED = 12  # nodes with their name in a picture
 HEIGHT = 240  # pixels of the plot
 SHAPES = {PASS: 0, FAIL: 4}  # all else has the third
@@ -72,24 +74,31 @@ def _picture(verdicts: list[NodeVerdict], of: Case) -> Picture:
     names = ' '.join(filter(None, (of.test, of.preset, of.pinning)))
     title = f'{len(verdicts)} nodes, {names}: percent of the median of peers'
     slowest_first = sorted(verdicts, key=lambda v: (v.verdict == PASS, -v.loss))
-    return Picture(title, lambda width: _draw(slowest_first, width), READ)
+    step = math.ceil(len(verdicts) / MARKS)
+    shown = {
+        place: one
+        for place, one in enumerate(slowest_first, 1)
+        if one.verdict != PASS or place % step == 0
+    }
+    how = READ + f' Of the nodes that pass, one in {step} is drawn.' * (step > 1)
+    return Picture(title, lambda width: _draw(shown, width), how)
 
 
-def _draw(verdicts: list[NodeVerdict], width: int) -> Canvas:
-    """A mark per node, by its loss."""
+def _draw(verdicts: Mapping[int, NodeVerdict], width: int) -> Canvas:
+    """A mark per node, by its loss; the keys are places from 1 on."""
     top, bottom = 28.0, 28.0 + HEIGHT
     canvas = Canvas(width, bottom + 2 * LINE + 8)
-    percent = [-100 * verdict.loss for verdict in verdicts]
+    percent = [-100 * verdict.loss for verdict in verdicts.values()]
     up = Scale([1.08 * min(percent), *percent, -130 * MARGIN, 130 * MARGIN], bottom, top)
-    places = across(canvas, [0.0, len(verdicts) + 1.0])
-    places.steps = [step for step in places.steps if 1 <= step <= len(verdicts) and step % 1 == 0]
+    places = across(canvas, [0.0, max(verdicts) + 1.0])
+    places.steps = [step for step in places.steps if 1 <= step <= max(verdicts) and step % 1 == 0]
     y_axis(canvas, up, '%')
     x_axis(canvas, places, top, bottom, 'nodes, what is not PASS first, then the slowest')
     canvas.across(up(-100 * MARGIN), 'muted', stroke_dasharray='5 4')
     names: list[tuple[float, float]] = []
-    for place, (verdict, loss) in enumerate(zip(verdicts, percent, strict=True), 1):
+    for place, verdict in verdicts.items():
         shape, colour = SHAPES.get(verdict.verdict, 3), OF[verdict.verdict].colour
-        x, y = places(place), up(loss)
+        x, y = places(place), up(-100 * verdict.loss)
         title = f'{verdict.node}: {as_percent(verdict.loss)}, {verdict.verdict}'
         canvas.mark(x, y, shape, colour, title)
         room = LETTER * len(verdict.node)

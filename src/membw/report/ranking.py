@@ -9,7 +9,7 @@ from membw.rank.judge import NodeVerdict
 from membw.rank.ranking import Node, Ranking
 from membw.report.model import Alarm, Picture, Section
 from membw.report.svg import LETTER, LINE, Canvas, Scale, across, x_axis, y_axis
-from membw.results.figure import Figure
+from membw.results.case import Case
 from membw.results.hostlist import fold
 from membw.statistics import MARGIN
 from membw.tables import Column, Table
@@ -37,7 +37,7 @@ def section(ranking: Ranking) -> Section:
     made = Section('nodes', 'Nodes', [*ranking.notes])
     settings = grouped((v.setting, v) for v in ranking.verdicts if v.figures)
     largest = sorted(settings.items(), key=lambda item: -len(item[1]))[:MAPS]
-    made.pictures = [_picture(of, ranking.first[at]) for at, of in largest if len(of) > 1]
+    made.pictures = [_picture(of, at) for at, of in largest if len(of) > 1]
     made.tables = [_table(ranking)]
     return made
 
@@ -70,8 +70,8 @@ def alarms(ranking: Ranking) -> list[Alarm]:
     return made
 
 
-def _picture(verdicts: list[NodeVerdict], figure: Figure) -> Picture:
-    names = ' '.join(filter(None, (figure.benchmark, figure.preset, figure.pinning)))
+def _picture(verdicts: list[NodeVerdict], of: Case) -> Picture:
+    names = ' '.join(filter(None, (of.test, of.preset, of.pinning)))
     title = f'{len(verdicts)} nodes, {names}: percent of the median of peers'
     slowest_first = sorted(verdicts, key=lambda v: (v.verdict == PASS, -v.loss))
     step = math.ceil(len(verdicts) / MARKS)
@@ -127,7 +127,8 @@ def _table(ranking: Ranking) -> Table:
     rows = []
     for node, loss in nodes[:LISTED]:
         to_peers = as_percent(loss) if loss < math.inf else ''
-        figures = [decimals(node.figures[m], 1) if m in node.figures else '' for m in metrics]
+        own = node.figures
+        figures = [decimals(own[m].value, 1) if m in own else '' for m in metrics]
         rows.append([node.name, node.verdict, to_peers, *figures])
     columns = (
         Column('node', 'node'),

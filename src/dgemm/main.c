@@ -26,14 +26,6 @@ static struct {
 	double stated, max_seconds; /* of each shape */
 } requested = { 0, 0, 0, SHAPES, NULL, NULL, 0, 8 };
 
-static void print_kernel_variables(const char *option, const char *text)
-{
-	(void)option;
-	(void)text;
-	blas_choosers_print();
-	leave(EXIT_VALID);
-}
-
 static void set_threading(const char *option, const char *text)
 {
 	static const char *const words[] = { "none", "pthreads", "openmp", "tbb" };
@@ -65,9 +57,6 @@ static const struct option_row rows[] = {
 	{ 0, "threading", "KIND",
 	  "threads that the library must report: none, pthreads, openmp or tbb",
 	  .set = set_threading },
-	{ 0, "kernel-variables", NULL,
-	  "print the variables that choose the kernels of libraries, and end",
-	  .set = print_kernel_variables },
 	{ 0, "stated", "GFLOPS", "stated peak of the node, to compare with the attainable rate",
 	  .number = &requested.stated, .most = 1000000000000, .hint = "give GFlop/s, as in 448" },
 	{ 0 },

@@ -205,7 +205,7 @@ def test_a_node_killed_in_mid_run_makes_the_row_died(run, need, starter, of_node
     if starter == 'mpirun' and not done.records:  # rank 0 was ended before it wrote
         assert 'the MPI job: ' in done.case['reasons'] and not done.nodes, done.text
         return
-    assert ('-DMEMBW_MPI' in done.case['compile_line']) == (starter == 'mpirun')
+    assert ('-DMEMBW_MPI' in done.case['build']['compile_line']) == (starter == 'mpirun')
     assert sorted(done.nodes) == NODES[:4] and done.nodes[node].startswith(of_node)
     assert f'{why} (signal 9)' in done.case['reasons']
     whole = [record for record in done.records if record.get('complete')]

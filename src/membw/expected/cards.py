@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterator
 
 from membw.presets.table import Facts
+from membw.printable import amount
 from membw.site.cpu_peak import facts_of
+from membw.statistics import MARGIN
 from membw.tables import Block, Cell, Column, Table
 
 GIB = 2**30 / 1e9  # GB
@@ -28,6 +30,27 @@ def of_name(text: str, gib: float = 0.0) -> list[Facts]:
     given = re.search(r'(\d+) ?GB\b', text, re.I)
     gb = float(given[1]) if given else gib * GIB
     return sorted(rows, key=lambda row: abs(row['gb'] - gb))[:1] if gb else rows
+
+
+def peak(name: str, mib: float) -> float:
+    """The maker's, GB/s, of a card as OpenCL calls it; 0: it is in no row. Of rows that differ,
+    the highest."""
+    return max((row['gbs'] for row in of_name(name, mib / 1024)), default=0.0)
+
+
+def lines_of(device: Facts, gbs: float, sign: str) -> Iterator[tuple[str, bool]]:
+    """What is said of a card's Triad, and whether that is low: beside its maker's peak, and below
+    each card of which others published a Triad. A figure of its own kind is for peers to say."""
+    top = peak(device.get('name') or '', device.get('memory_mib') or 0)
+    if not top:
+        yield f"No maker's peak of '{device.get('name')}' is known.", False
+        return
+    yield f"{sign}{100 * gbs / top:.0f} % of the maker's peak of {amount(top)} GB/s.", False
+    rows = facts_of('cards')['cards']
+    shares = sorted(row['triad'][0] / row['gbs'] for row in rows if 'triad' in row)
+    if not sign and gbs / top < (1 - MARGIN) * shares[0]:
+        span = f'{100 * shares[0]:.0f} to {100 * shares[-1]:.0f} %'
+        yield f'Look: published, {len(shares)} cards: {span}.', True
 
 
 def _words(text: str) -> set[str]:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator
 
-from membw.expected import proof, published
+from membw.expected import cards, proof, published
 from membw.expected.published import CLAIMED, ENOUGH, LEAST_MACHINES, NOT_SAID, READ, kind_of
 from membw.presets.table import Facts
 from membw.printable import amount, plural
@@ -23,6 +23,9 @@ class Low(str):
 
 def lines_of(record: Facts, gbs: float, bound: str = '') -> list[str]:
     """Of Triad; `bound` as in results.figure.Figure: what may be too high is not compared."""
+    if device := record.get('device'):
+        of_card = cards.lines_of(device, gbs, SURE[bound])
+        return [Low(line) if low else line for line, low in of_card]
     top = peak.of_node(record)
     facts, threads = record.get('facts') or {}, record.get('threads') or 0
     looks = record.get('looks') or {}

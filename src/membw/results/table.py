@@ -323,7 +323,8 @@ def _read(
             try:
                 record = read_record(line)
                 is_any = True
-                yield Line(record, record.seconds, name, number, offset)
+                for one in (record, *record.cards):
+                    yield Line(one, one.seconds, name, number, offset)
             except Damaged as err:
                 wrong += 1
                 table.note_damage(line, f'{name}:{number}: {err}')

@@ -17,7 +17,7 @@ from membw.site import machine
 SET = re.compile(r'-S(?:(\w+)\.)?(\w+)=')  # -SCHECK.VARIABLE=VALUE or VARIABLE=VALUE
 LEAST_FREE = 8 << 20  # bytes: what a small run writes
 CLASS = re.compile(r'^class (\w+)\(([^)]*)\)', re.M)
-VARIABLE = re.compile(r'^    (\w+) = variable\(', re.M)
+VARIABLE = re.compile(r'^    (\w+) = (?:variable|logged_\w+)\(', re.M)
 OWN = ('--full', '--system', '--rounds', '--json')  # of membw run
 # of ReFrame, those of docs/
 OFTEN = ('--dry-run', '--repeat', '--distribute', '--exec-policy', '--setvar', '--name', '--tag')

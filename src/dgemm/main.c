@@ -8,11 +8,11 @@
 #include "../harness/program.h"
 
 static const struct reason reasons[] = {
-	[THREADS_IDLE - REASONS] = { "threads-idle", WRONG,
+	[THREADS_IDLE - REASONS] = { "threads-idle", WRONG, HARMED,
 				     "fewer threads worked than were requested" },
-	[WRONG_LIBRARY - REASONS] = { "wrong-library", WRONG,
+	[WRONG_LIBRARY - REASONS] = { "wrong-library", WRONG, EITHER,
 				      "another library than requested was called" },
-	[FORCED_KERNELS - REASONS] = { "forced-kernels", WRONG,
+	[FORCED_KERNELS - REASONS] = { "forced-kernels", WRONG, HARMED,
 				       "the environment chose the library's kernels" },
 	{ 0 },
 };

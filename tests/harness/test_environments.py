@@ -17,6 +17,7 @@ PROGRAMS = {
     'nbody': '--bodies 100 --rounds 6 --seconds 0.01',
     'overheads': '--pairs 6 --constructs barrier',
     'dgemm': '--shape square -n 16 -t 2',
+    'device': '--cpu -n 65536 --rounds 10 --local 64 --width 1 --no-transfers',
 }
 # of what lasts by the clock: a tenth of it
 SHORT = {
@@ -67,10 +68,27 @@ ENVIRONMENTS = {
 }  # fmt: skip
 
 
+# of a card's driver
+DRIVERS = {
+    'no driver registered': ('', {'OCL_ICD_VENDORS': '/nowhere/'}),
+    'no list of drivers': (WITHOUT.format('/etc/OpenCL'), {}),
+    'a driver that is none': ('', {'OCL_ICD_FILENAMES': 'libm.so.6'}),
+    'one thread of the driver': ('', {'POCL_MAX_PTHREAD_COUNT': '1'}),
+    'no such device': ('', {'POCL_DEVICES': 'nothing'}),
+    'nowhere to compile': ('', {'POCL_CACHE_DIR': '/proc/none', 'HOME': '/proc'}),
+    'no device file': (WITHOUT.format('/dev'), {}),
+}  # fmt: skip
+
+
 @pytest.mark.parametrize('program', PROGRAMS)
 @pytest.mark.parametrize('place', ENVIRONMENTS)
 def test_a_program_measures_or_says_why_not(build_program, tmp_path, place, program):
     ends_well(build_program, tmp_path, place, program, ['-fopenmp'])
+
+
+@pytest.mark.parametrize('place', DRIVERS)
+def test_a_card_is_measured_or_its_driver_is_named(build_program, tmp_path, place):
+    ends_well(build_program, tmp_path, place, 'device', ['-fopenmp'])
 
 
 @pytest.mark.parametrize('program', [p for p in PROGRAMS if p != 'overheads'])
@@ -80,7 +98,7 @@ def test_a_program_without_openmp_measures_or_says_why_not(build_program, tmp_pa
 
 def ends_well(build_program, folder, place, program, flags):
     """Status 0, 1 or 2; a whole record, or a sentence of ours; no file half written."""
-    line, variables = ENVIRONMENTS[place]
+    line, variables = (ENVIRONMENTS | DRIVERS)[place]
     more = [ROOT / 'tests/data/plain_dgemm.c'] if program == 'dgemm' else []
     path = build_program(
         program, *more, usual=('-O1', '-w', *flags), changes=SHORT.get(program, ())

@@ -33,8 +33,9 @@ from membw.results.findings import text_of
 from membw.results.ledger import Missing
 from membw.results.record import read_records, sealed
 from membw.results.table import read_table
-from membw.results.verdict import DIED, INVALID, MISSING, PASS, UNDECIDED, judged
+from membw.results.verdict import judged
 from membw.site.topology import is_local
+from membw.words import DIED, INVALID, MISSING, PASS, UNDECIDED
 
 # which run of ReFrame a record is of: `membw run` names it, else it is this process
 SESSION = os.environ.get('MEMBW_SESSION') or time.strftime(f'%Y%m%dT%H%M%S-{os.getpid()}')
@@ -127,7 +128,7 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
     # findings that do not count, by -S
     allow = logged_text()
 
-    # of membw/results/verdict.py, and why; membw reads them in ReFrame's report
+    # of membw/words.py, and why; membw reads them in ReFrame's report
     word = logged_text()
     reasons = logged_text()
     # of the figures: VALID or INVALID
@@ -183,7 +184,7 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         if not self.is_dry_run():
             reason = reason or prerequisites.no_scheduler(part)
             reason = reason or prerequisites.lacking_library(part, self.current_environ)
-            if reason and reason.startswith(prerequisites.NOT_NOW):
+            if isinstance(reason, prerequisites.NotNow):
                 self.not_now(reason)
         self.skip_if(reason, reason)
 
@@ -197,7 +198,7 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
     def not_now(self, reason: str) -> NoReturn:
         """What is to be measured here and cannot be for now is MISSING; a skip is of what this
         system has not."""
-        self.word, self.reasons = MISSING, reason.removeprefix(prerequisites.NOT_NOW)
+        self.word, self.reasons = MISSING, reason
         raise SanityError(f'{MISSING}: {self.reasons}')
 
     def need_tool(self, tool: str | None) -> None:

@@ -16,8 +16,8 @@ from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import writing
 from membw.results.case import Case
-from membw.results.figure import Figure, Lost, Measurement
-from membw.results.ranks import of_one
+from membw.results.figure import Figure, Lost
+from membw.results.ranks import Run
 
 EPILOG = """\
 csv has every figure; openmetrics has the newest of each series.
@@ -94,8 +94,8 @@ def run(args: argparse.Namespace) -> int:
         if is_once:
             write(table.figures, [])
         else:
-            again = read_table(paths, 0.0, lambda of, _: write(*of_one(of)), wanted)
-            write(again.figures, again.lost)  # of several ranks
+            again = read_table(paths, 0.0, lambda run: write(run.figures, run.lost), wanted)
+            write([], again.lost)  # what is damaged
         csv.write(missing)
     return 1 if table.problems else 0
 
@@ -106,10 +106,10 @@ class Newest:
     def __init__(self) -> None:
         self.last: dict[tuple[Case, str], Figure] = {}
 
-    def add(self, of: Measurement, _: object) -> None:
-        for figure in of_one(of)[0]:
-            key = of.row, figure.metric
-            if key not in self.last or self.last[key].time <= of.time:
+    def add(self, run: Run) -> None:
+        for figure in run.figures:
+            key = figure.of.row, figure.metric
+            if key not in self.last or self.last[key].time <= figure.time:
                 self.last[key] = figure
 
     def figures(self) -> list[Figure]:

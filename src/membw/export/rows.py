@@ -17,7 +17,8 @@ from membw.results.case import Case
 from membw.results.figure import Figure, Lost
 from membw.results.findings import text_of
 from membw.results.table import Table
-from membw.results.verdict import INVALID, MISSING, NO_FIGURE, judged, worst
+from membw.results.verdict import judged
+from membw.words import INVALID, MISSING, NO_FIGURE, worst
 
 COLUMNS = (
     'time test parameters system partition preset pinning node verdict metric value lower_bound '
@@ -112,7 +113,7 @@ def of_reports(folders: Sequence[str], problems: list[str]) -> list[dict[str, st
         began = utc(report['session_info'].get('time_start_unix') or 0)
         for case in filter(reframe.is_row, cases):
             word, reason = reframe.outcome(case, builds)
-            if word in NO_FIGURE and not case.get('record') and not reframe.is_dry(case):
+            if word in NO_FIGURE and not case.get('record'):
                 row = reframe.case_of(case)
                 own = {'time': began, 'verdict': word, 'reason': reason}
                 rows[file, row] = columns_of(row) | own

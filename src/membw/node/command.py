@@ -17,9 +17,9 @@ from membw.presets.table import Facts
 from membw.progress import Passing
 from membw.results import run_lock
 from membw.results.record import sealed
-from membw.results.verdict import GOOD, INVALID
 from membw.site import machine, topology
 from membw.site.programs import built, program_in
+from membw.words import GOOD, INVALID
 
 SYSTEM = 'whose reference counts (found by host name)'
 STEP_TASKS = 'SLURM_STEP_NUM_TASKS'  # as src/harness/job/ranks.c
@@ -123,7 +123,7 @@ def expected(node: Facts) -> list[str]:
     triad = (own.get('metrics') or {}).get('triad')
     if not triad or own['verdict'] == INVALID:
         return []
-    return sentence.lines_of(own, triad['value'], triad.get('bound') or '')[:2]
+    return sentence.lines_of(own, triad['value'], triad.get('bound') or '').lines[:2]
 
 
 def reference_of(node: Facts, system: str) -> Facts:

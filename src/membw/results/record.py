@@ -1,8 +1,8 @@
 """A record: what one process measured, declared once, and the one reader of it.
 
-The declaration is what every command goes by: msgspec checks each type while it reads, and
-`schema()` derives a JSON schema from it. src/harness/record.schema.json is the programs' side: it
-has their evidence, too, which is read by `evidence` where a picture or a sentence needs it.
+The declaration is what every command goes by: msgspec checks each type while it reads.
+src/harness/record.schema.json is the programs' side: it has their evidence, too, which is read by
+`evidence` where a picture or a sentence needs it.
 """
 
 import hashlib
@@ -21,13 +21,12 @@ from membw import strict
 from membw.printable import printable
 from membw.results.ledger import Missing
 from membw.strict import Damaged
-from membw.words import WORST_FIRST
+from membw.words import VALID, WORST_FIRST
 
 SCHEMA = 'membw-record-2'
 REFRAME = 'reframe'  # the `program` of a site's own test (results/site_tests.py)
 HIGHER: Literal['higher'] = 'higher'
 LOWER: Literal['lower'] = 'lower'
-VALID, INVALID, UNDECIDED = 'VALID', 'INVALID', 'UNDECIDED'
 # of a whole record, by who judged it then (membw/words.py). A set of values that shrinks is a new
 # SCHEMA; the words of membw before 1.1 have the number of ours, and mean these
 EARLIER_WORDS = {
@@ -462,8 +461,3 @@ def sealed(data: dict[str, Any]) -> str:
 def evidence_of(data: dict[str, Any]) -> Record:
     """The record of a JSON object, which has no bytes to check; Damaged."""
     return read_record(msgspec.json.encode({**data, 'sha256': None}))
-
-
-def schema() -> dict[str, Any]:
-    """The JSON schema of what every command reads of a record."""
-    return msgspec.json.schema(Record)

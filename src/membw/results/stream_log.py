@@ -91,7 +91,9 @@ def _of_run(text: str) -> dict[str, Any]:
         count = len(tables) / max(len(rates), 1)
         wrong = f'{count:g} tables of rates in {len(units)} units, not one in one'
     names = [] if wrong else sorted(rates, reverse=True) or ['triad']
-    is_whole = bool(rates) and ('Solution Validates' in text or bounds and 'Validated: all' in text)
+    is_whole = bool(rates) and (
+        'Solution Validates' in text or bounds and 'Validated: all' in text
+    )
     words = [OURS if is_ours else STREAM_C, *(f'%{n}={v}' for n, v in conditions.items())]
     return {
         'name': ' '.join(words), 'result': 'pass' if is_whole or wrong else 'fail',

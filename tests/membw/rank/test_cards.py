@@ -6,7 +6,7 @@ import made_up_records as made
 import pytest
 
 from membw.expected.cards import peak
-from membw.expected.sentence import is_low, lines_of
+from membw.expected.sentence import lines_of
 from membw.rank.ranking import rank_files
 from membw.results.node_names import of_card, without_card
 
@@ -115,15 +115,15 @@ def test_above_its_makers_peak_a_card_is_invalid(ranked, name, mib, share, word)
     row['metrics'] = made.metrics({'copy': 0.7 * top, 'triad': share * top}, 'GB/s', half=None)
     found, _ = ranked([row])
     assert found['n1'][0] == word, found
-    lines = lines_of(row, share * top)
-    assert ('No maker' in lines[0]) == (name == 'a card of nobody') and not is_low(lines)
+    said = lines_of(row, share * top)
+    assert ('No maker' in said.lines[0]) == (name == 'a card of nobody') and not said.is_low
 
 
 def test_a_share_of_the_makers_peak_below_all_that_others_published_is_said():
     (row,) = cards(['n1'], 1)
     row['device']['memory_mib'] = 143_771
     bound = lines_of(row, 0.6 * 4800, 'lower')
-    assert bound == ["At least 60 % of the maker's peak of 4800 GB/s."]
-    lines = lines_of(row, 0.6 * 4800)
-    assert lines[0] == bound[0].removeprefix('At least ')
-    assert is_low(lines) and lines[1] == 'Look: published, 2 cards: 74 to 83 %.'
+    assert bound.lines == ["At least 60 % of the maker's peak of 4800 GB/s."]
+    said = lines_of(row, 0.6 * 4800)
+    assert said.lines[0] == bound.lines[0].removeprefix('At least ') and not bound.is_low
+    assert said.is_low and said.lines[1] == 'Look: published, 2 cards: 74 to 83 %.'

@@ -43,8 +43,8 @@ BELONGS = {
         ),
         (SERIES, SETTING, OF_CARD),
     ),
-    'cpu_model': (SETTING,),  # a node's history goes on, and says what changed
     'card_model': (SETTING, OF_CARD),
+    'cpu_model': (SETTING,),  # a node's history goes on, and says what changed
     'compiler': (SETTING,),
     'flags': (SETTING,),
 }  # fmt: skip
@@ -74,8 +74,8 @@ class Case(NamedTuple):
     pages: str = ''
     shapes: str = ''
     build: str = ''  # its code, or that it is not known; where there is no preset
-    cpu_model: str = ''
     card_model: str = ''  # of a GPU that was measured
+    cpu_model: str = ''
     compiler: str = ''
     flags: str = ''
 
@@ -198,7 +198,7 @@ def setting_of(record: Record, place: str) -> Case:
         case.pinning, '', *_own(record), '', record.threads,
         record.array_size if record.array_size_from == 'option' else None, record.ntimes or None,
         record.runtime and record.runtime.wait_policy, provenance.requested_pages(record),
-        provenance.shapes(record), code, record.facts.cpu_model, card and card.name,
+        provenance.shapes(record), code, card and card.name, record.facts.cpu_model,
         build.compiler, build.flags,
     )  # fmt: skip
     setting = _shared(values)

@@ -301,8 +301,8 @@ class whole_cluster(measurement):
         """Medians of the nodes with valid figures; of some metrics the slowest node, too. Bounds
         count where no node has an estimate, and are compared with no reference."""
         names = {node.name for node in self.ranking.nodes if node.verdict in MEASURED}
-        nodes = (pair for group in self.ranking.groups for pair in group.figures.items())
-        runs = [run for node, run in nodes if without_card(node) in names]
+        nodes = (pair for group in self.ranking.groups for pair in group.first.items())
+        runs = [run.figures for node, run in nodes if without_card(node) in names]
         made: dict[str, dict[str, Any]] = {}
         for name, every in grouped((f.metric, f) for run in runs for f in run.values()).items():
             figures = [f for f in every if not f.is_bound] or every

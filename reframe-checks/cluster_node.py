@@ -31,6 +31,7 @@ class cluster_node(whole_cluster):
     ladder = built('ladder')
     loaded = built('loaded')
     tiers = built('tiers')
+    device = built('device')
 
     # set by -S
     battery_seconds = variable(int, value=battery.USUAL_S)
@@ -45,7 +46,8 @@ class cluster_node(whole_cluster):
     def set_command(self) -> None:
         """The Python of this checkout, which the nodes share, and the programs side by side."""
         self.take_nodes()
-        paths = [one.path for one in (self.binary, self.ladder, self.loaded, self.tiers)]
+        every = self.binary, self.ladder, self.loaded, self.tiers, self.device
+        paths = [one.path for one in every]
         self.prerun_cmds += [ledger.lacks(sys.executable), f'mkdir -p {PROGRAMS}']
         self.prerun_cmds += [f'ln -sf {shlex.join(map(str, paths))} {PROGRAMS}']
         self.env_vars = {'MEMBW_ROOT': root(), 'PYTHONPATH': f'{root()}/src'}

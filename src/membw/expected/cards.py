@@ -1,15 +1,14 @@
 """What the memory of a card (GPU) should reach: the maker's peak, and what others measured."""
 
-import re
 from collections.abc import Iterator
 
 from membw.presets.table import Facts
 from membw.printable import amount
+from membw.site.card_peak import peak
 from membw.site.cpu_peak import facts_of
 from membw.statistics import MARGIN
 from membw.tables import Block, Cell, Column, Table
 
-GIB = 2**30 / 1e9  # GB
 COLUMNS = (
     Column('card', 'card'),
     Column('gb', 'GB', right=True),
@@ -18,24 +17,6 @@ COLUMNS = (
     Column('share', '% peak', right=True, optional=True),
     Column('source', 'source'),
 )
-
-
-def of_name(text: str, gib: float = 0.0) -> list[Facts]:
-    """The rows of a card as somebody types it, or as OpenCL calls it; of those that differ in
-    their memory the nearest, where that is known. The longest name counts: 'H100 PCIe'."""
-    words = _words(text)
-    rows = [row for row in facts_of('cards')['cards'] if words >= _words(row['name'])]
-    longest = max((len(_words(row['name'])) for row in rows), default=0)
-    rows = [row for row in rows if len(_words(row['name'])) == longest]
-    given = re.search(r'(\d+) ?GB\b', text, re.I)
-    gb = float(given[1]) if given else gib * GIB
-    return sorted(rows, key=lambda row: abs(row['gb'] - gb))[:1] if gb else rows
-
-
-def peak(name: str, mib: float) -> float:
-    """The maker's, GB/s, of a card as OpenCL calls it; 0: it is in no row. Of rows that differ,
-    the highest."""
-    return max((row['gbs'] for row in of_name(name, mib / 1024)), default=0.0)
 
 
 def lines_of(device: Facts, gbs: float, sign: str) -> Iterator[tuple[str, bool]]:
@@ -51,10 +32,6 @@ def lines_of(device: Facts, gbs: float, sign: str) -> Iterator[tuple[str, bool]]
     if not sign and gbs / top < (1 - MARGIN) * shares[0]:
         span = f'{100 * shares[0]:.0f} to {100 * shares[-1]:.0f} %'
         yield f'Look: published, {len(shares)} cards: {span}.', True
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r'[a-z0-9]+', text.lower()))
 
 
 def blocks(rows: list[Facts]) -> Iterator[Block]:

@@ -24,9 +24,9 @@ def of(record: Record) -> Hardware:
     """A peak that is given, as by `peak_gbs` of a system, is what was bought: that it has, if so
     much is populated. Equal facts are one object in all records."""
     if record.device:
-        from membw.expected import cards
+        from membw.site import card_peak
 
-        return Hardware(cards.peak(record.device.name or '', record.device.memory_mib), True)
+        return Hardware(card_peak.peak(record.device.name or '', record.device.memory_mib), True)
     key = id(record.facts)
     if key not in _kept:
         if len(_kept) > MOST:

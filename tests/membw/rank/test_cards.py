@@ -5,10 +5,10 @@ from zlib import crc32
 import made_up_records as made
 import pytest
 
-from membw.expected.cards import peak
 from membw.expected.sentence import lines_of
 from membw.rank.ranking import rank_files
 from membw.results.node_names import of_card, without_card
+from membw.site.card_peak import peak
 
 BUILD = {**made.BUILD, 'preset': 'gcc-o3'}
 

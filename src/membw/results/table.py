@@ -219,7 +219,8 @@ def _identity(record: Record) -> tuple:
     lost = tuple([one.what for one in record.missing])
     case = record.case
     named = case.test, str(case.parameters), case.environ, case.partition, case.pinning
-    return record.host, record.rank, record.time, record.program, named, values, lost
+    card = record.device and record.device.index
+    return record.host, record.rank, card, record.time, record.program, named, values, lost
 
 
 def _of_one_unit(table: Table) -> None:

@@ -9,6 +9,7 @@ history  50 nights of 8 nodes; n007 falls in night 40
 first    an acceptance: three runs of seven of eight nodes, n005 misses the contract
 n008     three runs of the eighth node
 n005     the retest, five runs, reaches the contract
+node     one run of two presets on a whole node: the page docs/sample.html
 site     results.db of ReFrame: hpl on 64 nodes, 20 nights until now; n007 is low in the last 9
 """
 
@@ -17,6 +18,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'tests' / 'lib'))
+import made_up_cpus as cpus  # noqa: E402
 import made_up_records as made  # noqa: E402
 import made_up_reports as reports  # noqa: E402
 
@@ -25,6 +27,9 @@ from membw.results.record import sealed  # noqa: E402
 TRIADS = {'n001': 185, 'n002': 185, 'n003': 184.5, 'n004': 185, 'n005': 176, 'n006': 184,
           'n007': 185}  # fmt: skip
 CHANNEL = 7 / 8  # of a node that lost one of eight
+
+
+KEYS = 'codegen', 'llc_mib', 'array_size', 'residency', 'threads'
 
 
 def nights(nodes, count, low_from):
@@ -40,6 +45,23 @@ def nights(nodes, count, low_from):
 
 def again(node, share):
     return [made.record(node, 0.001 * i, made.stream(share=share)) for i in (1, 2, 3)]
+
+
+def node():
+    """A node whose CPUs and modules are known; its figures are made up, as its name says."""
+    machine = cpus.identity('EPYC 7742') | {'name': 'AMD EPYC 7742 64-Core Processor'}
+    modules = {'dimms_source': 'dmi', 'dimms': cpus.modules(16), 'memory_channels': 16}
+    for compiler, triad in (('gcc', 221.2), ('clang', 215.0)):
+        rates = {'copy': 0.9 * triad, 'scale': 0.9 * triad, 'add': 0.99 * triad, 'triad': triad,
+                 'read': 1.27 * triad}  # fmt: skip
+        like = cpus.measured(machine, rates, facts=modules, llc_mib=512)
+        yield made.record(
+            'made-up-node', rows=made.metrics(rates, half=0.01), facts=like.pop('facts'),
+            case={'system': 'made-up', 'environ': f'{compiler}-native'},
+            build={**made.BUILD, 'compiler': compiler, 'flags': '-O3 -march=native -fopenmp',
+                   'preset': f'{compiler}-native'},
+            **{key: like[key] for key in KEYS},
+        )  # fmt: skip
 
 
 def site():
@@ -65,6 +87,7 @@ FLEETS = {
     'history': lambda: nights(8, 50, 40),
     'first': lambda: made.runs(TRIADS, 3, '2026-10-01'),
     'n008': lambda: made.runs({'n008': 185}, 3, '2026-10-02'),
+    'node': node,
     'n005': lambda: made.runs({'n005': 185}, 5, '2026-10-03'),
 }
 for name in sys.argv[1:] or FLEETS:

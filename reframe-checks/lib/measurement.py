@@ -32,8 +32,9 @@ from membw.results.findings import text_of
 from membw.results.ledger import Missing
 from membw.results.record import read_records, sealed
 from membw.results.table import read_table
-from membw.results.verdict import DIED, INVALID, MISSING, PASS, UNDECIDED, judged
+from membw.results.verdict import judged
 from membw.site.topology import is_local
+from membw.words import DIED, INVALID, MISSING, PASS, UNDECIDED
 
 # of the build, in log lines, reports and the `case` of a record
 BUILD = (
@@ -139,7 +140,7 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
     # findings that do not count, by -S
     allow = variable(str, value='', loggable=True)
 
-    # of membw/results/verdict.py, and why; membw reads them in ReFrame's report
+    # of membw/words.py, and why; membw reads them in ReFrame's report
     word = variable(str, value='', loggable=True)
     reasons = variable(str, value='', loggable=True)
     # of the figures: VALID or INVALID

@@ -90,11 +90,6 @@ class Table:
         parts = enumerate(self.columns)
         return [i for i, c in parts if not c.optional or any(str(row[i]) for row in self.rows)]
 
-    def reason(self, row: list[Cell]) -> str:
-        """Why: a page shows it below the verdict."""
-        names = [column.name for column in self.columns]
-        return str(row[names.index('reason')]) if 'reason' in names else ''
-
     def texts(self) -> list[list[str]]:
         """The lines of the used columns' cells, titles first."""
         lines = [[c.title for c in self.columns], *([str(c) for c in row] for row in self.rows)]

@@ -23,7 +23,7 @@ WORDS = (
     Word('INVALID', 1, 'failure', 'invalid', 'the figure is wrong, so it is not shown'),
     Word('FAIL', 1, 'failure', 'fail',
          'too low: outside its reference, or low compared with its peers'),
-    Word('UNDECIDED', 1, 'failure', 'invalid', 'neither can be said: see below'),
+    Word('UNDECIDED', 1, 'failure', 'invalid', 'not enough to decide; the reason follows'),
     Word('XPASS', 1, 'failure', 'fail', 'it passes, although a known issue says that it fails'),
     Word('MISSING', 2, 'error', 'fail',
          'it was expected and did not come: not built, refused, no node, not now'),

@@ -17,6 +17,7 @@ class MadeUp(Nights):
     def __init__(self, rates: np.ndarray) -> None:
         super().__init__()
         self.rates = rates
+        self.nights = {night: n for n, night in enumerate(days(rates.shape[1]))}
 
     def series(self):
         nodes, nights, metrics = self.rates.shape
@@ -24,9 +25,6 @@ class MadeUp(Nights):
         builds = np.full((nodes, nights), -1)
         for kernel, values in zip(KERNELS[:metrics], np.moveaxis(self.rates, 2, 0), strict=True):
             yield Series(Figure(kernel, 1.0, 'GB/s'), names, days(nights), values, builds)
-
-    def newest_days(self):
-        return {'': (FIRST + timedelta(self.rates.shape[1] - 1)).toordinal()}
 
 
 def days(nights: int) -> list[str]:

@@ -30,10 +30,10 @@ from membw.results.findings import reported
 from membw.results.hostlist import expected_nodes, fold, write_node_check
 from membw.results.node_names import match_expected
 from membw.results.table import Table, read_table
-from membw.results.verdict import GOOD, KNOWN, MISSING, PASS
 from membw.run.session import environs_of, partitions_of
 from membw.site.programs import chosen
 from membw.site.slurm import SCHEDULERS, NoAnswer, cluster_of, query
+from membw.words import GOOD, KNOWN, MISSING, PASS
 
 TESTS, USUAL = ('cluster_stream', 'cluster_node'), 'gcc-o3'  # preset of the former
 NAMED, LISTED = 5, 100  # nodes in the line; verdicts that are not PASS

@@ -10,7 +10,7 @@ from membw.export.rows import NAMES, Unmeasured, Words, row_of
 from membw.grouped import grouped
 from membw.printable import printable
 from membw.results.figure import Figure
-from membw.results.verdict import worst
+from membw.words import worst
 
 # unit of a figure -> the base unit that Prometheus wants in a name, and how many of it
 BASE = {

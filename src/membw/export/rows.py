@@ -17,7 +17,8 @@ from membw.results.case import Case
 from membw.results.figure import Figure, Lost
 from membw.results.findings import text_of
 from membw.results.table import Table
-from membw.results.verdict import INVALID, MISSING, NO_FIGURE, judged, worst
+from membw.results.verdict import judged
+from membw.words import INVALID, MISSING, NO_FIGURE, worst
 
 COLUMNS = (
     'time test parameters system partition preset pinning node verdict metric value lower_bound '

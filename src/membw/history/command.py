@@ -3,20 +3,20 @@
 import argparse
 import json
 import os
-from datetime import date, timedelta
 
 from membw import tables
 from membw.arguments import FORMS, add_node, add_site_tests, begin, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
+from membw.moments import night_of
 from membw.printable import plural
 
 EPILOG = """\
 STEP: 7 nights compared with the 28 before; TONIGHT: the newest night compared with them; DRIFT:
 the newest 28 compared with the first 28 (docs/judging.md). What all nodes did in a night is taken
-off, and has its own line ('fleet'). BEGAN: a series ended, and another one began; ENDED: none did.
-Each is shown until it is back or acknowledged. INVALID figures and lower bounds are left out; 14
-nights are needed.
+off, and has its own line ('fleet'). BEGAN: a series ended, and another one began; ENDED: none did;
+NEW: it has fewer than 14 nights. Each is shown until it is back or acknowledged. INVALID figures
+and lower bounds are left out.
 
 example: membw history --acknowledge n042 2026-11-21 'DIMM ordered'
 
@@ -29,11 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('results', nargs='*', metavar='RESULTS', help=f'{FORMS} (results/records)')
     add = parser.add_argument_group('which changes').add_argument
-    add(
-        '--since',
-        metavar='NIGHT',
-        help='changes from then on, and what is bad now: 2026-11-21, 14d',
-    )
+    about = 'changes from then on, and what is bad now: 2026-11-21, 14d'
+    add('--since', type=begin, default=0.0, metavar='DAY', help=about)
     about = 'reads the nights from then on (all): 120d; changes before them are not known'
     add('--last', type=begin, default=0.0, metavar='DAY', help=about)
     add_node(add, 'changes')
@@ -50,6 +47,7 @@ def run(args: argparse.Namespace) -> int:
     from membw.history import acknowledged
     from membw.history.nights import read_nights
     from membw.history.verdict import judged
+    from membw.results.findings import Finding, for_json
     from membw.results.hostlist import chosen_nodes
 
     paths = args.results or [os.path.join(root(), 'results', 'records')]
@@ -57,27 +55,21 @@ def run(args: argparse.Namespace) -> int:
     if not nights.nodes:
         table.say()
         raise MembwError(f"nothing to judge in '{' '.join(paths)}'", "'membw run' measures")
-    since = _since(args.since, max(nights.nights))
     past = judged(nights)
     file = args.acknowledged or acknowledged.usual()
     if args.acknowledge:
-        acknowledged.acknowledge(file, past.events, *args.acknowledge)
-    past = acknowledged.apply(past, file, table.problems).since(since)
+        acknowledged.acknowledge(file, past.changes, *args.acknowledge)
+    past = acknowledged.apply(past, file, table.problems).since(night_of(args.since))
     if args.node:
         past = past.of_nodes(chosen_nodes(args.node, nights.nodes))
     table.say()
     if args.json:
         data = {
-            'schema': 'membw-history-3',
+            'schema': 'membw-history-4',
             'nights': sorted(nights.nights),
-            'verdict': past.verdict,
-            'worse': len(past.red),
-            'changes': [c._asdict() for c in past.changes],
-            'ended': [
-                e._asdict() | {'kind': e.kind, 'level': e.level and e.level._asdict()}
-                for e in past.ended
-            ],
-            'not_judged': [one._asdict() for one in past.young],
+            'verdict': past.verdict.text,
+            'findings': for_json([past.verdict]),
+            'changes': for_json(Finding(one.kind, one._asdict()) for one in past.changes),
             'noticed': [one._asdict() for one in past.noticed],
             'problems': table.problems,
         }
@@ -85,17 +77,9 @@ def run(args: argparse.Namespace) -> int:
     else:
         of = f'{plural(len(nights.nodes), "node")}, {plural(len(nights.nights), "night")}'
         head = f'{of} {min(nights.nights)} .. {max(nights.nights)}'
-        print(tables.as_text([head, *past.lines, f'Verdict: {past.verdict}']))
+        print(
+            tables.as_text(
+                [head, *(one.line for one in past.changes), f'Verdict: {past.verdict.text}']
+            )
+        )
     return past.status or int(bool(table.problems))
-
-
-def _since(text: str | None, newest: str) -> str:
-    """The night that '2026-11-21' or '14d' names; '' of None."""
-    if not text:
-        return ''
-    try:
-        if not text.endswith('d'):
-            return date.fromisoformat(text).isoformat()
-        return (date.fromisoformat(newest) - timedelta(int(text[:-1]) - 1)).isoformat()
-    except (ValueError, OverflowError) as err:
-        raise MembwError(f"'{text}' is not a night", 'as in 2026-11-21 or 14d') from err

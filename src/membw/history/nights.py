@@ -5,6 +5,7 @@ A record is 20 bytes here and 8 for each figure, and some 5,000 as a Record.
 
 import math
 from array import array
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
@@ -15,14 +16,16 @@ from numpy.typing import NDArray
 from membw.results import provenance
 from membw.results.case import Case
 from membw.results.figure import Figure, Measurement, figure_of
-from membw.results.record import RATES, VALID, Metric
+from membw.results.record import RATES, Metric
 from membw.results.site_tests import Wanted
 from membw.results.table import Table, read_table
+from membw.words import VALID
 
 
 class Series(NamedTuple):
     """Of one metric in one setting; `values` and `builds` are nodes x nights: the lower median of
-    a night, NaN where there is none, and a number of `Nights.provenances`, -1."""
+    a night, NaN where there is none, and of one of its runs the number in `Nights.provenances`,
+    -1."""
 
     figure: Figure  # any one
     nodes: list[str]
@@ -31,23 +34,29 @@ class Series(NamedTuple):
     builds: NDArray
 
 
-class Span(NamedTuple):
-    """When a node was measured in one setting: days as numbers, and how many nights."""
-
-    node: str
-    first: int
-    last: int
-    nights: int
-
-
 class Runs:
     """The runs in one setting, in columns: a column of values per metric, NaN: no estimate."""
 
     def __init__(self) -> None:
         self.node, self.night, self.build = array('I'), array('I'), array('I')
-        self.time = array('d')
         self.figures: dict[str, Figure] = {}  # the first of each metric
         self.values: dict[str, array[float]] = {}
+
+
+class Part(NamedTuple):
+    """A node in one setting, and when it was measured: days as numbers, and how many nights."""
+
+    setting: Case  # of the first run of any node, with the compiler
+    runs: Runs
+    node: str
+    first: int
+    last: int
+    nights: int
+
+    @property
+    def gap(self) -> float:
+        """Usual, from night to night: of what is measured weekly 7."""
+        return (self.last - self.first) / max(self.nights - 1, 1)
 
 
 class Nights:
@@ -62,11 +71,10 @@ class Nights:
         self.builds: dict[tuple, int] = {}
         self.provenances: list[dict[str, str]] = []  # by number
         self.kept: list[object] = []  # so that nothing else gets an id that a key of builds has
-        self.runs: dict[Case, Runs] = {}  # by series, without the node
-        self.by_setting: dict[Case, Runs] = {}  # the same
+        self.runs: defaultdict[Case, Runs] = defaultdict(Runs)  # by series, without the node
 
-    def add(self, of: Measurement, metrics: Mapping[str, Metric]) -> None:
-        """Those of one record."""
+    def add(self, of: Measurement, metrics: Mapping[str, Metric | Figure]) -> None:
+        """Those of one record, or of the ranks of a run."""
         assert of.record
         node = self.nodes.setdefault(of.node, len(self.nodes))
         night = self.nights.setdefault(of.night, len(self.nights))
@@ -83,10 +91,7 @@ class Nights:
         }
         if not values:
             return
-        runs = self.by_setting.get(of.setting)
-        if runs is None:
-            runs = self.runs.setdefault(of.setting.series, Runs())
-            self.by_setting[of.setting] = runs
+        runs = self.runs[of.setting.series]
         for name in values:
             if name not in runs.values:
                 runs.figures[name] = figure_of(of, name, metrics[name], of.record)
@@ -96,7 +101,6 @@ class Nights:
         runs.node.append(node)
         runs.night.append(night)
         runs.build.append(build)
-        runs.time.append(of.time)
 
     def series(self) -> Iterator[Series]:
         """One at a time: a year of a fleet is large."""
@@ -108,27 +112,19 @@ class Nights:
         runs = self.runs.get(figure.setting.series)
         return self.of(runs, figure.metric) if runs and figure.metric in runs.values else None
 
-    def spans(self, runs: Runs) -> list[Span]:
-        """Of each node."""
+    def parts(self) -> list[Part]:
+        """Of each setting each node."""
         days = np.array([date.fromisoformat(night).toordinal() for night in self.nights])
-        pairs = np.unique(
-            np.asarray(runs.node, dtype=np.int64) << 32 | days[np.asarray(runs.night)]
-        )
-        node, day = pairs >> 32, pairs & 0xFFFFFFFF
-        begins = np.flatnonzero(np.diff(node, prepend=-1)).tolist()
-        names = list(self.nodes)
-        return [
-            Span(names[node[begin]], int(day[begin]), int(day[end - 1]), end - begin)
-            for begin, end in zip(begins, [*begins[1:], len(node)], strict=True)
-        ]
-
-    def newest_days(self) -> dict[str, int]:
-        """Of each system, of all valid runs."""
-        days = [date.fromisoformat(night).toordinal() for night in self.nights]
-        found: dict[str, int] = {}
-        for setting, runs in self.runs.items():
-            last = max(days[night] for night in {*runs.night})
-            found[setting.system] = max(last, found.get(setting.system, 0))
+        names, found = list(self.nodes), []
+        for runs in self.runs.values():
+            of = next(iter(runs.figures.values())).setting
+            night = days[np.asarray(runs.night)]
+            pairs = np.unique(np.asarray(runs.node, dtype=np.int64) << 32 | night)
+            node, day = pairs >> 32, pairs & 0xFFFFFFFF
+            begins = np.flatnonzero(np.diff(node, prepend=-1)).tolist()
+            for begin, end in zip(begins, [*begins[1:], len(node)], strict=True):
+                when = int(day[begin]), int(day[end - 1]), end - begin
+                found.append(Part(of, runs, names[node[begin]], *when))
         return found
 
     def of(self, runs: Runs, metric: str) -> Series:
@@ -138,20 +134,10 @@ class Nights:
         shape = len(nodes), len(nights)
         cell = node * np.int32(len(nights)) + night
         del node, night
-        builds = _last(cell, shape, np.asarray(runs.time)[own], np.asarray(runs.build)[own])
+        builds = np.full(shape, -1, dtype=np.int32)
+        builds.flat[cell] = np.asarray(runs.build)[own]
         values = _low_medians(cell, shape, np.asarray(runs.values[metric])[own])
         return Series(runs.figures[metric], nodes, nights, values, builds)
-
-
-# each in a function of its own: of a year of a large fleet an array has 8 MB
-
-
-def _last(cell: NDArray, shape: tuple[int, int], time: NDArray, build: NDArray) -> NDArray:
-    """Of each cell the build of the last run; -1 of none."""
-    builds = np.full(shape, -1, dtype=np.int32)
-    by_time = np.argsort(time, kind='stable')
-    builds.flat[cell[by_time]] = build[by_time]
-    return builds
 
 
 def _low_medians(cell: NDArray, shape: tuple[int, int], values: NDArray) -> NDArray:
@@ -168,8 +154,7 @@ def _low_medians(cell: NDArray, shape: tuple[int, int], values: NDArray) -> NDAr
 def _ordered(numbers: NDArray, known: dict[str, int]) -> tuple[NDArray, list[str]]:
     """(places in the names, the names that occur, sorted)."""
     names = list(known)
-    used = np.flatnonzero(np.bincount(numbers)).tolist()
-    used.sort(key=names.__getitem__)
+    used = sorted(np.flatnonzero(np.bincount(numbers)).tolist(), key=names.__getitem__)
     place = np.zeros(len(names), dtype=np.int32)
     place[used] = np.arange(len(used))
     return place[numbers], [names[i] for i in used]

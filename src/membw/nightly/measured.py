@@ -20,7 +20,7 @@ from membw.nightly.night import Night
 from membw.results import reframe
 from membw.results.case import Case, named, of_display_name
 from membw.results.record import read_records
-from membw.results.verdict import MISSING
+from membw.words import MISSING
 
 FILE, ACKNOWLEDGED = 'measured.json', 'acknowledged.txt'
 RECENT = 14  # nights

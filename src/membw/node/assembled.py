@@ -9,7 +9,8 @@ import msgspec
 from membw.checkout import root
 from membw.files import write_whole
 from membw.node.quantities import HEADLINE, bound_of, metrics_of
-from membw.results.record import SCHEMA, VALID, Part, evidence_of, sealed
+from membw.results.record import SCHEMA, Part, evidence_of, sealed
+from membw.words import VALID
 
 PROGRAM = 'node'
 STOPPING = ('quota_throttles',)  # counted meanwhile: of all parts the figures are bounds

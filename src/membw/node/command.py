@@ -17,9 +17,9 @@ from membw.presets.table import Facts
 from membw.progress import Passing
 from membw.results import run_lock
 from membw.results.record import sealed
-from membw.results.verdict import GOOD, INVALID
 from membw.site import machine, topology
 from membw.site.programs import built, program_in
+from membw.words import GOOD, INVALID
 
 SYSTEM = 'whose reference counts (found by host name)'
 STEP_TASKS = 'SLURM_STEP_NUM_TASKS'  # as src/harness/job/ranks.c

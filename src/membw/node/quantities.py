@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 from membw.results.figure import too_good
-from membw.results.record import HIGHER, VALID, Metric, Part, Record, in_common
+from membw.results.record import HIGHER, Metric, Part, Record, in_common
+from membw.words import VALID
 
 FACTS = (
     'thp', 'numa_balancing', 'governor', 'clock_source', 'smt', 'cores', 'cpus',

@@ -12,8 +12,8 @@ from membw.printable import amount, printable
 from membw.results.figure import figures_of, headline
 from membw.results.findings import for_json
 from membw.results.record import Record
-from membw.results.verdict import FAIL, INVALID, PASS
 from membw.tables import Cell, Column, Table
+from membw.words import FAIL, INVALID, PASS
 
 COLUMNS = (
     Column('quantity', ''),

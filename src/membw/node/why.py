@@ -15,7 +15,7 @@ from membw.rank.judge import AGAIN
 from membw.rank.text import command_of
 from membw.results.newest import OLD_S
 from membw.results.table import Table, read_table
-from membw.results.verdict import FAIL, GOOD, PASS
+from membw.words import FAIL, GOOD, PASS
 
 EPILOG = """\
 Records are those of `membw node`, and those of single programs (cluster_stream, a night). The word

@@ -19,8 +19,8 @@ from membw.results.figure import Figure
 from membw.results.findings import Finding, Findings, text_of
 from membw.results.record import Record
 from membw.results.table import Table
-from membw.results.verdict import PASS
 from membw.site.cpu_peak import facts_of as table_of
+from membw.words import PASS
 
 
 class Compared(NamedTuple):

@@ -21,17 +21,10 @@ from membw.results.findings import Finding, Findings, text_of
 from membw.results.hostlist import fold
 from membw.results.provenance import BOUGHT, LOST
 from membw.results.too_good import TENTH
-from membw.results.verdict import (
-    CHANNEL,
-    FAIL,
-    PASS,
-    UNDECIDED,
-    VALID,
-    lacks_of,
-    may_be_worse,
-)  # fmt: skip
+from membw.results.verdict import CHANNEL, lacks_of, may_be_worse
 from membw.statistics import MARGIN
 from membw.statistics.peers import known, middle, robust_deviation, sure_limit
+from membw.words import FAIL, PASS, UNDECIDED, VALID
 
 AGAIN = 3  # further measurements of a low node
 AGAIN_BETTER = 4  # of so many further measurements one may be within the limit

@@ -12,8 +12,8 @@ from membw.results.figure import Figure
 from membw.results.findings import codes
 from membw.results.newest import in_order
 from membw.results.provenance import BOUGHT
-from membw.results.verdict import DIED, FAIL, VALID
 from membw.results.verdict import known as known_word
+from membw.words import DIED, FAIL, VALID
 
 FIRST = 7  # runs that stand for peers; fewer condemn, and clear nothing
 OWN = 'earlier run'

@@ -21,7 +21,9 @@ from membw.results.record import Record, is_set
 from membw.results.rows import Row, best, of_measurement
 from membw.results.site_tests import Wanted
 from membw.results.table import Table, read_table
-from membw.results.verdict import (
+from membw.results.verdict import judged, loss_let_pass
+from membw.site import slurm
+from membw.words import (
     DIED,
     FAIL,
     GOOD,
@@ -33,11 +35,8 @@ from membw.results.verdict import (
     VALID,
     WORST_FIRST,
     exit_status,
-    judged,
-    loss_let_pass,
     worst,
-)  # fmt: skip
-from membw.site import slurm
+)
 
 Beside = Mapping[tuple[str, Case], NodeVerdict]
 SHOWN = (PASS, FAIL, INVALID, MISSING)  # counted, even where there is none

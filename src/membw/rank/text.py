@@ -15,9 +15,9 @@ from membw.results.figure import Figure
 from membw.results.findings import for_json
 from membw.results.hostlist import fold
 from membw.results.record import REFRAME, is_set
-from membw.results.verdict import PASS, WORST_FIRST
 from membw.statistics import MARGIN
 from membw.tables import Cell, Column, Command, Table
+from membw.words import PASS, WORST_FIRST
 
 OTHER_COLUMNS = 40  # of node, verdict and loss
 

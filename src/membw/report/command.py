@@ -67,9 +67,7 @@ def run(args: argparse.Namespace) -> int:
         page.headline, *why = _acceptance(args.protocol, args.results or [str(own)])
         page.standing[:0] = why
     write_whole(args.output, render(page), "'-o FILE' names another file")
-    nodes = [f'{count} {word}' for word, count in page.nodes]
-    parts = [f'{page.headline} {page.verdict}'.rstrip(), *nodes, page.counts]
-    print(f'{args.output}: {"; ".join(filter(None, parts))}')
+    print(f'{args.output}: {page.headline}{f" {page.verdict}".rstrip()}; {page.counts}')
     if args.svg and page.picture:
         write_whole(args.svg, page.picture.draw(WIDE).as_text(standalone=True))
         print(f'{args.svg}: {page.picture.title}')

@@ -1,4 +1,4 @@
-"""The section on the past: the headline's metric by night, and what `membw history` found."""
+"""The past: the headline's metric by night, and what `membw history` found."""
 
 from collections.abc import Container, Sequence
 from datetime import date, timedelta
@@ -7,48 +7,50 @@ import numpy as np
 
 from membw import tables
 from membw.history import acknowledged
+from membw.history.changes import Change
 from membw.history.nights import Nights, Series
-from membw.history.verdict import Event, judged
+from membw.history.verdict import judged
 from membw.printable import plural
-from membw.report.charts import MOST, Curve, lines
-from membw.report.model import Alarm, Picture, Section
-from membw.report.svg import Canvas
+from membw.report.charts import MOST, Axes, Curve, picture
+from membw.report.model import Alarm, Page, Picture, Section
 from membw.results.figure import Figure
 
 NODES = MOST - 2  # with a curve of their own; of more those that changed, and the median
+DASHED = ' Dashed: the first night of the newest change.'
 DAYS = 60  # of more the axis has months
 
 
-def section(
-    past: Nights, figure: Figure, nodes: Container[str] = ()
-) -> tuple[Section | None, list[Alarm]]:
-    """None with fewer than two nights; `figure`: that of the headline; `nodes`: their changes
-    only.
+def show(page: Page, past: Nights, figure: Figure, nodes: Container[str] = ()) -> list[Alarm]:
+    """`figure`: that of the headline; `nodes`: their changes only. A history without a picture is
+    a line of the head.
 
     The alarms are of changes for the worse that are not back and not acknowledged.
     """
     if len(past.nights) < 2:
-        return None, []
+        return []
     found = acknowledged.apply(judged(past), acknowledged.usual(), [])  # `history` names damage
     found = found.of_nodes(nodes) if nodes else found
     made = Section('history', f'History: {plural(len(past.nights), "night")}')
-    said = found.verdict
-    made.notes.append(f'{said[0].upper()}{said[1:]}.')
+    said = found.verdict.text
     if series := past.of_figure(figure):
-        made.pictures.append(_picture(series, found.red or found.events))
-    if found.lines:
+        made.pictures = _picture(series, found.red or found.changes)
+    if found.changes and found.verdict.code != 'young':
         columns = (tables.Column('change', 'changes, newest first'),)
-        made.tables = [tables.Table('', columns, [[line] for line in reversed(found.lines)])]
+        made.tables = [tables.Table('', columns, [[c.line] for c in reversed(found.changes)])]
+    if made.pictures or made.tables:
+        made.notes.append(f'{said[0].upper()}{said[1:]}.')
+        page.sections.append(made)
+    else:
+        page.standing.append(f'{made.title}: {said}.')
     alarms = []
     for one in found.red:
         what = f'{one.kind} {one.size:+.1%} since {one.night}'
-        alarms.append(
-            Alarm('CHANGE', what, f'{" ".join(one.metrics)} of {one.nodes[0]}', 'history')
-        )
-    return made, alarms
+        why = f'{" ".join(one.metrics)} of {one.nodes[0]}'
+        alarms.append(Alarm('CHANGE', what, why, 'history'))
+    return alarms
 
 
-def _picture(series: Series, changes: Sequence[Event]) -> Picture:
+def _picture(series: Series, changes: Sequence[Change]) -> list[Picture]:
     """Of many nodes those that changed, and the median of all. Bounds and INVALID figures have no
     mark."""
     since = {node: c.night for c in reversed(changes) for node in c.nodes}  # oldest first
@@ -67,13 +69,12 @@ def _picture(series: Series, changes: Sequence[Event]) -> Picture:
     curves = []
     for name, row in rows.items():
         points = [(x, y, None, None) for x, y in zip(place.values(), row, strict=True) if y == y]
-        curves.append(Curve(name, points, is_band=True))
+        curves.append(Curve(name, points))
     changed = [(place[n], f'{node} changed') for node, n in since.items() if n in place][-1:]
-    title, unit = f'{series.figure.metric.capitalize()} by night', series.figure.unit
-
-    def of_width(width: int) -> Canvas:
-        return lines(curves, axis, unit, width, from_zero=False, declared=changed, steps=months,
-                     name_x=lambda x: format(first + timedelta(round(x)), form))  # fmt: skip
-
-    dashed = ' Dashed: the first night of the newest change.' * bool(changed)
-    return Picture(title, of_width, f'The figure of each night.{dashed}')
+    title = f'{series.figure.metric.capitalize()} by night'
+    how = 'The figure of each night.' + DASHED * bool(changed)
+    axes = Axes(
+        axis, series.figure.unit, from_zero=False, declared=changed, steps=months,
+        name_x=lambda x: format(first + timedelta(round(x)), form),
+    )  # fmt: skip
+    return picture(title, curves, axes, how)

@@ -48,13 +48,12 @@ class Page:
     title: str
     subtitle: str
     headline: str
-    standing: list[str]  # share of peak, reference
     verdict: str  # of the headline's row; '' where it is a median of nodes
-    nodes: list[tuple[str, str]]  # verdict, how many nodes have it; of a fleet
-    counts: str  # of rows
-    picture: Picture | None
-    attention: list[Alarm]
-    sections: list[Section]
+    counts: str  # of nodes, or of rows
     provenance: list[Entry]
     problems: list[str]
     version: str
+    standing: list[str] = field(default_factory=list)  # share of peak, reference
+    picture: Picture | None = None
+    attention: list[Alarm] = field(default_factory=list)
+    sections: list[Section] = field(default_factory=list)

@@ -4,34 +4,33 @@ which loads nothing."""
 import base64
 import hashlib
 import statistics
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
+from membw.checkout import root
 from membw.expected import sentence
 from membw.grouped import grouped
 from membw.moments import utc
 from membw.presets import version
 from membw.printable import amount, decimals, plural, printable, signed
-from membw.rank.ranking import rank_table, with_verdicts
-from membw.report import history, peak_shares, ranking, svg
+from membw.rank.ranking import Ranking, rank_table, with_verdicts
+from membw.report import history, ranking, standing, svg
 from membw.report.model import NARROW, WIDE, Alarm, Entry, Page
 from membw.report.run import Run
-from membw.report.sections import bar_picture, section, title_of
+from membw.report.sections import conditions, section, title_of
 from membw.results.hostlist import fold
 from membw.results.record import REFRAME
 from membw.results.rows import Row
 from membw.results.table import Table
-from membw.results.verdict import GOOD, WORST_FIRST, counted
-from membw.site.cpu_peak import peak_of
+from membw.results.verdict import counted
+from membw.site.cpu_peak import of_node
 from membw.summary.full_table import text_of
-from membw.words import WORDS
+from membw.words import GOOD, PASS, VALID, WORDS, WORST_FIRST
 
+LISTED = 20  # lines of what needs attention; the others are folded
 FIRST = 'stream'  # the benchmark of the headline, where it was measured
-LISTED = 20  # lines of what needs attention
-IN_HEAD = 12  # bars of the picture
 CASE_FIELDS = ('session', 'commit', 'compile_line', 'modules')
 
 
@@ -41,56 +40,61 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
     nodes_of_all = {figure.node for figure in table.figures} | {*expected}
     ranked = rank_table(table, expected)
     fleet, rows = ranked if len(nodes_of_all) > 1 else None, with_verdicts(rows, ranked)
-    tests = [row.test for row in rows]
-    first = FIRST if FIRST in tests else tests[0]
-    head = [row for row in rows if row.test == first]
-    peak = peak_of(table.evidence(head[0].headline))[0] if head[0].figures else None
-    entries, sections = _provenance(rows, table), []
+    tests = grouped((row.test, row) for row in rows)
+    head = tests.get(FIRST) or tests[rows[0].test]
+    tests = {head[0].test: head, **tests}
+    entries = _provenance(rows, table)
     built = {key: entry[0] for key, entry in entries.items()}
-    for test in dict.fromkeys([first, *tests]):
-        same = [row for row in rows if row.test == test]
-        is_in_head = test == first and len(same) <= IN_HEAD
-        sections.append(section(test, same, table, built, peak, is_in_head))
-    picture = None
-    if head[0].is_valid:
-        picture = bar_picture(head[0].headline.metric, head[:IN_HEAD], peak)
-    named, nodes, alarms = set(), [], []
-    if fleet:
-        if run.chosen:
-            fleet.choose(set(run.chosen))
-        of_fleet = ranking.section(fleet)
-        picture = of_fleet.pictures.pop(0) if of_fleet.pictures else picture
-        sections.insert(0, of_fleet)
-        alarms = ranking.alarms(fleet)
-        named = {node.name for node in fleet.nodes if node.verdict not in GOOD}
-        words = Counter(node.verdict for node in fleet.nodes)
-        every = plural(len(fleet.nodes), 'node')
-        nodes = [(word, f'{words[word]} of {every}') for word in WORST_FIRST if words[word]]
-    if head[0].is_valid and head[0].headline.metric == 'triad' and not fleet:
-        found = peak_shares.section(table.evidence(head[0].headline))
-        sections += [found] if found else []
-    if head[0].figures:
-        past, changes = history.section(run.past, head[0].headline, run.chosen)
-        sections += [past] if past else []
-        alarms += changes
-    counts = run.verdict.partition(': ')[2] or ', '.join(counted(row.word for row in rows))
-    is_several = len({row.node for row in rows if row.figures}) > 1
-    return Page(
+    page = Page(
         title=_title(rows, table),
         subtitle=_subtitle(rows),
-        headline=ranking.who_is_slow(fleet) if fleet else _headline(head),
-        standing=[*([_headline(head)] if fleet else _standing(head[0], table)), *run.notes],
-        verdict='' if is_several else head[0].word,
-        nodes=nodes,
-        counts='' if fleet and not run.verdict else f'rows: {counts}',
-        picture=picture,
-        # each node once, by what its fleet says
-        attention=_attention([row for row in rows if row.node not in named], alarms),
-        sections=sections,
+        headline=_headline(head),
+        verdict=head[0].word,
+        counts=run.verdict.partition(': ')[2] or ', '.join(counted(row.word for row in rows)),
         provenance=[*entries.values()],
         problems=table.problems,
         version=version(),
     )
+    alarms = []
+    if fleet:
+        alarms = _show_fleet(page, fleet, run)
+        named = {node.name for node in fleet.nodes if node.verdict not in GOOD}
+        rows = [row for row in rows if row.node not in named]  # each node once
+        # of one row per node the ranking has all
+        tests = {test: of for test, of in tests.items() if len({r.node for r in of}) < len(of)}
+    page.sections += [section(test, of, table, built) for test, of in tests.items()]
+    if not fleet:
+        _show_node(page, head, table)
+    page.standing += run.notes
+    if head[0].figures:
+        alarms += history.show(page, run.past, head[0].headline, run.chosen)
+    page.attention = _attention(rows, tests, alarms)
+    return page
+
+
+def _show_fleet(page: Page, fleet: Ranking, run: Run) -> list[Alarm]:
+    if run.chosen:
+        fleet.choose({*run.chosen})
+    made = ranking.section(fleet)
+    page.standing, page.headline = [page.headline], ranking.who_is_slow(fleet)
+    page.verdict, page.counts = '', ', '.join(counted(node.verdict for node in fleet.nodes))
+    page.picture = made.pictures.pop(0) if made.pictures else None
+    made.conditions = conditions(run.rows, run.table)
+    page.sections = [made]
+    return ranking.alarms(fleet)
+
+
+def _show_node(page: Page, head: Sequence[Row], table: Table) -> None:
+    if not head[0].is_valid:
+        return  # what needs attention says why
+    page.standing = _standing(head[0], table)
+    record = table.evidence(head[0].headline)
+    top = of_node(record) if head[0].headline.metric == 'triad' else None
+    if top and (not top.gbs or top.only_if or top.is_slice):
+        top = None
+    if top or len(head) > 1:
+        page.picture = standing.picture(head, record, top)
+    page.sections += [standing.expected(record, top)] if top else []
 
 
 def _title(rows: Sequence[Row], table: Table) -> str:
@@ -133,8 +137,6 @@ def _headline(rows: Sequence[Row]) -> str:
 
 
 def _standing(row: Row, table: Table) -> list[str]:
-    if not row.is_valid:
-        return [f'{row.test} {row.name}: {row.reason}']
     f = row.headline
     lines = [f'{row.name} on {f.node}.']
     if f.metric == 'triad' and f.setting.program != REFRAME:
@@ -148,35 +150,37 @@ def _standing(row: Row, table: Table) -> list[str]:
     ]
 
 
-def _attention(rows: Sequence[Row], alarms: Sequence[Alarm]) -> list[Alarm]:
-    """What is not good, by verdict and then by loss; equal reasons of one test are one line."""
-    alike = grouped(((r.word, r.test, r.reason), r) for r in rows if r.word not in GOOD)
-    every, is_fleet = [], len({row.node for row in rows} - {''}) > 1
+def _attention(rows: Sequence[Row], tests: Container[str], alarms: Sequence[Alarm]) -> list[Alarm]:
+    """What is not good, or known, by verdict and then by loss; equal reasons are one line.
+    `tests`: those with a section."""
+    alike = grouped(((r.word, r.test, r.reason), r) for r in rows if r.word not in (PASS, VALID))
+    every, is_fleet = [*alarms], len({row.node for row in rows} - {''}) > 1
     for (word, test, why), same in alike.items():
         names, nodes = {row.name for row in same}, sorted({row.node for row in same})
         what = same[0].name if len(names) == 1 else f'{len(names)} rows'
         several = plural(len(nodes), 'node') if nodes[1:] else ' '.join(nodes)
         where = f' on {several}' if is_fleet and several else ''
-        every.append(Alarm(word, f'{test} {what}{where}', why, f'test-{test}'))
+        link = f'test-{test}' if test in tests else 'nodes'
+        every.append(Alarm(word, f'{test} {what}{where}', why, link))
     order = [*WORST_FIRST, 'CHANGE'].index
-    every = sorted([*every, *alarms], key=lambda alarm: order(alarm.verdict))
-    rest = [Alarm(one.verdict, f'{len(every) - LISTED} more lines') for one in every[LISTED:][:1]]
-    return every[:LISTED] + rest
+    return sorted(every, key=lambda alarm: order(alarm.verdict))
 
 
 def _provenance(rows: Sequence[Row], table: Table) -> dict[str, Entry]:
-    """{key of a build and setting: its entry}, with the records that have it."""
+    """{key of a build and setting: its entry}, with the records that have it; no path of this
+    checkout."""
     entries: dict[str, Entry] = {}
     for f, row in ((row.headline, row) for row in rows if row.figures):
         if f.of.key not in entries:
             case = table.evidence(f).get('case') or {}
             more = {k: str(case[k]) for k in CASE_FIELDS if case.get(k) and k not in f.provenance}
-            title = ' '.join(filter(None, (row.test, row.preset, row.pinning, row.node)))
+            every = {**f.provenance, **more}.items()
+            fields = [(key, text.replace(f'{root()}/', '')) for key, text in every]
             id_of = f'built-{len(entries) + 1}'
-            entries[f.of.key] = id_of, title, [*{**f.provenance, **more}.items()]
-        fields = entries[f.of.key][2]
-        if len(fields) < 60 and ('record', f.file) not in fields:
-            fields.append(('record', f.file))
+            entries[f.of.key] = id_of, f'{row.test} {row.name} {row.node}', fields
+        fields, file = entries[f.of.key][2], f.file.replace(f'{root()}/', '')
+        if len(fields) < 60 and ('record', file) not in fields:
+            fields.append(('record', file))
     return entries
 
 
@@ -190,7 +194,7 @@ def render(page: Page) -> str:
     page_html = Environment(
         loader=files, autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_printable
     )
-    page_html.globals |= {'WIDE': WIDE, 'NARROW': NARROW}
+    page_html.globals |= {'WIDE': WIDE, 'NARROW': NARROW, 'LISTED': LISTED}
     page_html.filters['slug'] = lambda word: word.lower().replace(' ', '-')
     css, script = (files.get_source(page_html, f'report.{kind}')[0] for kind in ('css', 'js'))
     words = ''.join(f'.{w.name.lower()} {{ color: var(--{w.colour}); }}\n' for w in WORDS)

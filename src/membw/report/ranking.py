@@ -10,18 +10,15 @@ from membw.report.model import Alarm, Picture, Section
 from membw.report.svg import LETTER, LINE, Canvas, Scale, across, x_axis, y_axis
 from membw.results.figure import Figure
 from membw.results.hostlist import fold
-from membw.results.verdict import FAIL, GOOD, MISSING, PASS, WORST_FIRST
 from membw.statistics import MARGIN
 from membw.tables import Column, Table
-from membw.words import OF
+from membw.words import FAIL, GOOD, OF, PASS, WORST_FIRST
 
 MAPS = 4  # settings that have a picture, the largest ones
 LISTED = 5000  # nodes of the table
 NAMED = 12  # nodes with their name in a picture
 HEIGHT = 240  # pixels of the plot
-RACKS, RACK_LINE = 100, 18  # that are drawn; pixels from one to the next
-SHAPES = {PASS: 0, FAIL: 4, MISSING: 5}  # all else has the third
-RACK = 'A line per rack. Circles pass, triangles FAIL, crosses are MISSING.'
+SHAPES = {PASS: 0, FAIL: 4}  # all else has the third
 READ = (
     'One mark per node: what decided its verdict, else its headline, compared with the median of '
     'its peers. Dashed: the margin. Triangles that point down FAIL.'
@@ -35,11 +32,10 @@ def as_percent(loss: float) -> str:
 
 def section(ranking: Ranking) -> Section:
     """The pictures of the largest settings, and all nodes, the largest loss first."""
-    made = Section('nodes', f'Nodes: {ranking.counts().partition(": ")[2]}', [*ranking.notes])
+    made = Section('nodes', 'Nodes', [*ranking.notes])
     settings = grouped((v.setting, v) for v in ranking.verdicts if v.figures)
     largest = sorted(settings.items(), key=lambda item: -len(item[1]))[:MAPS]
     made.pictures = [_picture(of, ranking.first[at]) for at, of in largest if len(of) > 1]
-    made.pictures[1:1] = _by_rack(ranking)
     made.tables = [_table(ranking)]
     return made
 
@@ -105,35 +101,6 @@ def _draw(verdicts: list[NodeVerdict], width: int) -> Canvas:
     return canvas
 
 
-def _by_rack(ranking: Ranking) -> list[Picture]:
-    """Where most nodes are of some rack: of several units a node is drawn in the largest."""
-    known = [node.name for node in ranking.nodes]
-    largest: dict[str, str] = {}
-    for unit in sorted(ranking.units(known), key=lambda unit: len(unit.nodes)):
-        largest |= dict.fromkeys(unit.nodes if len(unit.nodes) < len(known) else (), unit.name)
-    of_rack = (pair for pair in _by_loss(ranking) if pair[0].name in largest)
-    by_name = sorted(of_rack, key=lambda pair: pair[0].name)
-    racks = grouped((largest[node.name], (node, loss)) for node, loss in by_name)
-    if not 1 < len(racks) <= min(RACKS, len(known) / 2):
-        return []
-    title = f'{len(racks)} racks, a mark per node'
-    return [Picture(title, lambda width: _draw_racks(racks, width), RACK)]
-
-
-def _draw_racks(racks: dict[str, list[tuple[Node, float]]], width: int) -> Canvas:
-    left = 12 + LETTER * max(map(len, racks))
-    step = min((width - left - 8) / max(map(len, racks.values())), 24)
-    canvas = Canvas(width, (len(racks) + 0.5) * RACK_LINE)
-    for line, (name, nodes) in enumerate(sorted(racks.items()), 1):
-        canvas.text(0, line * RACK_LINE, name)
-        for place, (node, loss) in enumerate(nodes):
-            shape, colour = SHAPES.get(node.verdict, 3), OF[node.verdict].colour
-            said = f'{as_percent(loss)}, ' if loss < math.inf else ''
-            x, tip = left + (place + 0.5) * step, f'{node.name}: {said}{node.verdict}'
-            canvas.mark(x, line * RACK_LINE - 4, shape, colour, tip)
-    return canvas
-
-
 def _by_loss(ranking: Ranking) -> list[tuple[Node, float]]:
     """Each node with the largest loss of its settings, the largest first; without a figure it lost
     all."""
@@ -152,13 +119,12 @@ def _table(ranking: Ranking) -> Table:
     for node, loss in nodes[:LISTED]:
         to_peers = as_percent(loss) if loss < math.inf else ''
         figures = [decimals(node.figures[m], 1) if m in node.figures else '' for m in metrics]
-        rows.append([node.name, node.verdict, to_peers, *figures, node.reason])
+        rows.append([node.name, node.verdict, to_peers, *figures])
     columns = (
         Column('node', 'node'),
         Column('verdict', 'verdict'),
         Column('to_peers', 'to peers', True, True),
         *(Column(metric, metric, True) for metric in metrics),
-        Column('reason', 'why', optional=True),
     )
     more = len(nodes) - LISTED
     note = f'{more} more nodes: membw rank --limit 0' if more > 0 else ''

@@ -28,8 +28,6 @@ SHAPES = (
     '<path transform="translate({x:.1f} {y:.1f})" d="M0 5 5-4-5-4Z"/>',
     '<path transform="translate({x:.1f} {y:.1f})" d="M-5-2h3v-3h4v3h3v4h-3v3h-4v-3h-3Z"/>',
 )
-# of a heat map, from low to high: viridis at equal steps (matplotlib, CC0)
-VIRIDIS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
 Name = Callable[[float], str]  # of a step of an axis
 
 
@@ -181,11 +179,3 @@ def page_css() -> str:
     rule = '--{}: {};'.format
     light, dark = (' '.join(starmap(rule, COLOURS[of].items())) for of in ('light', 'dark'))
     return f':root {{ {light} }}\n{SCREEN} {{ :root {{ {dark} }} }}'
-
-
-def heat(share: float) -> str:
-    """The colour of a cell: `share` is 0 at the lowest value of the map, 1 at the highest."""
-    position = min(max(share, 0.0), 1.0) * (len(VIRIDIS) - 1)
-    at = min(int(position), len(VIRIDIS) - 2)
-    ends = zip(VIRIDIS[at], VIRIDIS[at + 1], strict=True)
-    return '#{:02x}{:02x}{:02x}'.format(*(round(a + (b - a) * (position - at)) for a, b in ends))

@@ -10,16 +10,9 @@ from membw.printable import printable
 from membw.results import provenance
 from membw.results.case import Case, setting_of
 from membw.results.findings import Finding, Findings, reported, text_of
-from membw.results.record import (
-    HIGHER,
-    INVALID,
-    UNDECIDED,
-    VALID,
-    Metric,
-    Record,
-    in_common,
-)  # fmt: skip
+from membw.results.record import HIGHER, Metric, Record, in_common
 from membw.results.too_good import above_peak
+from membw.words import INVALID, UNDECIDED, VALID
 
 
 @dataclass(slots=True, eq=False)
@@ -155,7 +148,7 @@ class Lost(_OfRun):
 
     @property
     def word(self) -> str:
-        """Of results/verdict.py."""
+        """Of membw/words.py."""
         return 'DIED' if self.died else self.verdict or 'MISSING'
 
 
@@ -211,7 +204,7 @@ def _verdict(record: Record) -> tuple[str, Findings]:
     return VALID, ()
 
 
-def figure_of(of: Measurement, name: str, row: Metric, record: Record) -> Figure:
+def figure_of(of: Measurement, name: str, row: Metric | Figure, record: Record) -> Figure:
     """One metric, its reference and its known issue."""
     unit, factor = in_common(row.unit)
     assert row.value is not None

@@ -4,7 +4,7 @@ people; no room decides by a sentence.
 A code that is not in SENTENCES is a program's own reason, as src/harness names it.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from membw.printable import amount, plural, signed
@@ -130,6 +130,15 @@ def _beyond(metric: str, value: float, sign: str, unit: str, limits: Mapping[str
     return '; '.join(f'{own}, {side} {amount(x)} wanted{off}' for side, x in limits.items())
 
 
+def _not_worse(losses: Sequence[tuple[float, str, str]]) -> str:
+    """`losses`: the least and the most, of which metric and setting."""
+    if losses[1:] and losses[-1][0] - losses[0][0] < 0.005:
+        losses = losses[-1:]
+    said = ' to '.join(f'{loss:.1%} ({metric}, {name})' for loss, metric, name in losses)
+    found = f': a loss that lasts 7 nights would have been found from {said} on'
+    return f'nothing got worse{found * bool(said)}'
+
+
 FEW_PEERS = 20  # more of them tell little more
 TOO_GOOD = 'too good: a cache, another size?'
 SENTENCES: dict[str, Sentence] = {
@@ -191,4 +200,9 @@ SENTENCES: dict[str, Sentence] = {
     'two-names': lambda names: f'one machine under two names, also {", ".join(names)}',
     'set-of-nodes': 'of these nodes measure each alone',
     'cause': '{text}',
+    # of a history
+    'worse': lambda changes: f'{plural(changes, "change")} for the worse',
+    'open': lambda nodes: f'UNDECIDED: of {plural(nodes, "node")} a series ended or began',
+    'young': 'UNDECIDED: not judged yet: {nights} of {least} nights',
+    'not-worse': _not_worse,
 }  # fmt: skip

@@ -10,7 +10,8 @@ from membw.grouped import grouped
 from membw.printable import at_most, printable
 from membw.results.case import setting_of
 from membw.results.figure import Figure, Lost, Measurement, figure_of, measurement
-from membw.results.record import HIGHER, INVALID, UNDECIDED, VALID, Record
+from membw.results.record import HIGHER, Record
+from membw.words import INVALID, UNDECIDED, VALID
 
 ONE_RUN_S = 900  # ranks of one run write their records within so many seconds
 

@@ -21,13 +21,12 @@ from membw import strict
 from membw.printable import printable
 from membw.results.ledger import Missing
 from membw.strict import Damaged
-from membw.words import WORST_FIRST
+from membw.words import VALID, WORST_FIRST
 
 SCHEMA = 'membw-record-2'
 REFRAME = 'reframe'  # the `program` of a site's own test (results/site_tests.py)
 HIGHER: Literal['higher'] = 'higher'
 LOWER: Literal['lower'] = 'lower'
-VALID, INVALID, UNDECIDED = 'VALID', 'INVALID', 'UNDECIDED'
 # of a whole record, by who judged it then (membw/words.py). A set of values that shrinks is a new
 # SCHEMA; the words of membw before 1.1 have the number of ours, and mean these
 EARLIER_WORDS = {

@@ -21,7 +21,7 @@ from membw.results.case import Case, mapping, of_display_name
 from membw.results.record import HIGHER
 from membw.results.run_ledger import Event, Key
 from membw.results.run_lock import is_held
-from membw.results.verdict import DIED, FAIL, INVALID, KNOWN, MISSING, PASS, WORST_FIRST
+from membw.words import DIED, FAIL, INVALID, KNOWN, MISSING, PASS, WORST_FIRST
 
 # of a reason, by the check: it was to be measured here, and cannot be for now (no answer, licence,
 # module or tool gone). A skip is of what this system has not.
@@ -241,7 +241,7 @@ def record_file(case: dict, report: str) -> Path | None:
 
 
 def outcome(case: dict, builds: dict[Build, str]) -> tuple[str, str]:
-    """(word of results/verdict.py, reason) by the report alone; `builds`: those that failed.
+    """(word of membw/words.py, reason) by the report alone; `builds`: those that failed.
 
     The check's own word, where it came so far. FAIL is a figure's alone: whatever else ReFrame
     calls a failure was not measured.

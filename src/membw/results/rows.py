@@ -18,6 +18,7 @@ from membw.results.figure import Figure, Lost, Measurement, headline
 from membw.results.findings import Finding, Findings, reported, text_of
 from membw.results.record import HIGHER
 from membw.results.table import Table, read_table
+from membw.words import GOOD, INVALID, MISSING, NO_FIGURE, PASS, VALID, worst
 
 
 class Attempt(NamedTuple):
@@ -72,7 +73,7 @@ class Row(NamedTuple):
     @property
     def is_valid(self) -> bool:
         """Whether its figures may be shown."""
-        return bool(self.figures) and self.word != verdict.INVALID
+        return bool(self.figures) and self.word != INVALID
 
     @property
     def name(self) -> str:
@@ -141,13 +142,13 @@ def attempt(
     findings = reported(reason)
     own = {figure.metric: figure for figure in recorded}
     figures = own | figures_of(case, headlines) | own
-    wrong = next((f for f in figures.values() if f.verdict == verdict.INVALID), None)
-    if wrong and word not in verdict.NO_FIGURE:
-        word, findings = verdict.INVALID, findings or wrong.findings
-    if word == verdict.PASS and not case.get('node_check'):
-        word = verdict.VALID  # its figures say what was compared
-    if word in (verdict.PASS, verdict.VALID) and not figures:
-        word, findings = verdict.MISSING, (Finding('no-figure'),)
+    wrong = next((f for f in figures.values() if f.verdict == INVALID), None)
+    if wrong and word not in NO_FIGURE:
+        word, findings = INVALID, findings or wrong.findings
+    if word == PASS and not case.get('node_check'):
+        word = VALID  # its figures say what was compared
+    if word in (PASS, VALID) and not figures:
+        word, findings = MISSING, (Finding('no-figure'),)
     return Attempt(word, findings, figures, case, record, int(case.get('round') or 1))
 
 
@@ -201,7 +202,7 @@ def of_measurement(of: Measurement) -> tuple[str, Findings]:
     """(word, why) of what a record says itself: that it is wrong, or of its node."""
     if of.verdict == 'VALID':
         word = verdict.known(of.word)
-        return (verdict.VALID if word in ('', *verdict.GOOD) else word), reported(of.why)
+        return (VALID if word in ('', *GOOD) else word), reported(of.why)
     return of.verdict, of.findings
 
 
@@ -218,24 +219,24 @@ def best_first(row: Row) -> tuple[bool, bool, float]:
 
 def judged(attempts: list[Attempt]) -> tuple[str, Findings, dict[str, Figure]]:
     """(word, why, figures) of a row."""
-    lost = [a for a in attempts if a.word in verdict.NO_FIGURE]
-    rest = [a for a in attempts if a.word not in verdict.NO_FIGURE]
+    lost = [a for a in attempts if a.word in NO_FIGURE]
+    rest = [a for a in attempts if a.word not in NO_FIGURE]
     named = whats_lost(lost, attempts)
-    wrong = [a for a in rest if a.word == verdict.INVALID]
+    wrong = [a for a in rest if a.word == INVALID]
     if wrong:
-        word = verdict.worst([verdict.INVALID, *(a.word for a in lost)])
+        word = worst([INVALID, *(a.word for a in lost)])
         return word, (*named, *findings_of(wrong[0])), best_figures(wrong)
     figures = best_figures([a for a in attempts if a.figures])
-    words = [verdict.worst(map(verdict.of_figure, figures.values()))] if figures else []
+    words = [worst(map(verdict.of_figure, figures.values()))] if figures else []
     found = why(words[0], figures) if figures else ()
-    is_good = not figures or words[0] in verdict.GOOD
-    if rest and is_good and not any(a.word in verdict.GOOD for a in rest):
+    is_good = not figures or words[0] in GOOD
+    if rest and is_good and not any(a.word in GOOD for a in rest):
         words, found = [rest[-1].word], rest[-1].findings  # whoever judged it knows more
     elif rest and is_good:
-        words = [verdict.worst([*words, *(a.word for a in rest if a.word in verdict.GOOD)])]
+        words = [worst([*words, *(a.word for a in rest if a.word in GOOD)])]
     elif rest and words[0] == rest[-1].word:
         found = found or rest[-1].findings
-    word = verdict.worst([*words, *(a.word for a in lost)])
+    word = worst([*words, *(a.word for a in lost)])
     return word, (*named, *found), figures
 
 

@@ -24,16 +24,9 @@ from membw.results.figure import Figure, Lost, Measurement, measurement
 from membw.results.hostlist import chosen_nodes
 from membw.results.newest import TOGETHER_S
 from membw.results.ranks import Line, of_run, runs_of
-from membw.results.record import (
-    REFRAME,
-    UNDECIDED,
-    Metric,
-    Record,
-    evidence,
-    read_record,
-    seconds_of,
-)  # fmt: skip
+from membw.results.record import REFRAME, Metric, Record, evidence, read_record, seconds_of
 from membw.strict import Damaged
+from membw.words import UNDECIDED
 
 MOST_PROBLEMS = 100  # lines named per file
 MOST_PASSED = 10  # files without a record, where none has one
@@ -126,7 +119,7 @@ class Table:
             raise MembwError(f"cannot read '{file}' again: {err.strerror}") from err
 
 
-Each = Callable[[Measurement, Mapping[str, Metric]], None]
+Each = Callable[[Measurement, Mapping[str, Metric | Figure]], None]
 
 
 @contextlib.contextmanager
@@ -199,10 +192,14 @@ def read_table(
     elif table.passed and not table.seen:
         said = f'{len(table.passed)} files were looked at, none has a record'
         table.problems += [said, *at_most([*table.passed.values()], MOST_PASSED)]
-    for run, lacking in [*(([one], '') for one in recent(alone)), *runs_of(recent(several))]:
+    several = several if each else recent(several)
+    for run, lacking in [*(([one], '') for one in recent(alone)), *runs_of(several)]:
         figures, lost = of_run(run, lacking)
-        table.figures += figures
-        table.lost += lost
+        if each and figures and run[0].record.ranks > 1:
+            each(figures[0].of, {figure.metric: figure for figure in figures})
+        if recent(run):
+            table.figures += figures
+            table.lost += lost
     for node, (when, said) in table.damaged.items():
         when = when or table.newest
         is_recent = not newest_s or when >= table.newest - newest_s

@@ -10,27 +10,8 @@ from membw.results.figure import Figure
 from membw.results.findings import Finding, Findings
 from membw.results.record import REFRAME
 from membw.results.too_good import OF_MEMORY, is_too_good
-from membw.words import (
-    DIED,
-    FAIL,
-    GOOD,
-    INVALID,
-    KNOWN,
-    MISSING,
-    NO_FIGURE,
-    PASS,
-    UNDECIDED,
-    VALID,
-    WORST_FIRST,
-    XPASS,
-    exit_status,
-    worst,
-)  # fmt: skip
+from membw.words import FAIL, INVALID, KNOWN, PASS, UNDECIDED, VALID, WORST_FIRST, XPASS
 
-__all__ = (
-    'DIED', 'FAIL', 'GOOD', 'INVALID', 'KNOWN', 'MISSING', 'NO_FIGURE', 'PASS', 'UNDECIDED',
-    'VALID', 'WORST_FIRST', 'XPASS', 'exit_status', 'worst',
-)  # fmt: skip
 CHANNEL = 1 / 12  # a memory channel of twelve: a PASS that would not notice its loss is none
 
 

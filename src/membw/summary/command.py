@@ -17,6 +17,7 @@ from membw.results.rows import Row, records_of, rows_of
 from membw.results.table import Table as Records
 from membw.summary import full_table, headline
 from membw.tables import Cell, Column, Table
+from membw.words import MISSING, exit_status, worst
 
 # of root, and of users with an rtprio in limits.conf: other processes wait
 REALTIME = 'chrt --fifo 1 membw run'
@@ -34,7 +35,7 @@ class Run(NamedTuple):
     table: Records  # that the cases name
     is_dry: bool
     verdict: str  # 'PASS: 3 PASS', the last line
-    status: int  # the exit status; results/verdict.py has both rules
+    status: int  # the exit status; membw/words.py has both rules
     seconds: float | None = None  # that the command took
     is_quick: bool = False  # `membw run` without arguments: one screen
 
@@ -59,24 +60,22 @@ def read(path: str, nodes: str = '') -> Run:
         names = chosen_nodes(nodes, {row.node for row in rows if row.node})
         rows = [row for row in rows if row.node in names]
     if rows and all(reframe.is_dry(a.case) for row in rows for a in row.attempts):
-        text = f'{verdict.MISSING}: a dry run of {plural(len(rows), "row")}'
+        text = f'{MISSING}: a dry run of {plural(len(rows), "row")}'
         return Run(path, cases, rows, table, True, text, 0)
     builds = len(reframe.failed_builds(cases))
-    words = [row.word for row in rows] + [verdict.MISSING] * bool(builds)
+    words = [row.word for row in rows] + [MISSING] * bool(builds)
     skips = sum(map(reframe.is_skipped, cases))
     named = verdict.counted(row.word for row in rows) + [f'{skips} skipped'] * bool(skips)
     named += [f'{plural(builds, "build")} failed'] * bool(builds)
     if not rows and skips:
         named = [f'all {skips} cases were skipped, for the reasons above']
-    text = f'{verdict.worst(words)}: {", ".join(named) or "no case was complete"}'
+    text = f'{worst(words)}: {", ".join(named) or "no case was complete"}'
     try:  # to the end of the session; plain ReFrame does not say
         seconds = session['time_end_unix'] - float(session['membw_begun'])
     except (KeyError, TypeError, ValueError):
         seconds = None
     is_quick = session.get('membw_run') == 'quick'
-    return Run(
-        path, cases, rows, table, False, text, verdict.exit_status(words), seconds, is_quick
-    )
+    return Run(path, cases, rows, table, False, text, exit_status(words), seconds, is_quick)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -8,9 +8,9 @@ from membw.printable import amount, in_bytes, plural, printable, signed
 from membw.results.figure import Figure
 from membw.results.hostlist import fold, read_node_check
 from membw.results.rows import Row
-from membw.results.verdict import INVALID, PASS
 from membw.site.cpu_peak import peak_of
 from membw.tables import Cell, Column, Table, cut
+from membw.words import INVALID, PASS
 
 WIDE = 8  # figures that fit a line
 NODES = 40  # lines on nodes of a whole cluster that are not PASS

@@ -14,8 +14,8 @@ from membw.printable import amount, plural, signed
 from membw.results.figure import Figure
 from membw.results.findings import kind_of
 from membw.results.rows import Row
-from membw.results.verdict import FAIL, INVALID, PASS, UNDECIDED, VALID, WORST_FIRST
 from membw.summary.full_table import digits, text_of
+from membw.words import FAIL, INVALID, PASS, UNDECIDED, VALID, WORST_FIRST
 
 METRIC = 'triad'
 LINES, WIDTH = 12, 80

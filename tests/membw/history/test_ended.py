@@ -3,6 +3,7 @@
 import made_up_records as made
 import pytest
 
+from membw.history.changes import BEGAN, ENDED
 from membw.history.nights import read_nights
 from membw.history.verdict import judged
 from membw.results.case import BELONGS
@@ -49,6 +50,14 @@ def past(tmp_path, rows):
     return judged(read_nights([str(made.write(tmp_path / 'r.jsonl', rows))])[1])
 
 
+def series(found):
+    return [one for one in found.changes if one.kind in (BEGAN, ENDED)]
+
+
+def lines(found):
+    return [one.line for one in found.changes]
+
+
 def fleet(nodes, begin, end, slow=(), **fields):
     return [
         row
@@ -68,11 +77,11 @@ def test_a_fall_on_the_night_of_another_change_is_red(tmp_path, field, nodes, af
     rows = fleet(nodes, 0, BEFORE)
     rows += fleet(nodes, BEFORE, BEFORE + after, {1: 0.85}, **CHANGED[field])
     found = past(tmp_path, rows)
-    assert found.status == 1 and any(one.nodes == ('n001',) for one in found.red), found.lines
-    told = [one for one in found.ended if one.nodes == ('n001',)]
+    assert found.status == 1 and any(one.nodes == ('n001',) for one in found.red), lines(found)
+    told = [one for one in series(found) if one.nodes == ('n001',)]
     for one in told:
         assert field in {name for name, _, _ in one.differs} and f"{field} '" in one.line
-        assert one.level.size == pytest.approx(-0.15, abs=0.02)
+        assert one.size == pytest.approx(-0.15, abs=0.02)
     assert told or any(one.kind in ('STEP', 'TONIGHT') for one in found.red)
 
 
@@ -80,13 +89,13 @@ def test_a_fall_on_the_night_of_another_change_is_red(tmp_path, field, nodes, af
 def test_what_began_is_undecided_until_it_can_be_judged(tmp_path, after, status):
     rows = fleet(4, 0, BEFORE) + fleet(4, BEFORE, BEFORE + after, case={'partition': 'b'})
     found = past(tmp_path, rows)
-    (one,) = found.ended
+    (one,) = series(found)
     assert found.status == status and one.nodes == ('n001', 'n002', 'n003', 'n004')
-    assert one.differs == (('partition', 'node', 'b'),) and one.nights == after
+    assert one.differs == (('partition', 'node', 'b'),) and one.since == after
     said = 'UNDECIDED: of 4 nodes a series ended or began' if status else 'nothing got worse'
-    assert found.verdict.startswith(said)
-    line = f'not judged yet: {after} of 14 nights: n[001-004] (thin:b stream gcc-o2 omp)'
-    assert (line in found.lines) == bool(status)
+    assert found.verdict.text.startswith(said)
+    line = f'n[001-004] NEW (thin:b stream gcc-o2 omp): {after} of 14 nights, not judged yet'
+    assert (f'2026-06-27 {line}' in lines(found)) == bool(status)
 
 
 def test_levels_are_not_compared_where_units_differ(tmp_path):
@@ -94,7 +103,7 @@ def test_levels_are_not_compared_where_units_differ(tmp_path):
     for day in range(BEFORE, BEFORE + 3):
         rows.append(made.record('n001', day, seconds, {'partition': 'b'}, headline='triad'))
     found = past(tmp_path, rows)
-    assert (found.status, found.ended) == (2, [])  # it ended when nothing came for a week
+    assert (found.status, series(found)) == (2, [])  # it ended when nothing came for a week
 
 
 @pytest.mark.parametrize('days, status', [(3, 0), (7, 0), (8, 1), (200, 1)])
@@ -104,8 +113,8 @@ def test_a_node_that_reports_no_more_is_named(tmp_path, days, status):
     ]
     found = past(tmp_path, rows)
     assert found.status == status
-    assert [(one.nodes, one.kind) for one in found.ended] == [(('n002',), 'ENDED')] * status
-    assert all('n002 ENDED' in line and 'no figure since' in line for line in found.lines)
+    assert [(one.nodes, one.kind) for one in series(found)] == [(('n002',), 'ENDED')] * status
+    assert all('n002 ENDED' in line and 'no figure since' in line for line in lines(found))
 
 
 def test_a_test_that_ended_is_one_line_of_all_its_nodes(tmp_path):
@@ -113,7 +122,7 @@ def test_a_test_that_ended_is_one_line_of_all_its_nodes(tmp_path):
     for test in ('a', 'b', 'c'):
         rows += [row | {'headline': 'x', 'metrics': made.metrics({test: 10.0})}
                  for row in fleet(4, 0, BEFORE, case={'test': test})]  # fmt: skip
-    (line,) = past(tmp_path, rows).lines
+    (line,) = lines(past(tmp_path, rows))
     assert 'n[001-004] ENDED (thin:node a gcc-o2 omp, thin:node b gcc-o2 omp, and 1 more)' in line
 
 
@@ -127,7 +136,7 @@ def test_what_is_measured_weekly_has_not_ended_after_a_week(tmp_path):
     for row in weekly:
         row['case'] = {**row['case'], 'test': 'weekly'}
     new = fleet(2, 65, 75, noise=0.004, case={'environ': 'icx'})  # since the last of these
-    assert past(tmp_path, fleet(2, 0, 66) + weekly + new[:4]).ended == []
+    assert series(past(tmp_path, fleet(2, 0, 66) + weekly + new[:4])) == []
     assert past(tmp_path, fleet(2, 0, 75) + weekly).status == 0
     assert past(tmp_path, fleet(2, 0, 90) + weekly).status == 1
 
@@ -136,7 +145,7 @@ def test_of_a_machine_with_a_new_name_nothing_is_judged(tmp_path):
     rows = fleet(1, 0, BEFORE)
     rows += [row | {'host': 'other'} for row in fleet(1, BEFORE, BEFORE + 3, {1: 0.85})]
     found = past(tmp_path, rows)
-    assert found.status == 2 and 'nothing of the newest night has 14 nights' in found.verdict
+    assert found.status == 2 and 'not judged yet: 3 of 14 nights' in found.verdict.text
 
 
 def test_what_ended_is_shown_until_it_is_acknowledged(tmp_path, membw):

@@ -100,8 +100,8 @@ def test_the_change_of_what_was_run_with_is_named_and_a_history_goes_on(tmp_path
             row['case']['code_sha256'] = code
             row['build'] = {**row['build'], 'compiler': 'gcc 13.1.0'}
     (change,) = changes(tmp_path, rows)
-    assert change.cause.startswith(cause) and change.nodes == ('fleet',)
-    assert bool(change.cause) == bool(cause)
+    assert cause in change.line and change.nodes == ('fleet',)
+    assert bool(change.differs) == bool(cause)
 
 
 FACTS = [{'microcode': '0x2'}, {'bios_version': 'B'}, {'kernel': '6.2.0'},
@@ -124,7 +124,7 @@ def test_a_changed_fact_is_named_and_excuses_nothing(tmp_path, facts):
     (change,) = changes(tmp_path, rows)
     assert told([change]) == [(('fleet',), night(40))] and change.is_red
     name = {'kernel': 'kernel_release'}.get(*facts, *facts)
-    assert change.cause.startswith(f"{name} '") and ', before ' in change.cause
+    assert f"; {name} '" in change.line and "', before '" in change.line
 
 
 def test_a_new_level_hides_no_node_that_falls_after_it(tmp_path):
@@ -137,7 +137,7 @@ def test_a_new_level_hides_no_node_that_falls_after_it(tmp_path):
     found = changes(tmp_path, rows)
     assert told(found) == [(('n002',), night(25)), (('n002',), night(43))]
     assert found[1].limit == pytest.approx(0.02, abs=0.005) and found[1].nights == 17
-    assert [change.cause[:15] for change in found] == ['memory_channels', '']
+    assert [[name for name, _, _ in one.differs] for one in found] == [['memory_channels'], []]
 
 
 def test_of_a_time_more_is_worse(tmp_path):
@@ -213,7 +213,10 @@ def test_the_line_and_json_have_the_numbers_to_recompute_it(store, history):
     assert line.startswith(f'{night(40)} n007 STEP -5.')
     assert 'median of the 28 nights before' in line and 'limit 2.0%: 2 deviations of' in line
     assert text.endswith('Verdict: 1 change for the worse\n')
-    (change,) = json.loads(history(store, '--json')[1])['changes']
+    data = json.loads(history(store, '--json')[1])
+    assert data['findings'] == [{'code': 'worse', 'numbers': {'changes': 1}}]
+    assert [one['code'] for one in data['changes']] == ['STEP']
+    change = data['changes'][0]['numbers']
     assert change['nodes'] == ['n007'] and change['size'] == pytest.approx(-0.05, abs=0.005)
     assert change['found'] == night(45) and {*change['metrics']} == {*made.KERNELS}
     assert change['is_worse'] and not change['back']
@@ -224,7 +227,7 @@ def test_the_line_and_json_have_the_numbers_to_recompute_it(store, history):
     (['--since', night(46)], 1, 'n007 STEP'), (['--node', 'n007'], 1, 'n007 STEP'),
     (['--node', 'n[001-003]'], 0, ''),
     (['--acknowledge', 'n007', '2026-01-01', 'x'], 2, "no change of 'n007' in the night"),
-    (['--since', 'soon'], 2, "'soon' is not a night"),
+    (['--since', 'soon'], 2, "'soon' is neither 2026-11-21 nor 14d"),
     (['--node', 'n999'], 2, "no node 'n999' in the results"),
 ])  # fmt: skip
 def test_changes_are_chosen_by_night_and_node(store, tmp_path, history, words, status, said):
@@ -247,7 +250,7 @@ def test_an_acknowledged_change_is_shown_and_no_alarm(store, tmp_path, history):
 
 def test_fewer_than_14_nights_are_not_judged(tmp_path, history):
     for nights, status, said in (
-        (13, 2, 'UNDECIDED: not judged yet: 13 of 14 nights of one node'),
+        (13, 2, 'UNDECIDED: not judged yet: 13 of 14 nights'),
         (14, 0, ''),
     ):
         file = made.write(tmp_path / 'few.jsonl', made.fleet(3, days=range(nights)))
@@ -329,3 +332,25 @@ def test_the_night_in_which_a_third_is_lost_is_no_quiet_one(tmp_path, history, s
     rows = nights(lambda n, day: 0.7 if n <= slow and day == NIGHTS - 1 else 1.0, nodes=8)
     status, text = history(made.write(tmp_path / 'r.jsonl', rows))
     assert status == 1 and f'{night(NIGHTS - 1)} ' in text and ' TONIGHT -' in text
+
+
+def test_ranks_of_a_node_are_a_series_of_their_own(tmp_path, history):
+    """Their sum; runs of one process on the same nodes are another series."""
+    rows = nights(lambda n, day: 0.9 if n == 3 and day >= 40 else 1.0, nodes=4)
+    ranks = [row | {'rank': rank, 'ranks': 2} for row in rows for rank in (0, 1)]
+    (change,) = changes(tmp_path, ranks)
+    assert (change.nodes, change.night) == (('n003',), night(40)) and change.is_red
+    assert change.before == pytest.approx(2 * changes(tmp_path, rows)[0].before, rel=0.01)
+    file = made.write(tmp_path / 'r.jsonl', ranks + nights(lambda n, day: 1.0, 4, 0.004))
+    _, past = read_nights([str(file)])
+    assert {of.figure.setting.ranks for of in past.series()} == {'2', ''}
+    status, text = history(file)
+    assert status == 1 and 'n003 STEP -9.' in text
+
+
+def test_ranks_of_one_node_alone_each_are_no_less_a_series(tmp_path):
+    rows = made.fleet(4, range(NIGHTS), slow={})
+    for row in rows:
+        row |= {'rank': int(row['host'][1:]) - 1, 'ranks': 4}
+    _, past = read_nights([str(made.write(tmp_path / 'r.jsonl', rows))])
+    assert [len(of.nodes) for of in past.series()] == [4] * len(made.KERNELS)

@@ -1,39 +1,33 @@
-"""Marks of the pictures: bounds, curves, cells."""
+"""Marks of the pictures: what a curve is drawn with, and which curves are drawn."""
 
 import re
-from xml.etree import ElementTree
 
-from membw.report import svg
-from membw.report.charts import Bar, Curve, bars, heat_map, lines
-
-SVG = '{http://www.w3.org/2000/svg}'
-PLAIN = Bar('gcc-native omp wait=active', 214.0, '214.0 ±4.3', 209.7, 218.3)
-BOUND = Bar('gcc-o2 omp', 140.2, '≥ 140.2', sign='≥ ')
-CURVES = [
-    Curve(f'triad_number_{i}', [(float(n), n * i * 3.0, None, None) for n in range(1, 60)])
-    for i in range(1, 5)
-]
+from membw.report.charts import Axes, Curve, picture
 
 
-def test_a_bound_has_an_arrow_each_way_it_is_open_and_no_whiskers():
-    plain = bars([PLAIN], 'GB/s', None, 800).as_text()
-    assert '<path' not in plain and plain.count('stroke-width="1.5"') > 0
-    for sign, ways in (('≥ ', {'8'}), ('≤ ', {'-8'}), ('~ ', {'8', '-8'})):
-        bound = bars([BOUND._replace(sign=sign)], 'GB/s', None, 800).as_text()
-        assert set(re.findall(r'<path d="M[\d. ]+l(-?8) ', bound)) == ways
-        assert 'stroke-width="1.5"' not in bound
+def curves(names, points):
+    return [
+        Curve(name, [(float(n), n * 3.0, None, None) for n in range(points)]) for name in names
+    ]
+
+
+def drawn(of, axes=None):
+    return [one.draw(800).as_text() for one in picture('a', of, axes or Axes('n', 'GB/s'), 'how')]
 
 
 def test_curves_differ_in_shape_and_colour():
-    text = lines(CURVES, 'threads', 'GB/s', 800).as_text()
+    (text,) = drawn(curves('abcd', 60))
     marks = re.findall(r'<g class="fill-(\w+)"><title>.*?</title><(\w+)', text)
     assert len(set(marks)) == 4 and len({colour for colour, _ in marks}) == 4
 
 
-def test_a_heat_map_of_many_names_shares_cells_and_keeps_the_largest_value():
-    names = [str(i) for i in range(130)]
-    values = {(a, b): 1.0 for a in names for b in names} | {('7', '9'): 50.0}
-    root = ElementTree.fromstring(heat_map(values, names, 'ns', 800).as_text())
-    cells = root.findall(f'{SVG}rect')
-    assert len(cells) == 44 * 44
-    assert sum(cell.get('fill') == svg.heat(1.0) for cell in cells) == 1
+def test_two_points_are_no_curve_and_no_curve_is_no_empty_picture():
+    assert drawn([]) == drawn(curves('a', 2)) == []
+    assert '>b<' not in drawn([*curves('a', 3), *curves('b', 2)])[0]
+    assert drawn(curves('a', 3), Axes('n', 'GB/s', log_x=True)) == []  # 0 has no place
+
+
+def test_of_many_curves_the_first_are_drawn_and_the_others_counted():
+    (found,) = picture('a', curves('abcdefgh', 3), Axes('n', 'GB/s'), 'how')
+    assert found.how_to_read == 'how 2 more curves are in the table.'
+    assert '>f<' in found.draw(340).as_text() and '>g<' not in found.draw(340).as_text()

@@ -8,10 +8,11 @@ import made_up_records as made
 import pytest
 from places import ROOT
 
-from membw.results import record, verdict
+from membw.results import record
 from membw.results.record import evidence, read_record, read_records
 from membw.results.table import read_table
 from membw.strict import Damaged
+from membw.words import WORST_FIRST
 
 FLIPS = 1_700  # of each of nine records
 HERE = 'array-too-small,too-short,oversubscribed,wrong-pinning,disturbed,unstable'
@@ -142,7 +143,7 @@ def test_a_node_whose_newest_record_is_damaged_is_missing_by_name(
 def test_a_word_of_an_earlier_membw_is_translated_and_of_a_newer_one_refused():
     for word, means in record.EARLIER_WORDS.items():
         own = read_record(json.dumps(made.record(word=word)).encode())
-        assert own.word == means and means in verdict.WORST_FIRST
+        assert own.word == means and means in WORST_FIRST
     with pytest.raises(Damaged, match="'word' is 'LATE': of a newer membw"):
         read_record(json.dumps(made.record(word='LATE')).encode())
 

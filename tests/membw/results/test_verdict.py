@@ -11,6 +11,7 @@ from membw.results import verdict
 from membw.results.record import HIGHER, LOWER
 from membw.results.rows import best, rows_of_records
 from membw.results.table import Figure, read_table
+from membw.words import GOOD, exit_status, worst
 
 REFERENCES = {'triad': [180.0, -0.05, 0.1]}
 
@@ -73,13 +74,13 @@ def test_each_side_of_each_limit_of_a_reference(value, low, high, limits, word):
     figure = Figure('triad', value, 'GB/s', low=low, high=high, reference=180.0,
                     reference_low=limits[0], reference_high=limits[1])  # fmt: skip
     assert verdict.of_figure(figure) == word
-    assert bool(verdict.judged(figure)[1]) == (word not in verdict.GOOD)
+    assert bool(verdict.judged(figure)[1]) == (word not in GOOD)
 
 
 def test_a_case_has_the_worst_word_of_its_figures():
-    assert verdict.worst([]) == 'MISSING'
-    assert verdict.worst(['VALID', 'PASS']) == 'PASS'  # what was compared
-    assert verdict.worst(['UNDECIDED', 'XPASS', 'FAIL', 'MISSING', 'PASS']) == 'FAIL'
+    assert worst([]) == 'MISSING'
+    assert worst(['VALID', 'PASS']) == 'PASS'  # what was compared
+    assert worst(['UNDECIDED', 'XPASS', 'FAIL', 'MISSING', 'PASS']) == 'FAIL'
 
 
 @pytest.mark.parametrize('words, status', [
@@ -88,7 +89,7 @@ def test_a_case_has_the_worst_word_of_its_figures():
     (['MISSING', 'FAIL'], 1), (['XPASS'], 1), ([], 2),
 ])  # fmt: skip
 def test_the_exit_status_is_0_where_every_word_is_good(words, status):
-    assert verdict.exit_status(words) == status
+    assert exit_status(words) == status
 
 
 # --- rounds, and figures that may be worse than they read: who leaves them out

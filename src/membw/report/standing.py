@@ -1,0 +1,126 @@
+"""Where the rows of a run stand: between half of the peak, what others reach, and the peak."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from membw.expected import expectation, proof, published
+from membw.expected.published import READ
+from membw.expected.sentence import named
+from membw.presets.table import Facts
+from membw.printable import amount
+from membw.report.model import Picture, Section
+from membw.report.sections import title_of
+from membw.report.svg import LETTER, LINE, Canvas, Scale, x_axis
+from membw.results.figure import Figure
+from membw.results.rows import Row
+from membw.site import cpu_peak as peak
+from membw.summary.full_table import text_of
+from membw.tables import Table
+
+ROW = 24  # pixels of a line
+ROWS = 12  # of the run
+WIDE = 500  # from here on the names stand left of the marks, else above them
+ANOTHER, OWN, MOVED = range(3)  # a circle, a square, a triangle
+COLOURS = 'muted', 'one', 'two'
+KINDS = 'ordinary', 'claimed', 'non-temporal', published.NOT_SAID, READ
+HOW = 'Square: a figure of this node. '
+RANGE = 'Line through it: the range in which a rerun is expected. '
+REFERENCE = 'Upright line: its reference. '
+OTHERS = 'Circle: another machine, of this CPU or a neighbour, by its share of the peak. '
+MOST = 'Triangle: the most that it may have moved, with the lines that stores read first. '
+Mark = tuple[float, int, str]  # value; which shape; who
+
+
+class Line(NamedTuple):
+    name: str
+    marks: list[Mark]
+    figure: Figure | None = None  # of a row: its range and its reference are drawn
+
+
+def expected(record: Facts, top: peak.Peak) -> Section:
+    """What `membw expect` says of this node."""
+    blocks = [*expectation.blocks(top, record.get('facts') or {})]
+    notes = [block for block in blocks if isinstance(block, str) and block]
+    tables = [block for block in blocks if isinstance(block, Table)]
+    return Section('expected', 'What to expect', notes, tables=tables)
+
+
+def picture(rows: Sequence[Row], record: Facts, top: peak.Peak | None) -> Picture:
+    """Rows of one test, the best first; `record`: of the best one; `top`: its peak, where the
+    figures are Triad's and it is known."""
+    metric, unit = rows[0].headline.metric, rows[0].headline.unit
+    known = [row for row in rows if metric in row.figures]
+    lines = [_own(row, metric) for row in known[:ROWS]]
+    if top:
+        moved = {m.kernel: m for m in proof.moved(record, top.row)}
+        if (triad := moved.get('triad')) and triad.most > triad.counted:
+            lines[0].marks.append((triad.most, MOVED, 'moved at most'))
+        read = [(moved['read'].counted, OWN, 'this node')] if 'read' in moved else []
+        lines += _others(top, read)
+    figures = [line.figure for line in lines if line.figure]
+    which = {mark[1] for line in lines for mark in line.marks}
+    parts = {  # what is drawn, and nothing else
+        HOW: True,
+        RANGE: any(f.low is not None for f in figures),
+        REFERENCE: any(f.reference for f in figures),
+        MOST: MOVED in which,
+        OTHERS: ANOTHER in which,
+        f'{len(known) - ROWS} more rows are in the table.': len(known) > ROWS,
+    }
+    how = ''.join(text for text, is_drawn in parts.items() if is_drawn)
+    title = f'{title_of(rows[0].headline)}, {unit}'
+    return Picture(title, lambda width: _draw(lines, unit, top.gbs if top else 0, width), how)
+
+
+def _own(row: Row, metric: str) -> Line:
+    if not row.is_valid:
+        return Line(f'{row.name} {row.word}', [])
+    f = row.figures[metric]
+    return Line(f'{row.name} {text_of(f)}', [(f.value, OWN, row.name)], f)
+
+
+def _others(top: peak.Peak, read: list[Mark]) -> Iterator[Line]:
+    """A line for each kind of stores; `read`: what this node reads alone."""
+    for kind in KINDS:
+        marks = [
+            (share / 100 * top.gbs, ANOTHER, f'{row["machine"]}: {share:.0f} %')
+            for row in published.like(top, kind)
+            for share in published.shares([row])
+        ]
+        marks += read if kind == READ else []
+        if marks:
+            yield Line(f'others, {named(kind)}', marks)
+
+
+def _draw(lines: Sequence[Line], unit: str, gbs: float, width: int) -> Canvas:
+    """`gbs`: the peak, or 0."""
+    above = 0 if width >= WIDE else LINE
+    left = 8 if above else 16 + LETTER * max(len(line.name) for line in lines)
+    top, step = 4 + LINE * bool(gbs), ROW + above
+    bottom = top + step * len(lines)
+    canvas = Canvas(width, bottom + 2 * LINE + 8)
+    ends = [mark[0] for line in lines for mark in line.marks]
+    figures = [line.figure for line in lines if line.figure]
+    ends += [x for f in figures for x in (f.high, f.reference) if x]
+    scale = Scale([*ends, gbs], left, width - 20)
+    x_axis(canvas, scale, top, bottom, unit)
+    for at, name in ((gbs / 2, 'half of it'), (gbs, f'peak {amount(gbs)}')) if gbs else ():
+        canvas.line(scale(at), top, scale(at), bottom, 'muted', stroke_dasharray='5 4')
+        canvas.text(scale(at), top - 5, name, 'muted', text_anchor='end')
+    for number, line in enumerate(lines):
+        y = top + number * step + above + ROW / 2
+        place = (8, y - LINE) if above else (left - 8, y + 4)
+        canvas.text(*place, line.name, text_anchor='start' if above else 'end')
+        _line(canvas, line, y, scale)
+    return canvas
+
+
+def _line(canvas: Canvas, line: Line, y: float, scale: Scale) -> None:
+    if f := line.figure:
+        low, high = (scale(f.value if x is None else x) for x in (f.low, f.high))
+        canvas.line(low, y, high, y, 'one', stroke_width='3')
+        if f.reference:
+            at = scale(f.reference)
+            canvas.line(at, y - 9, at, y + 9, 'fore', stroke_width='2.5')
+    for value, which, who in line.marks:
+        canvas.mark(scale(value), y, which, COLOURS[which], f'{who}: {amount(value)}')

@@ -6,7 +6,7 @@ import io
 import math
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import TextIO
@@ -16,9 +16,8 @@ from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import writing
 from membw.results.case import Case
-from membw.results.figure import Figure, Lost, Measurement
-from membw.results.ranks import of_one
-from membw.results.record import Metric
+from membw.results.figure import Figure, Lost
+from membw.results.ranks import Run
 
 EPILOG = """\
 csv has every figure; openmetrics has the newest of each series.
@@ -95,17 +94,10 @@ def run(args: argparse.Namespace) -> int:
         if is_once:
             write(table.figures, [])
         else:
-            again = read_table(paths, 0.0, lambda *run: write(*_of_run(*run)), wanted)
-            write([], again.lost)  # of several ranks
+            again = read_table(paths, 0.0, lambda run: write(run.figures, run.lost), wanted)
+            write([], again.lost)  # what is damaged
         csv.write(missing)
     return 1 if table.problems else 0
-
-
-def _of_run(
-    of: Measurement, metrics: Mapping[str, Metric | Figure]
-) -> tuple[list[Figure], list[Lost]]:
-    of_ranks = [figure for figure in metrics.values() if isinstance(figure, Figure)]
-    return (of_ranks, []) if of_ranks else of_one(of)
 
 
 class Newest:
@@ -114,10 +106,10 @@ class Newest:
     def __init__(self) -> None:
         self.last: dict[tuple[Case, str], Figure] = {}
 
-    def add(self, of: Measurement, metrics: Mapping[str, Metric | Figure]) -> None:
-        for figure in _of_run(of, metrics)[0]:
-            key = of.row, figure.metric
-            if key not in self.last or self.last[key].time <= of.time:
+    def add(self, run: Run) -> None:
+        for figure in run.figures:
+            key = figure.of.row, figure.metric
+            if key not in self.last or self.last[key].time <= figure.time:
                 self.last[key] = figure
 
     def figures(self) -> list[Figure]:

@@ -158,7 +158,7 @@ class Lost(_OfRun):
 def figures_of(record: Record) -> dict[str, Figure]:
     """{metric: Figure} of one record."""
     of = measurement(record, record.seconds)
-    return {name: figure_of(of, name, row, record) for name, row in record.measured.items()}
+    return {name: figure_of(of, name, row) for name, row in record.measured.items()}
 
 
 def headline(figures: Mapping[str, Figure]) -> Figure:
@@ -204,10 +204,10 @@ def _verdict(record: Record) -> tuple[str, Findings]:
     return VALID, ()
 
 
-def figure_of(of: Measurement, name: str, row: Metric | Figure, record: Record) -> Figure:
+def figure_of(of: Measurement, name: str, row: Metric) -> Figure:
     """One metric, its reference and its known issue."""
-    unit, factor = in_common(row.unit)
-    assert row.value is not None
+    (unit, factor), record = in_common(row.unit), of.record
+    assert record and row.value is not None
     value, case = row.value * factor, record.case
     figure = Figure(
         sys.intern(name), value, unit, row.better, None, None, row.bound or '', row.series, row.at,

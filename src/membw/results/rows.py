@@ -201,8 +201,7 @@ def _row(case: Case, rounds: list[list[Figure]], lost: list[Lost]) -> Row:
 def of_measurement(of: Measurement) -> tuple[str, Findings]:
     """(word, why) of what a record says itself: that it is wrong, or of its node."""
     if of.verdict == 'VALID':
-        word = verdict.known(of.word)
-        return (VALID if word in ('', *GOOD) else word), reported(of.why)
+        return (VALID if of.word in ('', *GOOD) else of.word), reported(of.why)
     return of.verdict, of.findings
 
 

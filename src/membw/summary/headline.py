@@ -21,7 +21,6 @@ METRIC = 'triad'
 LINES, WIDTH = 12, 80
 INDENTED: Any = {'initial_indent': '  ', 'subsequent_indent': '    ', 'placeholder': ' ...'}
 BAR = 32  # characters of the longest
-EIGHTHS = ' ▏▎▍▌▋▊▉'
 BUSY, SEEN = 0.03, 0.05  # a share of the CPUs that is worth a line; CPUs, where figures are bounds
 IS_SHARED = 'A virtual machine: another minute of its host may give another figure.'
 
@@ -116,10 +115,8 @@ def bar_lines(rows: list[Row], shown: list[Row]) -> Iterator[str]:
         drawn, text = '', ''
         if row in shown:
             figure = row.figures[METRIC]
-            text, eighths = text_of(figure), round(8 * BAR * figure.value / best)
-            drawn = '█' * (eighths // 8) + EIGHTHS[eighths % 8].strip()
-            if is_least(figure):
-                drawn = '█' * max(eighths // 8 - 1, 0) + '▸'
+            text, long = text_of(figure), round(BAR * figure.value / best)
+            drawn = '█' * (long - 1) + '▸' if is_least(figure) else '█' * long
         word = '' if row.word in (PASS, VALID) else row.word
         yield '  '.join(('', f'{row.preset:<{wide}}', f'{drawn:<{BAR}}', text, word)).rstrip()
 

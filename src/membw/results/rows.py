@@ -264,6 +264,8 @@ def best(figures: list[Figure]) -> Figure:
     """Of several rounds: the best estimate, with the interval of all; a bound where no round has
     an estimate, or where it is better than the best of them. The interval begins where a bound
     of the same run ends. What may be worse than it reads counts where there is nothing else."""
+    if len(figures) == 1:
+        return figures[0]
     is_more = figures[0].better == HIGHER
     choose = max if is_more else min
     sure = [f for f in figures if not f.may_be_worse] or figures

@@ -118,9 +118,7 @@ def inner(case: dict, name: str) -> dict[str, Any]:
 
 def add_ledger(report: dict, events: list[Event]) -> None:
     """Completes the cases of a report, and adds those that it has not."""
-    expected: dict[Key, Event] = {}
-    last: dict[Key, Event] = {}
-    stopped = ''
+    expected, last, stopped = dict[Key, Event](), dict[Key, Event](), ''
     for event in events:
         if event['event'] == run_ledger.STOPPED:
             stopped += f': {event["why"]}'
@@ -130,11 +128,10 @@ def add_ledger(report: dict, events: list[Event]) -> None:
         last[key] = event
     every = cases_of(report)
     cases = {key_of(case): case for case in every}
-    for key in expected:
-        made = of_ledger(expected[key], last[key], stopped)
+    for key, first in expected.items():
+        made = of_ledger(first, last[key], stopped)
         if key not in cases:
-            every.append(made)
-            cases[key] = made
+            every.append(cases.setdefault(key, made))
         elif cases[key]['result'] == UNKNOWN:
             cases[key].update(made)
     for case in every:

@@ -169,17 +169,18 @@ def of_ledger(expected: Mapping, last: Mapping, stopped: str) -> dict:
 def newest() -> str:
     """The newest run of this checkout; dry runs, what is under way and what cannot be read are
     passed over. MembwError: there is none."""
-    times: dict[str, float] = {}
-    for file in Path(root(), 'results', 'reports').glob('run-*'):
-        if file.suffix in ('.json', run_ledger.SUFFIX):
-            name = str(file.with_suffix('.json'))
-            times[name] = max(file.stat().st_mtime, times.get(name, 0))
-    for name in sorted(times, key=lambda name: times[name], reverse=True):
+    files = [
+        file
+        for file in Path(root(), 'results', 'reports').glob('run-*')
+        if file.suffix in ('.json', run_ledger.SUFFIX)
+    ]
+    for file in sorted(files, key=lambda file: file.stat().st_mtime, reverse=True):
+        name = file.with_suffix('.json')
         with contextlib.suppress(MembwError):
-            is_under_way = not Path(name).exists() and is_held()
-            cases = [] if is_under_way else cases_of(load(name))
+            is_under_way = not name.exists() and is_held()
+            cases = [] if is_under_way else cases_of(load(str(name)))
             if any(is_row(case) and not is_dry(case) for case in cases):
-                return name
+                return str(name)
     own = "'membw summary FILE' of the one that plain ReFrame names when it ends"
     raise MembwError("no report in 'results/reports'", f"'membw run' makes one; {own}")
 

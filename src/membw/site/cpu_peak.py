@@ -118,7 +118,7 @@ def rows_of(facts: Facts, name: str | None) -> Iterator[Facts]:
 
 def of_name(text: str) -> Facts:
     """The row of a CPU by what a person calls it: 'Xeon 6980P', '9654', 'Genoa'; {}: none."""
-    makers = {'AuthenticAMD': 'AMD|EPYC|Ryzen', 'GenuineIntel': 'Intel|Xeon|Core'}
+    makers = {'AuthenticAMD': 'AMD|EPYC|Ryzen', 'GenuineIntel': '(?<!-)Core|Intel|Xeon'}
     rows = facts_of('cpus')['cpus']
     for row in rows:
         others = (word for maker, word in makers.items() if maker != row.get('vendor'))

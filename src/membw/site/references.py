@@ -22,7 +22,10 @@ PINNINGS = ('none', 'likwid', 'numactl', 'omp', 'kmp')
 STREAM, NOTES, UNIT = 'stream', 'calibration', 'GB/s'
 EXPECTED = '$xfail'  # ReFrame's mark of a failure that is known
 KNOWN = "a known failure is ['$xfail', message, [166.6, -0.05, 0.1, GB/s]]"
-SHAPE = 'a figure is [value, lower, upper, unit], the tolerances as fractions: [166.6, -0.05, 0.1]'
+SHAPE = (
+    'a figure is [value above 0, lower from -1 to 0, upper from 0, unit: of stream GB/s], as in '
+    '[166.6, -0.05, 0.1, GB/s]'
+)
 
 
 Problem = tuple[str, str, str]  # place, fact, hint
@@ -115,28 +118,21 @@ def _unknown(place: str, name: str, known: Iterable[str], kind: str) -> Iterator
 
 def _of_figures(test: str, place: str, figures: Any) -> Iterator[Problem]:
     for name, figure in _entries(figures):
-        known = isinstance(figure, list) and figure[:1] == [EXPECTED]
-        if known and not (len(figure) == 3 and figure[1] and isinstance(figure[2], list)):
+        is_known = isinstance(figure, list) and figure[:1] == [EXPECTED]
+        if is_known and not (len(figure) == 3 and figure[1] and isinstance(figure[2], list)):
             yield f'{place}.{name}', f"'{EXPECTED}' without a message and a figure", KNOWN
-        elif fact := _wrong(figure[2] if known else figure, test):
-            yield f'{place}.{name}', fact, SHAPE
+        elif not _is_right(figure[2] if is_known else figure, test):
+            yield f'{place}.{name}', f"'{figure}' cannot be used", SHAPE
 
 
-def _wrong(figure: Any, test: str) -> str:
-    """What is wrong of [value, low, high, unit]."""
-    if not isinstance(figure, list):
-        return 'is no list'
-    if len(figure) != 4:
-        return f'has {len(figure)} parts'
-    value, low, high, unit = figure
-    numbers = [value, *(v for v in (low, high) if v is not None)]
-    if any(type(v) not in (int, float) or not math.isfinite(v) for v in numbers) or value <= 0:
-        return f'{figure} is not of finite numbers, the first above 0'
-    if low is not None and not -1 <= low <= 0 or high is not None and high < 0:
-        return f'{figure}: the lower tolerance is from -1 to 0, the upper at least 0'
-    if test == STREAM and unit != UNIT:
-        return f"is in '{unit}', but {test} is judged in {UNIT}"
-    return ''
+def _is_right(figure: Any, test: str) -> bool:
+    """[value, low, high, unit]; None: an open end."""
+    if not isinstance(figure, list) or len(figure) != 4:
+        return False
+    value, low, high = numbers = [0 if part is None else part for part in figure[:3]]
+    are_numbers = all(type(x) in (int, float) and math.isfinite(x) for x in numbers)
+    is_between = are_numbers and value > 0 and -1 <= low <= 0 <= high
+    return is_between and (test != STREAM or figure[3] == UNIT)
 
 
 def entry_of(table: Any, name: str) -> Any:

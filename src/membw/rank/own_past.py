@@ -52,7 +52,7 @@ def _compared(node: str, runs: list[list[Figure]], count: int) -> tuple[NodeVerd
     tried, *again = later[-1 - AGAIN :]
     found = judge([*first, *tried], [f for run in again for f in run], what=OWN)
     verdict = next(one for one in found.verdicts if one.node == node)
-    return verdict, next(g for g in found.groups if node in g.figures)
+    return verdict, next(g for g in found.groups if node in g.first)
 
 
 def _bought(run: list[Figure]) -> list[str | None]:

@@ -258,6 +258,8 @@ def best(figures: list[Figure]) -> Figure:
     """Of several rounds: the best estimate, with the interval of all; a bound where no round has
     an estimate, or where it is better than the best of them. What may be worse than it reads
     counts where there is nothing else."""
+    if len(figures) == 1:
+        return figures[0]
     choose = max if figures[0].better == HIGHER else min
     sure = [f for f in figures if not f.may_be_worse] or figures
     estimates = [f for f in sure if not f.is_bound]

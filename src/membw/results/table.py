@@ -8,8 +8,9 @@ import os
 import re
 import statistics
 import sys
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO
 
 import msgspec
@@ -138,6 +139,7 @@ def read_table(
     each: Callable[[Run], None] | None = None,
     wanted: site_tests.Wanted = site_tests.Wanted(),
     whole: Container[str] = (),
+    kept: Mapping[str, bytes] = MappingProxyType({}),
 ) -> Table:
     """The table of record files, of results of other tests (results/site_tests.py), of folders of
     them, and of '-' (stdin).
@@ -146,9 +148,10 @@ def read_table(
     no record are passed over, but in OURS. A record that is met twice counts once. MembwError: a
     path that cannot be read. `each`: is given every run. `newest_s`: the
     table has no figure of what is older than so many seconds before the newest, but of the nodes
-    in `whole`.
+    in `whole`. `kept`: of a Table that was read before, what cannot be read twice.
     """
     table, known = Table(), set[int]()
+    table.kept_bytes |= kept
     alone: list[Line] = []
     several: list[Line] = []  # of several ranks: judged together
     enough = KEPT
@@ -247,6 +250,12 @@ def _of_one_unit(table: Table) -> None:
 def _files(path: str, table: Table, since: float) -> Iterator[tuple[str, IO[bytes], bool]]:
     """(name, stream, whether it is to hold records: the path names it, or it lies in OURS); of a
     folder those that were written since then: of years of nights the others are not opened."""
+    name = 'stdin' if path == '-' else path
+    if path == '-' and name not in table.kept_bytes:
+        table.kept_bytes[name] = sys.stdin.buffer.read()
+    if name in table.kept_bytes:
+        yield name, io.BytesIO(table.kept_bytes[name]), True
+        return
     if Path(path).is_dir():
         folder = Path(path, 'records') if Path(path, 'records').is_dir() else Path(path)
         files, refused = files_below(folder)
@@ -264,14 +273,12 @@ def _files(path: str, table: Table, since: float) -> Iterator[tuple[str, IO[byte
                 with stream:
                     yield str(file), stream, is_ours
         return
-    stdin = contextlib.nullcontext(sys.stdin.buffer)
-    with naming(path), stdin if path == '-' else open(path, 'rb', BUFFER) as stream:
+    with naming(path), open(path, 'rb', BUFFER) as stream:
         if os.path.isfile(path):
             yield path, stream, True
             return
-        name = 'stdin' if path == '-' else path
-        kept = table.kept_bytes[name] = stream.read()
-    yield name, io.BytesIO(kept), True
+        kept = table.kept_bytes[path] = stream.read()
+    yield path, io.BytesIO(kept), True
 
 
 def _readable(lines: Iterator[Line], name: str, table: Table) -> Iterator[Line]:

@@ -38,23 +38,6 @@ def given(words: list[str]) -> str:
     return ' '.join(name for name, _ in said if name.count('.') < 2)  # else of a fixture
 
 
-def refuse_beginnings(words: list[str]) -> None:
-    """ReFrame takes the beginning of an option's name for it."""
-    file = pathlib.Path(root(), 'configs', 'reframe-options')
-    known = [*OWN, *file.read_text().split()]
-    for name in (word.partition('=')[0] for word in words if word.startswith('--')):
-        meant = [one for one in known if one.startswith(name)]
-        if meant and name not in meant:
-            hint = f"did you mean '{min(meant, key=len)}'?"
-            raise MembwError(f"unknown option '{name}'", hint)
-
-
-def given(words: list[str]) -> str:
-    """'stream.ntimes quick': which variables `-S` sets, as ReFrame takes it."""
-    form = r'(?m)^(?:-S|--setvar)[\n=]?((?:\w+\.)?\w+)='
-    return ' '.join(re.findall(form, '\n'.join(words)))
-
-
 def checks() -> list[str]:
     """The names of our tests, which are those of their files."""
     return [file.stem for file in pathlib.Path(root(), 'reframe-checks').glob('*.py')]

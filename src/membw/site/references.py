@@ -34,9 +34,7 @@ Problem = tuple[str, str, str]  # place, fact, hint
 def parsed(text: str | bytes) -> tuple[Any, list[Problem]]:
     """(what YAML says, what is wrong of it as YAML)."""
     try:
-        data, twice = presets.read_yaml(yaml, text), presets.given_twice(text)
-        named = [(f'line {line}', f"'{place}' is given twice") for line, place in twice]
-        return data, [(*fact, 'keep one of them') for fact in named]
+        return presets.read_yaml(yaml, text), []
     except yaml.YAMLError as err:
         return None, [('', ' '.join(str(err).split()), 'fix that line')]
 

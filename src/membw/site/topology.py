@@ -93,15 +93,17 @@ def online(processor: dict[str, Any], folder: Path = CPUS) -> dict[str, Any]:
     known, cpus = processor.get('topology') or {}, set(expand(text_of(folder / 'online')))
     if not cpus or len(cpus) == processor.get('num_cpus'):
         return processor
-    kinds = ('numa_nodes', 'sockets', 'cores')
-    masks = {kind: [bits(mask) & cpus for mask in known.get(kind, [])] for kind in kinds}
-    shown = {kind: [f'0x{sum(1 << c for c in s):x}' for s in masks[kind] if s] for kind in kinds}
+    sets = {
+        kind: [left for mask in known.get(kind, []) if (left := bits(mask) & cpus)]
+        for kind in ('numa_nodes', 'sockets', 'cores')
+    }
+    masks = {kind: [f'0x{sum(1 << c for c in s):x}' for s in each] for kind, each in sets.items()}
     return {
         **processor,
         'num_cpus': len(cpus),
-        'num_cpus_per_core': max(map(len, masks['cores']), default=1),
-        'num_cpus_per_socket': max(map(len, masks['sockets']), default=len(cpus)),
-        'topology': {**known, **shown},
+        'num_cpus_per_core': max(map(len, sets['cores']), default=1),
+        'num_cpus_per_socket': max(map(len, sets['sockets']), default=len(cpus)),
+        'topology': {**known, **masks},
     }
 
 

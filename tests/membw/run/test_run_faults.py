@@ -158,7 +158,6 @@ def test_what_reframe_refused_is_named_with_the_way_out(rest, said, fact, hint, 
 
 def test_where_no_compiler_builds_openmp_it_is_said(monkeypatch, tmp_path):
     why = "probe.c:1:10: fatal error: 'omp.h' file not found"
-    monkeypatch.setattr(machine, 'CHAINS', {})
     monkeypatch.setattr(machine, 'on_path', lambda: {'clang': [['clang-19', '19.1.7', why]]})
     (tmp_path / 'run.ledger').touch()
     here = [{'scheduler': 'local', 'extras': {}}]

@@ -19,7 +19,7 @@ TYPOS = [
     ('-0.05, 0.10', '0.05, 0.10', '0.05, 0.1, ', 'lower from -1 to 0'),
     ('166.6391, -0.05', '.nan, -0.05', '[nan, ', 'a figure is'),
     ('166.6391, -0.05, ', '', "[0.1, 'GB/s']' cannot be used", 'a figure is'),
-    ('        scale: [159', '        copy: [159', "copy' is given twice", 'keep one of them'),
+    ('        scale: [159', '        copy: [159', "copy' is given twice", 'fix that line'),
     ('  $index', '  index', "'$index' is missing", '$index: [$partition'),
     ('[$partition, $environ', '[$environ, $partition', 'would match no case', '[$partition'),
     ('[$partition, ', '[$system, ', 'would match no case', '[$partition'),

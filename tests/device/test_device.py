@@ -37,6 +37,7 @@ def reasons(record, kind='reasons'):
 # --- what is measured ----------------------------------------------------------------------------
 
 
+@pytest.mark.alone
 def test_each_kernel_and_each_way_has_a_figure_and_each_launch_two_times(device):
     status, output, record = device('--cpu', *QUICK)
     assert status == 0 and record['verdict'] == 'VALID', output
@@ -159,6 +160,7 @@ def test_a_device_that_lies_is_invalid_by_name(device, lie):
     assert status == 1 and reason in reasons(record) and said in output, output
 
 
+@pytest.mark.alone
 def test_a_clock_that_counts_too_little_makes_a_bound_of_a_figure_by_the_hosts(device):
     """Of arrays so large that a launch weighs nothing."""
     size = ('-n', '4000000', *ALONE[2:])
@@ -171,6 +173,7 @@ def test_a_clock_that_counts_too_little_makes_a_bound_of_a_figure_by_the_hosts(d
     )
 
 
+@pytest.mark.alone
 def test_a_cpu_in_disguise_is_no_card(device):
     """Whether it has many CPUs or one: threads of a driver sleep while a card works."""
     status, output, record = device(*ALONE, LIE='gpu')

@@ -82,9 +82,7 @@ def ends_well(build_program, folder, place, program, flags):
     """Status 0, 1 or 2; a whole record, or a sentence of ours; no file half written."""
     line, variables = ENVIRONMENTS[place]
     more = [ROOT / 'tests/data/plain_dgemm.c'] if program == 'dgemm' else []
-    path = build_program(
-        program, *more, usual=('-O1', '-w', *flags), changes=SHORT.get(program, ())
-    )
+    path = build_program(program, *more, usual=('-O1', *flags), changes=SHORT.get(program, ()))
     out = folder / 'out'
     out.mkdir()
     words = [str(path), *PROGRAMS[program].split(), '--json', f'{out}/r.json']

@@ -39,7 +39,9 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
     table, rows = run.table, run.rows
     nodes_of_all = {figure.node for figure in table.figures} | {*expected}
     ranked = rank_table(table, expected)
-    fleet, rows = ranked if len(nodes_of_all) > 1 else None, with_verdicts(rows, ranked)
+    fleet = ranked if len(nodes_of_all) > 1 else None
+    if fleet or not run.verdict:  # a report of one node has the words of the terminal
+        rows = with_verdicts(rows, ranked)
     tests = grouped((row.test, row) for row in rows)
     head = tests.get(FIRST) or tests[rows[0].test]
     tests = {head[0].test: head, **tests}

@@ -53,26 +53,23 @@ def problems_of(
         return
     tests = sorted(file.stem for file in pathlib.Path(root(), 'reframe-checks').glob('*.py'))
     for test, entries in data.items():
-        if test != NOTES:
-            yield from _unknown('', test, tests, 'check')
-            yield from _of_test(test, entries, system, table, is_own)
+        if test == NOTES:
+            continue
+        yield from _unknown('', test, tests, 'check')
+        index = entries.get('$index') if isinstance(entries, dict) else None
+        if index == INDEX:
+            yield from _of_partitions(test, entries, system, table, is_own)
+        elif not _is_index(index):
+            hint = f'$index: [{", ".join(INDEX)}], or [$partition, attributes of the check]'
+            yield test, f"'$index' is {index}: its keys would match no case", hint
 
 
-def _of_test(
-    test: str, entries: Any, system: dict[str, Any], table: dict[str, Any], is_own: bool
-) -> Iterator[Problem]:
-    index = entries.get('$index') if isinstance(entries, dict) else None
-    usual = f'$index: [{", ".join(INDEX)}]'
+def _is_index(index: Any) -> bool:
+    """In another order the keys of the file match no case."""
     if not isinstance(index, list):
-        yield test, "'$index' is missing", usual
-        return
-    # in another order the keys of the file match no case
+        return False
     of_reframe = [word for word in index if str(word).startswith('$')]
-    if of_reframe not in (INDEX[:1], INDEX[:2]) or index[: len(of_reframe)] != of_reframe:
-        fact = f"'$index' is [{', '.join(map(str, index))}]: its keys would match no case"
-        yield test, fact, f'{usual}, or [$partition, attributes of the check]'
-    elif index == INDEX:
-        yield from _of_partitions(test, entries, system, table, is_own)
+    return of_reframe in (INDEX[:1], INDEX[:2]) and index[: len(of_reframe)] == of_reframe
 
 
 def _of_partitions(

@@ -11,6 +11,7 @@ from membw.site import slurm
 
 DEAD = {'what': '', 'why': 'ended by SIGBUS (signal 7)', 'died': True, 'node': 'n003'}
 WRONG = {'validation': {'ok': False}}
+REFERENCE = {'references': {'triad': [180.0, -0.08, 0.1]}}
 NATIVE = {**made.BUILD, 'preset': 'gcc-native'}
 SLOW = made.fleet(20, slow={7: 0.94})
 
@@ -63,6 +64,12 @@ RANKED = {
         [*made.fleet(10, slow={3: 0.5}), *made.fleet(10, days=(1,), seed=2)], [], 0, '10 PASS'),
     'a valid run counts before an invalid one': (
         [made.record('n001', day=-0.01, **WRONG), *made.fleet(10)], [], 0, '10 PASS'),
+    'the same, by its reference': (
+        [made.record('n001', -0.01, made.stream(share=1.02), case=REFERENCE, **WRONG),
+         made.record('n001', case=REFERENCE)], [], 0, 'n001 PASS (within its reference'),
+    'low once, within its reference': (
+        [*made.fleet(6), made.record('n007', 0, made.stream(share=0.95), case=REFERENCE)], [], 1,
+        'n007 UNDECIDED (scale 159.03 GB/s, median of its 6 peers'),
     'invalid runs only': ([*made.fleet(10), made.record('n099', **WRONG)], [], 1,
                           "n099 INVALID (not-validated (the record's verdict contradicts it))"),
     # c00 has another compiler line, is as fast as it gets with that, and was FAIL

@@ -68,7 +68,7 @@ def figures(rates):
 
 def words(every):
     """{node: (word, whether it is what the fleet could not show, and not the node)}."""
-    first, again, _, before = newest(every)
+    first, again, _, before = newest(every, {})
     verdicts = judge(first, again, before).verdicts
     return {v.node: (v.verdict, 'insensitive' in {f.code for f in v.findings}) for v in verdicts}
 

@@ -56,6 +56,7 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         provenance=[*entries.values()],
         problems=table.problems,
         version=version(),
+        words={row.word for row in rows},
     )
     alarms = []
     if fleet:
@@ -71,6 +72,7 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
     if head[0].figures:
         alarms += history.show(page, run.past, head[0].headline, run.chosen)
     page.attention = _attention(rows, tests, alarms)
+    page.words |= {alarm.verdict for alarm in page.attention}
     return page
 
 
@@ -79,6 +81,7 @@ def _show_fleet(page: Page, fleet: Ranking, run: Run) -> list[Alarm]:
         fleet.choose({*run.chosen})
     made = ranking.section(fleet)
     page.standing, page.headline = [page.headline], ranking.who_is_slow(fleet)
+    page.words |= {node.verdict for node in fleet.nodes}
     page.verdict, page.counts = '', ', '.join(counted(node.verdict for node in fleet.nodes))
     page.picture = made.pictures.pop(0) if made.pictures else None
     made.conditions = conditions(run.rows, run.table)
@@ -210,7 +213,7 @@ def render(page: Page) -> str:
         script=Markup(script),
         content_policy=Markup(policy),
         page=page,
-        words=WORDS,
+        words=[word for word in WORDS if word.name in page.words],
     )
 
 

@@ -114,17 +114,10 @@ def new_result(here: Path, old: Result) -> Result | None:
 
 
 def refuse_unstored(result: Result) -> None:
-    """MembwError where the job or the build of the result is not stored, or it is a battery's."""
-    if result.record.get('parts'):
-        preset = (result.record.get('build') or {}).get('preset') or 'PRESET'
-        raise MembwError(
-            f"'{result.name}' is of several programs (membw node): reproduce builds one",
-            f"on '{result.record['host']}', of version {result.record['version']}: "
-            f"'membw node --preset {preset}'",
-        )
+    """MembwError where the job or the build of the result is not stored."""
     if not result.build or not result.job:
         fact = f"the {'job' if result.build else 'build'} of '{result.name}' is not stored"
-        hint = 'results/builds and results/jobs hold them; a record alone is not enough'
+        hint = "a record of 'membw run' has both, in results/builds and results/jobs"
         raise MembwError(fact, hint)
 
 

@@ -248,12 +248,13 @@ def _of_one_unit(table: Table) -> None:
 def _files(path: str, table: Table, since: float) -> Iterator[tuple[str, IO[bytes], bool]]:
     """(name, stream, whether it is to hold records: the path names it, or it lies in OURS); of a
     folder those that were written since then: of years of nights the others are not opened."""
-    name = 'stdin' if path == '-' else str(path)
+    name = 'stdin' if path == '-' else path
     if path == '-' and name not in table.kept_bytes:
         table.kept_bytes[name] = sys.stdin.buffer.read()
     if name in table.kept_bytes:
         yield name, io.BytesIO(table.kept_bytes[name]), True
-    elif Path(path).is_dir():
+        return
+    if Path(path).is_dir():
         folder = Path(path, 'records') if Path(path, 'records').is_dir() else Path(path)
         files, refused = files_below(folder)
         table.problems += refused
@@ -261,31 +262,21 @@ def _files(path: str, table: Table, since: float) -> Iterator[tuple[str, IO[byte
         for file in (f for f in files if f.suffix in ENDINGS or RESCUED.search(f.name)):
             if not file.is_file():  # nor a link to one
                 table.problems += [f"'{file}': not a file"] * is_ours
-                continue
-            if file.stat().st_mtime < since:
-                continue
-            try:
-                stream = open(file, 'rb', BUFFER)
-            except OSError as err:  # another user's: it stops nobody
-                table.problems.append(f"'{file}': {err.strerror}")
-                continue
-            with stream:
-                yield str(file), stream, is_ours
-    else:
-        with naming(path), open(path, 'rb', BUFFER) as stream:
-            if os.path.isfile(path):
-                yield str(path), stream, True
-            else:
-                table.kept_bytes[str(path)] = stream.read()
-                yield str(path), io.BytesIO(table.kept_bytes[str(path)]), True
-
-
-def _lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """(offset, line), one at a time: a year of a large fleet does not fit into memory."""
-    offset = 0
-    for line in stream:
-        yield offset, line
-        offset += len(line)
+            elif file.stat().st_mtime >= since:
+                try:
+                    stream = open(file, 'rb', BUFFER)
+                except OSError as err:  # another user's: it stops nobody
+                    table.problems.append(f"'{file}': {err.strerror}")
+                    continue
+                with stream:
+                    yield str(file), stream, is_ours
+        return
+    with naming(path), open(path, 'rb', BUFFER) as stream:
+        if os.path.isfile(path):
+            yield path, stream, True
+            return
+        kept = table.kept_bytes[path] = stream.read()
+    yield path, io.BytesIO(kept), True
 
 
 def _readable(lines: Iterator[Line], name: str, table: Table) -> Iterator[Line]:
@@ -315,8 +306,9 @@ def _read(
     if Path(name).suffix in PRINTED:
         table.passed[name] = f'{name}: no output of STREAM, by its first {site_tests.HEAD} bytes'
         return
-    wrong, is_any = 0, False
-    for number, (offset, line) in enumerate(_lines(stream), 1):
+    wrong, is_any, end = 0, False, 0
+    for number, line in enumerate(stream, 1):  # a year of a large fleet does not fit into memory
+        offset, end = end, end + len(line)
         is_ours = is_ours or b'membw-record-' in line
         if line and not line.isspace():
             try:

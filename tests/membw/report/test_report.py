@@ -161,6 +161,8 @@ def test_array_size_threads_and_stores_are_said_with_a_link_to_what_they_mean(ht
     text = html(rows)
     assert 'arrays of 762.9 MiB, 8 threads, non-temporal and ordinary stores.' in text
     assert '<a href="#words">What these mean</a>' in text and 'id="words"' in text
+    explained = re.findall('<dt>([A-Z]+)</dt>', text)
+    assert explained == ['UNDECIDED']  # each word of the page, and no other
 
 
 def inside(text, tag):

@@ -75,13 +75,13 @@ def _compared(v: NodeVerdict, ranking: Ranking) -> Compared | None:
         _, group = ranking.past[v.node, v.setting]
     if not group or len(group.nodes) == 1:
         return None
-    return Compared(v, group, group.now[v.node].figures, seen_of(group, v.node))
+    return Compared(v, group, group.now(v.node).figures, seen_of(group, v.node))
 
 
 def seen_of(group: Group, node: str) -> Seen:
     """What the table of causes is asked with."""
     shares, limits, bounds = {}, {}, set()
-    run = group.now[node]
+    run = group.now(node)
     for column, metric in enumerate(group.metrics):
         loss, quantity = run.losses[column], BY_METRIC.get(metric)
         if quantity and loss == loss:

@@ -108,6 +108,24 @@ def test_what_cannot_be_ranked_is_named(fleet_file, tmp_path, membw):
         assert done == status and said in err
 
 
+@pytest.mark.parametrize('nights, changes, begins', [
+    (8, {'case': {'partition': 'new'}}, r"n\[001-004\] BEGAN .*; partition 'new', before 'node'$"),
+    (8, {'threads': 4}, r"n\[001-004\] BEGAN .*; threads '4', before '8'$"),
+    (8, None, 'n001 ENDED .*$'),
+    (6, {'threads': 4}, ''),  # of fewer than 7 nights nothing is said
+])  # fmt: skip
+def test_a_series_that_ended_or_began_is_a_line_of_history(
+    tmp_path, membw, nights, changes, begins
+):
+    rows = made.fleet(4, days=range(nights))
+    later = made.fleet(4, days=range(nights, nights + 10), **(changes or {}))
+    rows += [row for row in later if changes or row['host'] != 'n001']
+    file = made.write(tmp_path / 'r.jsonl', rows)
+    said = [line[6:] for line in membw('rank', file)[1].splitlines() if line[:6] == 'note: ']
+    assert {*said} <= {*membw('history', file)[1].splitlines()}
+    assert bool(said) == bool(begins) and all(re.search(begins, line) for line in said)
+
+
 def test_the_node_check_file_has_a_line_for_each_node(fleet_file, tmp_path, rank):
     check = tmp_path / 'nodes.txt'
     rank(fleet_file, again(tmp_path, 0.94), '--nodes', 'n[001-021]', '--node-check', check)

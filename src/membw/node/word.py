@@ -61,7 +61,9 @@ def word_of(node: str, table: Table) -> Word:
     why = [Finding('cause', {'cause': cause.name, 'text': cause.text}) for cause in causes]
     noticed = max((v.noticed for v in verdicts), default=math.inf)
     runs = [*(f.of for f in own), *(one.of for one in table.lost if one.node == node)]
-    newest = max(runs, key=lambda of: of.time).record if runs else None
+    records = [of.record for of in runs if of.record]
+    # of `membw node`, whose cards have figures of their own
+    newest = max(records, key=lambda r: (not r.device, r.seconds), default=None)
     return Word(node, whole.verdict, (*why, *whole.findings), noticed, causes, every, newest)
 
 

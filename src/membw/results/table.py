@@ -217,7 +217,8 @@ def _identity(record: Record) -> tuple:
     lost = tuple([one.what for one in record.missing])
     case = record.case
     named = case.test, str(case.parameters), case.environ, case.partition, case.pinning
-    return record.host, record.rank, record.time, record.program, named, values, lost
+    card = record.device and record.device.index
+    return record.host, record.rank, card, record.time, record.program, named, values, lost
 
 
 def _of_one_unit(table: Table) -> None:
@@ -314,7 +315,8 @@ def _read(
             try:
                 record = read_record(line)
                 is_any = True
-                yield Line(record, record.seconds, name, number, offset)
+                for one in (record, *record.cards):
+                    yield Line(one, one.seconds, name, number, offset)
             except Damaged as err:
                 wrong += 1
                 table.note_damage(line, f'{name}:{number}: {err}')

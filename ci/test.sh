@@ -117,18 +117,10 @@ if [ $# -gt 0 ]; then
 	python -m pytest --durations=15 --junitxml=results/tests.xml "$@"
 	tests=$?
 else
-	# what computes and what waits for other programs, four files more than cores at a time; then what
-	# measures, with nothing in parallel
-	tests=0
-	stage() { # NAME WORD...: one stage of the tests
-		local name=$1
-		shift
-		python -m pytest "$@" --durations=15 --junitxml="results/tests-$name.xml" || tests=$?
-	}
+	# most wait for other programs most of the time
 	cores=$(nproc)
-	stage shared -m 'shared or not alone' -n $((cores < 6 ? cores + 4 : 10)) --dist loadfile \
-		--no-loadscope-reorder
-	stage alone -m 'alone and not shared'
+	bash ci/stages.sh $((cores < 6 ? cores + 4 : 10))
+	tests=$?
 fi
 [ "$lint" = 0 ] || echo 'test: lint failed, see the lines that begin with check: above'
 [ "$tests" = 0 ] || exit "$tests"

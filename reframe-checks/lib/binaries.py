@@ -31,6 +31,7 @@ from membw.checkout import root
 from membw.presets import spack_rows
 from membw.results import archive, ledger
 from membw.site import machine
+from membw.words import MISSING
 
 LOCKED = {}  # files locked for as long as this process lasts
 # {program: {(partition, environment)}}: the rows that the loaded checks run; -p leaves out rows
@@ -209,6 +210,7 @@ class program_binary(batch_job.batch_job, rfm.CompileOnlyRegressionTest):
     build_system = 'CustomBuild'
     program = variable(str)
     how = variable(str, value='', loggable=True)
+    word = variable(str, value='', loggable=True)  # MISSING: it cannot be built for now
     mpi = variable(bool, value=False)
     installed = variable(str, value='')
 
@@ -239,7 +241,8 @@ class program_binary(batch_job.batch_job, rfm.CompileOnlyRegressionTest):
         if self.is_dry_run():
             return
         reason = lack(self.current_partition, self.current_environ) or ''
-        if reason.startswith(prerequisites.NOT_NOW):  # after a skip it ends with PASSED and 0
+        if isinstance(reason, prerequisites.NotNow):  # after a skip it ends with PASSED and 0
+            self.word = MISSING
             raise SanityError(reason)
         self.skip_if(reason, reason)
         source = os.path.join(self.sources, f'{self.program}.f90')

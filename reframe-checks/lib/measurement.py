@@ -205,7 +205,7 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         if not self.is_dry_run():
             reason = reason or prerequisites.no_scheduler(part)
             reason = reason or prerequisites.lacking_library(part, self.current_environ)
-            if reason and reason.startswith(prerequisites.NOT_NOW):
+            if isinstance(reason, prerequisites.NotNow):
                 self.not_now(reason)
         self.skip_if(reason, reason)
 
@@ -219,7 +219,7 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
     def not_now(self, reason: str) -> NoReturn:
         """What is to be measured here and cannot be for now is MISSING; a skip is of what this
         system has not."""
-        self.word, self.reasons = MISSING, reason.removeprefix(prerequisites.NOT_NOW)
+        self.word, self.reasons = MISSING, reason
         raise SanityError(f'{MISSING}: {self.reasons}')
 
     def need_tool(self, tool: str | None) -> None:

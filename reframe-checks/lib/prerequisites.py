@@ -1,5 +1,5 @@
 """What a run needs and this host may lack: each lack is one readable reason. Where it is of the
-moment the reason begins with NOT_NOW: the row is MISSING, else it is skipped.
+moment it is a NotNow: the row is MISSING, else it is skipped.
 
 A card here is any node that is reached by ssh and sees no file of this host: ReFrame takes the
 stage folder to it, runs the job in it and brings it back.
@@ -18,7 +18,6 @@ from reframe.core.environments import Environment
 from reframe.core.systems import SystemPartition
 
 from lib import CHECKOUT, end
-from membw.results.reframe import NOT_NOW
 from membw.site import slurm
 
 # busybox and a dead card: neither may hold up the session
@@ -33,6 +32,10 @@ SUBMIT = {
     'torque': ('Torque', 'qsub'), 'sge': ('SGE', 'qsub'), 'lsf': ('LSF', 'bsub'),
     'oar': ('OAR', 'oarsub'), 'flux': ('Flux', 'flux'),
 }  # fmt: skip
+
+
+class NotNow(str):
+    """It is to be measured here, and cannot be for now: no answer, module or licence."""
 
 
 def is_card(partition: SystemPartition) -> bool:
@@ -66,7 +69,7 @@ def no_scheduler(partition: SystemPartition) -> str | None:
         reason = unreachable(partition)
         if not reason:  # of the moment is what does not answer, not which card is there
             return another(partition)
-    return f'{NOT_NOW}{reason}' if reason else None
+    return NotNow(reason) if reason else None
 
 
 @functools.cache
@@ -100,10 +103,7 @@ def refuse_what_is_elsewhere() -> None:
     system = runtime.runtime().system
     reasons = {p.fullname: no_scheduler(p) or '' for p in system.partitions}
     if reasons and all(reasons.values()):
-        each = {
-            why.removeprefix(NOT_NOW).removeprefix(f'{name} '): name
-            for name, why in reasons.items()
-        }
+        each = {why.removeprefix(f'{name} '): name for name, why in reasons.items()}
         facts = ', '.join(f'{name} {why}' for why, name in each.items())
         end(
             f'nothing was measured: {facts}',
@@ -126,8 +126,8 @@ def no_topology(partition: SystemPartition) -> str | None:
     """Why it is not known how many cores a node has, or None."""
     is_here = partition.scheduler.registered_name == 'local'
     if not partition.processor.num_cpus and not is_here:
-        return (
-            f'{NOT_NOW}the cores of {partition.fullname} are not known: its file has no '
+        return NotNow(
+            f'the cores of {partition.fullname} are not known: its file has no '
             "'processor', and no job could be started there to find them"
         )
 
@@ -141,7 +141,7 @@ def no_modules(environ: Environment) -> str | None:
         return f"{environ.name} needs module '{wanted[0]}': no modules system here"
     for module in wanted:
         if not system.available_modules(module):
-            return f"{NOT_NOW}{environ.name} needs module '{module}': not available here"
+            return NotNow(f"{environ.name} needs module '{module}': not available here")
 
 
 @functools.cache

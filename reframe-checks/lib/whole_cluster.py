@@ -304,12 +304,12 @@ class whole_cluster(measurement):
         nodes = {
             name: of
             for group in groups
-            for name, of in group.figures.items()
+            for name, of in group.first.items()
             if without_card(name) in names
         }
         made: dict[str, dict[str, Any]] = {}
         for name, one in {name: f for group in groups for name, f in group.any.items()}.items():
-            every = [of[name] for of in nodes.values() if name in of]
+            every = [of.figures[name] for of in nodes.values() if name in of.figures]
             figures = [f for f in every if not f.is_bound] or every
             if not figures:
                 continue

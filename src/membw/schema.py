@@ -1,5 +1,6 @@
 """What a JSON schema finds wrong in a file, as (place, fact, hint): each problem once."""
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -30,7 +31,17 @@ def problems(schema: dict, data: object, missing: str, elsewhere: str) -> list[P
         for where, fact, hint in explained
         if hint.startswith('did you mean')
     }
-    return [p for p in explained if p[1] != 'is missing' or p[0] not in meant]
+    own = [p for p in explained if p[1] != 'is missing' or p[0] not in meant]
+    return [*own, *_no_numbers(data, [])]
+
+
+def _no_numbers(data: Any, path: list[str | int]) -> Iterator[Problem]:
+    """Figures that are .nan or .inf: a schema takes them for numbers."""
+    if isinstance(data, float) and not math.isfinite(data):
+        yield place(path), f'is {data}', 'give a finite number, or leave the key out'
+    pairs = enumerate(data) if isinstance(data, list) else ()
+    for key, value in data.items() if isinstance(data, dict) else pairs:
+        yield from _no_numbers(value, [*path, key])
 
 
 def _explained(error: Any, missing: str, elsewhere: str) -> Iterator[Problem]:

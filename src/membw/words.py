@@ -43,6 +43,10 @@ def worst(words: Iterable[str]) -> str:
     return min(words, key=WORST_FIRST.index, default=MISSING)
 
 
+def is_worse(word: str, than: str) -> bool:
+    return WORST_FIRST.index(word) < WORST_FIRST.index(than)
+
+
 def exit_status(words: Iterable[str]) -> int:
     """0 where every word is good; 2 where nothing is worse than MISSING; else 1."""
     every = {OF[word].status for word in words} or {OF[MISSING].status}

@@ -61,7 +61,7 @@ OF_OUTER = {
     'SLURM_JOB_ID': '7', 'SLURM_RESTART_COUNT': '1', 'SLURM_MEM_PER_CPU': '100',
     'SLURM_CLUSTERS': 'other', 'SLURM_EXPORT_ENV': 'NONE', 'SLURM_CPU_BIND': 'none',
 }  # fmt: skip
-OF_SITE = {'SLURM_CONF': '/etc/s.conf', 'SLURM_MPI_TYPE': 'pmix', 'PATH': '/bin'}
+OF_SITE = {'SLURM_CONF': '/etc/s.conf', 'SLURM_MPI_TYPE': 'pmix', 'PATH': '/no/slurm'}
 
 
 @pytest.mark.parametrize(

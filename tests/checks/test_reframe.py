@@ -96,6 +96,17 @@ def test_a_value_that_means_nothing_is_refused(call, check, setting, why):
         refusals.refuse_nothing('', None, [], [line], [])
 
 
+@pytest.mark.parametrize('name, status', [('ntimes', 0), ('stream.ntimes', 0), ('ntimse', 2)])
+def test_a_variable_is_one_that_some_chosen_test_has(call, tmp_path, name, status):
+    """Of a fixture that lacks it ReFrame warns, and a warning ends a session of `membw run`."""
+    words = ['reframe', '--warn-as-error', '-c', 'reframe-checks/stream.py', '--dry-run']
+    words += ['--system=ulysses', '-n', '^stream%.*omp', '-p', 'gcc-o2', f'-S{name}=3']
+    places = f'--prefix={tmp_path}', f'--report-file={tmp_path}/report.json'
+    done = call(*words, *places, MEMBW_GIVEN=name)
+    assert done.returncode == status, done.stdout + done.stderr
+    assert status == 0 or f"has the variable '{name}'" in done.stderr
+
+
 def test_tags_and_modes_choose(reframe):
     """A mode is its tag: one is typed."""
     text = reframe('', '--describe', '--system', 'ulysses').text

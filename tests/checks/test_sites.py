@@ -142,7 +142,8 @@ def test_a_scheduler_whose_commands_are_not_here_is_named_before_the_session(
         fullname='x:cpu', access=[], scheduler=types.SimpleNamespace(registered_name=scheduler)
     )
     why = prerequisites.no_scheduler(part)
-    assert re.fullmatch(rf"not now: x:cpu needs \w+: no '{command}' on this host", why)
+    assert re.fullmatch(rf"x:cpu needs \w+: no '{command}' on this host", why)
+    assert isinstance(why, prerequisites.NotNow)
 
 
 def test_a_command_that_hangs_once_is_asked_again_but_for_what_changes_something(

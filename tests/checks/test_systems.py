@@ -172,7 +172,7 @@ MISTAKES = {
     ),
     'a key given twice': (
         'peak_gbs: 256', 'peak_gbs: 256\n    peak_gbs: 200',
-        "line 34: 'partitions[0].extras.peak_gbs' is given twice", 'keep one',
+        "line 34: 'peak_gbs' is given twice", 'fix that line',
     ),
     'sockets that do not make up the node': (
         'num_cpus: 24', 'num_cpus: 25',

@@ -128,6 +128,11 @@ def test_every_link_leads_somewhere():
     assert {str(p): dead for p in pages if (dead := list(dead_links(p)))} == {}
 
 
+def test_all_pages_together_stay_below_14_000_words():
+    pages = [*PAGES, ROOT / 'README.md', ROOT / 'CONTRIBUTING.md']
+    assert sum(len(page.read_text().split()) for page in pages) < 14_000
+
+
 # Of a student, support, a manager, and a centre with a ReFrame of its own.
 QUESTIONS = """
 which of these numbers is mine?  reading the-signs

@@ -19,6 +19,7 @@ from membw.accept.plan import assess  # noqa: E402
 from membw.accept.protocol import Line, Protocol  # noqa: E402
 from membw.accept.rule import decide  # noqa: E402
 from membw.accept.runs import Run  # noqa: E402
+from membw.results.figure import Measurement  # noqa: E402
 
 FIRST, RETEST, RUN_SD = 3, 5, 0.003
 NINE_OF_TEN = 1.28  # standard deviations: the normal distribution has a tenth beyond
@@ -36,7 +37,7 @@ def protocol_of(nodes: int, allowed: int) -> Protocol:
         'runs': {'repetitions': FIRST, 'statistic': 'median'},
     }  # fmt: skip
     names = [f'n{i}' for i in range(nodes)]
-    return Protocol(content, '', CONTRACT, nodes, allowed, names, {}, {}, {}, 0)
+    return Protocol(content, '', CONTRACT, names, {}, {}, {}, 0)
 
 
 def verdict(
@@ -54,7 +55,7 @@ def verdict(
         figures = 100 * (usual + of_day[days] + noise)
         count = FIRST if sorted(figures[:FIRST])[1] >= 100 else FIRST + RETEST
         runs += [
-            Run(f'n{node}', float(i), str(days[i]), {'triad': float(figures[i])})
+            Run(f'n{node}', Measurement(str(days[i]), float(i)), {'triad': float(figures[i])})
             for i in range(count)
         ]
     return decide(protocol, runs).verdict

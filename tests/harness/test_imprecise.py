@@ -71,6 +71,7 @@ def is_close(said, expected):
     )
 
 
+@pytest.mark.alone
 def test_neighbours_are_counted_in_cpus(build_program, run_program):
     """5 % of 256 CPUs are 12 processes that read memory: a figure beside them was an estimate."""
     end = '\n}\n\nstatic long interference_major_faults'

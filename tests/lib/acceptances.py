@@ -59,4 +59,5 @@ def only_of(decision, name):
 
 
 def said_of(decision):
-    return '; '.join([*decision.why, *(r.counted for node in decision.nodes for r in node.runs)])
+    of_runs = (run.counted for node in decision.nodes for run in node.runs)
+    return '; '.join([*decision.reasons, *of_runs])

@@ -83,6 +83,13 @@ class MadeRun:
         self.add(result='skip', **case).event('expected')
         return self.event('skip', phase=phase, why=why)
 
+    def missing(self, why, **case):
+        """A case that cannot be measured for now, as the check ends it."""
+        word = {'word': 'MISSING', 'reasons': why}
+        self.add(result='fail', fail_phase='setup', **case).event('expected')
+        self.cases[-1] |= word
+        return self.event('failure', phase='setup', why=f'MISSING: {why}', **word)
+
     def build(self, preset='gcc-o2', result='pass', why='', test='stream'):
         """A fixture; its unique name is what dependencies name."""
         self.cases.append({

@@ -39,8 +39,9 @@ def test_every_point_has_its_rate_latency_and_evidence(loaded):
     assert all(p['gbs'] > 0 for p in points if p['counts'])
     assert all(p['counts'] == (p['least_cpu'] >= 0.95) for p in points)
     for mix in ('1r0w', '1r1w'):  # counted bytes: what a store costs is not known here
-        row = next(line for line in output.splitlines() if line.startswith(mix))
-        assert f' {record["metrics"][f"max_gbs_{mix}"]["value"]:.1f}  ' in row
+        if highest := record['metrics'].get(f'max_gbs_{mix}'):  # nor this
+            row = next(line for line in output.splitlines() if line.startswith(mix))
+            assert f' {highest["value"]:.1f}  ' in row
 
 
 def test_a_chain_that_a_cache_may_hold_is_undecided(loaded):
@@ -72,18 +73,20 @@ def check_no_curve(data):
     assert highest['bound'] == 'lower' and 'low' not in highest
 
 
+@pytest.mark.alone
 def test_a_generator_that_slept_through_a_window_did_not_run_in_it(loaded):
     """It sees the window open and close at one moment, when it wakes up."""
     file = 'loaded/generators.c'
     asleep = (file, '\t\tgenerator_note(self, bytes, seen);\n\t}\n', '\t}\n')
     busy = (file, 'now.cpu_s - self->window.cpu_s;', 'self->window.seconds;')  # in that moment
     status, _, data = loaded(*QUICK, *SMALL, changes=[asleep, busy])
-    # on a busy node the thread may be stopped for a window's length within that moment
+    # the thread may be stopped for a window's length within that moment
     assert sum(point['counts'] for point in data['points']) < len(data['points']) / 2
     check_no_curve(data)
     assert status == 0
 
 
+@pytest.mark.alone
 def test_a_point_with_stopped_generators_does_not_count(build_program, tmp_path):
     """The process is stopped several times in every window: no curve is left."""
     record = tmp_path / 'record.json'
@@ -115,6 +118,7 @@ def test_a_rate_is_kept_where_the_clock_is_slow_to_read(loaded):
     assert best > 0.95
 
 
+@pytest.mark.alone
 def test_a_generator_reads_as_fast_as_the_ladder(build_program):
     """A read that loses half of its rate in blocks of some pages, as theirs are, once cost half of
     the highest rate, and nothing saw it."""

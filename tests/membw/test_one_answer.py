@@ -4,12 +4,18 @@ import collections
 import csv
 import json
 import re
+from statistics import median
 
 import made_up_nodes as nodes
 import made_up_records as made
 import pytest
+import yaml
+from acceptances import BASE
 from made_run import MadeRun
 
+from membw.accept import protocol as protocols
+from membw.accept.rule import decide
+from membw.accept.runs import runs_of
 from membw.report.page import page_of
 from membw.report.run import run_of_records
 from membw.results.table import read_table
@@ -149,6 +155,36 @@ def test_every_mouth_has_the_same_word(tmp_path, stored, membw, fault):
         'page': by_page(page),
     }
     assert found == dict.fromkeys(found, word)
+
+
+# an acceptance asks its contract, no reference and no past; what is wrong may be repeated
+OF_A_CONTRACT = ('a wide reference', 'past', 'below its reference', 'reaches its', 'then wrong')
+
+
+@pytest.fixture
+def agreed(tmp_path):
+    """A contract of 97 % of what the nodes read, of one run and a retest."""
+    night = made.fleet(20)
+    usual = {name: median(r['metrics'][name]['value'] for r in night) for name in made.KERNELS}
+    content = {**BASE, 'contract': {name: 0.97 * gbs for name, gbs in usual.items()}}
+    content['period'] = dict.fromkeys(('from', 'to'), night[0]['time'][:10])
+    content['nodes'] = {'count': 20, 'names': 'n[001-020]'}
+    content['runs'] = {**BASE['runs'], 'pinning': 'omp', 'repetitions': 1}
+    path = tmp_path / 'protocol.yaml'
+    path.write_text(yaml.safe_dump(content))
+    return protocols.load(str(path))
+
+
+@pytest.mark.parametrize('fault', FAULTS)
+def test_an_acceptance_is_no_more_comfortable(stored, agreed, fault):
+    lines, word = FAULTS[fault]
+    file = stored([*(row for row in made.fleet(20) if row['host'] != 'n011'), *lines])
+    found = decide(agreed, runs_of(agreed, read_table([file])))
+    status = {node.name: node.status for node in found.nodes}
+    own = status.pop('n011')
+    assert {*status.values()} == {'PASS'} and found.verdict != 'ACCEPTED'
+    assert own != 'PASS' or word in GOOD or any(part in fault for part in OF_A_CONTRACT)
+    assert (own == 'DIED') == (word == 'DIED')
 
 
 # of a run there is no night before, another check, and what died is in ReFrame's report

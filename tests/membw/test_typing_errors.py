@@ -8,7 +8,8 @@ import pytest
 from places import ROOT
 
 from membw.cli import COMMANDS, main
-from membw.errors import OF_SYSTEM, did_you_mean
+from membw.errors import OF_SYSTEM, MembwError, did_you_mean
+from membw.results import reframe
 
 LISTED = "'membw run --help' lists the options"
 SYSTEMS = 'known here: cea helios hydra local phi robin thin ulysses'
@@ -24,8 +25,10 @@ ERRORS = {
     'run full': ("unknown argument 'full'", "did you mean '--full'?"),
     'run stream': ("'stream' is a test", 'membw run -n stream'),
     'run -n strem': ("no test 'strem'", "did you mean 'stream'?"),
-    'run -S stream.max_second=1': ("check 'stream' has no variable 'max_second'",
-                                   "did you mean 'max_seconds'?"),
+    'run -S stream.max_second=1': (
+        "no test that was chosen has the variable 'stream.max_second'",
+        "did you mean 'max_seconds'?",
+    ),
     'run --system ulysses': (
         "nothing was measured: ulysses:regular needs Slurm: no controller answers 'sinfo'",
         "run it on ulysses; 'membw run -l' lists its tests, '--system local' measures this "
@@ -79,6 +82,14 @@ def test_run_lists_as_reframe_does_and_measures_nothing(words, own_place, capfd)
     assert main(['run', *words]) == 0
     assert re.search(r'- stream .*\n(.*\n)*Found \d+ check', capfd.readouterr().out)
     assert not [*own_place.glob('results/reports/*')]
+
+
+def test_a_dry_run_is_reframes_own(own_place, capfd):
+    """ReFrame takes -r or --dry-run: it ended with "not allowed with argument -r/--run"."""
+    words = ['--dry-run', '--system', 'thin', '-n', '^stream%.*omp', '-p', 'gcc-o2']
+    assert main(['run', *words]) == 0 and '(0 failure(s)' in capfd.readouterr().out
+    with pytest.raises(MembwError, match='no report'):
+        reframe.newest()
 
 
 def test_a_hint_does_not_name_a_whole_fleet():

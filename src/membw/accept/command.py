@@ -13,12 +13,11 @@ from membw.accept.report import report
 from membw.accept.rule import decide
 from membw.accept.runs import runs_of
 from membw.accept.sheet import blocks, sheet
-from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
+from membw.arguments import FORMS, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
-from membw.results.hostlist import chosen_nodes
-from membw.results.table import read_table
+from membw.results.table import Table, read_table
 
 EPILOG = """\
 --plan prints the rule in sentences. The machine is
@@ -43,14 +42,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('protocol', nargs='?', metavar='PROTOCOL', help='the YAML file')
     add = tables.add_argument(parser, 'what is printed, in place of the verdict').add_argument
-    add('--template', action='store_true', help='print an example protocol')
+    add(
+        '--template',
+        action='store_true',
+        help='print an example protocol, with the CPU of --results',
+    )
     add('--plan', action='store_true', help='check the protocol; print what it asks for')
     add = parser.add_argument_group('the machine').add_argument
     add('--sheet', metavar='FILE', help='write the sheet to sign: HTML, printed on A4')
     add('--page', metavar='FILE', help='write it with every node and run')
     about = f'{FORMS} (results); may be repeated'
     add('--results', action='append', metavar='PATH', default=[], help=about)
-    add_node(add, 'lines')
     add_site_tests(parser)
 
 
@@ -60,28 +62,28 @@ def run(args: argparse.Namespace) -> int:
         fact = 'a protocol, or --template' if args.template else 'no protocol given'
         raise MembwError(fact, "'membw accept --template' prints one")
     if args.template:
-        print(protocols.template(), end='')
+        print(protocols.of_machine(_table(args)) if args.results else protocols.template(), end='')
         return 0
     protocol = protocols.load(args.protocol)
     if args.plan:
         lines, is_possible = plan(protocol, args.protocol)
         print('\n'.join(lines))
         return 0 if is_possible else 1
-    table = read_table(
-        args.results or [str(Path(root(), 'results'))], wanted=wanted_of(args, args.since)
-    )
-    table.say()
-    acceptance = report(decide(protocol, runs_of(protocol, table)), table.problems)
-    if args.node and (args.sheet or args.page):
-        raise MembwError("'--node' with a sheet or page: these are of all nodes")
-    if args.node:
-        names = chosen_nodes(args.node, {node['node'] for node in acceptance['nodes']})
-        acceptance['nodes'] = [n for n in acceptance['nodes'] if n['node'] in names]
-    print(json.dumps(acceptance, indent=1) if args.json else tables.as_text(blocks(acceptance)))
+    table = _table(args)
+    found = decide(protocol, runs_of(protocol, table))
+    data = report(found, table.problems)
+    print(json.dumps(data, indent=1) if args.json else tables.as_text(blocks(found)))
     for path, is_whole in (args.sheet, False), (args.page, True):
         if path:
-            _write(path, sheet(acceptance, is_whole), protocol.content['parties'])
-    return 0 if acceptance['verdict'] == 'ACCEPTED' else 1
+            _write(path, sheet(found, is_whole), protocol.content['parties'])
+    return 0 if found.verdict == 'ACCEPTED' else 1
+
+
+def _table(args: argparse.Namespace) -> Table:
+    results = args.results or [str(Path(root(), 'results'))]
+    table = read_table(results, wanted=wanted_of(args, args.since))
+    table.say()
+    return table
 
 
 def _write(path: str, text: str, parties: dict[str, dict[str, str]]) -> None:

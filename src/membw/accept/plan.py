@@ -43,28 +43,32 @@ class Memory(NamedTuple):
 
 def plan(protocol: Protocol, path: str) -> tuple[list[str], bool]:
     """(lines, whether a memory can meet the contract, as far as it is known)."""
-    memory = _memory(protocol)
-    asks = [(line, False) for line in _unknown(protocol, memory)]
+    memory, impossible = _memory(protocol), []
+    asks = list(_unknown(protocol, memory))
     for name, gbs in _rates(protocol).items() if memory.gbs else ():
         asks += _asks_for(name, gbs, memory)
-    is_possible = not any(is_wrong for _, is_wrong in asks)
-    lines = [('checksum', f'sha256 {protocol.checksum}')]
-    lines += [('contract', f'{line.text}, of each node') for line in protocol.contract.values()]
-    lines += [('rule', line) for line in terms.sentences(protocol)]
-    lines += [('asks for', line) for line, _ in asks]
-    lines += [('risk', line) for line in sentences(protocol, is_possible=is_possible)]
-    lines += signed(protocol)
-    head = [f'protocol: {protocol.content["title"]}', *(f'  {n:10} {text}' for n, text in lines)]
+        impossible += [name] * (gbs > _most(name, memory))
+    never = ['every machine is refused: no node can meet the contract']
+    parts = {
+        'checksum': [f'sha256 {protocol.checksum}'],
+        'contract': [f'{line.text}, of each node' for line in protocol.contract.values()],
+        'rule': terms.sentences(protocol),
+        'asks for': asks,
+        'risk': never if impossible else sentences(protocol),
+        'signed': signed(protocol),
+    }
+    lines = [f'protocol: {protocol.content["title"]}']
+    lines += [f'  {name:10} {line}' for name, part in parts.items() for line in part]
     if protocol.unsigned:
-        head += ['', 'to sign it, each with its own key:']
-        head += [f'  {command(path, party)}' for party in protocol.unsigned]
-    return head, is_possible
+        lines += ['', 'to sign it, each with its own key:']
+        lines += [f'  {command(path, party)}' for party in protocol.unsigned]
+    return lines, not impossible
 
 
-def signed(protocol: Protocol) -> Iterator[tuple[str, str]]:
+def signed(protocol: Protocol) -> Iterator[str]:
     for party, about in protocol.content['parties'].items():
         why = protocol.unsigned.get(party)
-        yield 'signed', f'NOT by {party}: {why}' if why else f'by {party}, {about["name"]}'
+        yield f'NOT by {party}: {why}' if why else f'by {party}, {about["name"]}'
 
 
 def _rates(protocol: Protocol) -> dict[str, float]:
@@ -82,11 +86,14 @@ def _unknown(protocol: Protocol, memory: Memory) -> Iterator[str]:
         yield "a share of the peak that is not known: set nodes.cpu, as 'EPYC 9354', and sockets"
 
 
-def _asks_for(name: str, gbs: float, memory: Memory) -> Iterator[tuple[str, bool]]:
-    """(a sentence, whether it says that no memory does this)."""
+def _most(name: str, memory: Memory) -> float:
+    return memory.gbs * ceiling(name, memory.stores)
+
+
+def _asks_for(name: str, gbs: float, memory: Memory) -> Iterator[str]:
     share, *published = asked(gbs, memory.gbs, memory.stores, name)
-    yield f'{name} {share}', False
-    most = memory.gbs * ceiling(name, memory.stores)
+    yield f'{name} {share}'
+    most = _most(name, memory)
     if gbs > most:
         why = ''
         if most < memory.gbs:
@@ -94,12 +101,12 @@ def _asks_for(name: str, gbs: float, memory: Memory) -> Iterator[tuple[str, bool
             words = 8 * (counted + written), 8 * counted
             why = f': ordinary stores move {words[0]} bytes where {name} counts {words[1]}'
             why += '' if memory.cpu else ', unless nodes.cpu is one that claims its lines'
-        yield f'NOT POSSIBLE: {name} reaches {most:.4g} GB/s at most{why}', True
+        yield f'NOT POSSIBLE: {name} reaches {most:.4g} GB/s at most{why}'
     else:
-        yield from ((line, False) for line in published)
+        yield from published
     if gbs < most / 2:
         lost = f'{100 * (1 - gbs / most):.0f} %'
-        yield f'LOW: {name} may be reached by a node that lost {lost} of its channels', False
+        yield f'LOW: {name} may be reached by a node that lost {lost} of its channels'
 
 
 def _memory(protocol: Protocol) -> Memory:
@@ -139,50 +146,38 @@ class Risk(NamedTuple):
 
 def assess(protocol: Protocol) -> Risk:
     """The risks of the buyer and of the vendor."""
-    fails = {SELDOM: 1.0, 1 - SELDOM: 1.0}  # chance that one run reaches the contract: of a node
-    for _, runs in protocol.rounds:
-        at = place(protocol.runs['statistic'], runs)
-        for reaches in fails:
-            fails[reaches] *= at_most(at, runs, reaches)
-    bad = protocol.allowed + 1
-    machine = protocol.content['nodes'].get('of', protocol.count)
-    count = protocol.count
+
+    def fails(reaches: float) -> float:
+        """The chance of a node of which so many runs reach the contract."""
+        statistic = protocol.runs['statistic']
+        return math.prod(at_most(place(statistic, n), n, reaches) for _, n in protocol.rounds)
+
+    bad, count = protocol.allowed + 1, protocol.count
+    machine = protocol.content['nodes'].get('of', count)
     all_tested = math.comb(machine - bad, count - bad) / math.comb(machine, count)
-    accepted = 1 - all_tested * fails[SELDOM] ** bad
-    refused = 1 - at_most(protocol.allowed, protocol.count, fails[1 - SELDOM])
-    return Risk(accepted, refused)
+    accepted = 1 - all_tested * fails(SELDOM) ** bad
+    return Risk(accepted, 1 - at_most(protocol.allowed, count, fails(1 - SELDOM)))
 
 
 def at_most(most: int, of: int, chance: float) -> float:
     """The binomial probability of at most so many, by logarithms: of 1,000,000 nodes, too."""
-    if chance in (0.0, 1.0):
-        return float(chance == 0.0 or most >= of)
-    log = math.lgamma
-    return math.fsum(
-        math.exp(
-            log(of + 1) - log(k + 1) - log(of - k + 1)
-            + k * math.log(chance) + (of - k) * math.log1p(-chance)
-        )
-        for k in range(most + 1)
-    )  # fmt: skip
+    log, no, yes = math.lgamma, math.log1p(-chance), math.log(chance)
+    ways = (log(of + 1) - log(k + 1) - log(of - k + 1) for k in range(most + 1))
+    return math.fsum(math.exp(w + k * yes + (of - k) * no) for k, w in enumerate(ways))
 
 
-def sentences(
-    protocol: Protocol, is_together: bool = False, is_possible: bool = True
-) -> list[str]:
-    """The risks for people; `is_together`: a node's runs share a night."""
+def sentences(protocol: Protocol) -> list[str]:
+    """The risks for people."""
     risk, bad = assess(protocol), protocol.allowed + 1
     many = f'a machine with {plural(bad, "bad node")} is accepted'
     slips = 'one bad node slips through' if bad == 1 else many
-    if not is_possible:
-        return ['every machine is refused: no node can meet the contract']
     return [
         f'at most {percent(risk.accepted)} chance that {slips} '
         '(bad: 9 of 10 runs miss the contract)',
         f'at most {percent(risk.refused)} chance that a machine of good nodes is refused '
         '(good: 9 of 10 runs reach the contract)',
-        'both assume that such nodes exist, and that runs are independent, a day for each'
-        + ': runs of one night are not, and the risks are larger' * is_together,
+        'both assume that such nodes exist, and that runs are independent, each of another day: '
+        'of runs of one day the risks are larger',
     ]
 
 

@@ -2,24 +2,25 @@
 
 import hashlib
 import json
-import math
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
-from membw import presets, schema
+from membw import schema
 from membw.accept import signatures
 from membw.accept.signatures import is_key
 from membw.errors import MembwError
+from membw.expected.expectation import facts_of
 from membw.presets.table import Facts
 from membw.printable import printable
 from membw.results.hostlist import expected_nodes
 from membw.results.record import HIGHER
-from membw.site.cpu_peak import of_name, of_row
+from membw.results.table import Table
+from membw.site.cpu_peak import cpu_of, of_name, of_row
+from membw.site.references import parsed
 
 HINT = "'membw accept --template' prints a valid protocol, with comments"
 
@@ -58,9 +59,7 @@ class Protocol:
     content: dict[str, Any]
     checksum: str  # sha256 of the file, as `sha256sum` prints it
     contract: dict[str, Line]
-    count: int  # of nodes that are measured
-    allowed: int  # nodes that may stay below the contract
-    names: list[str] | None  # of the nodes; None: whichever report
+    names: list[str]  # of the nodes; []: whichever report
     replaced: dict[str, str]  # node: the day from which its runs count
     unsigned: dict[str, str]  # party: why
     cpu: Facts  # its row of systems/facts/cpus.yaml; {}: any
@@ -69,6 +68,16 @@ class Protocol:
     @property
     def runs(self) -> dict[str, Any]:
         return self.content['runs']
+
+    @property
+    def count(self) -> int:
+        """Of nodes that are measured."""
+        return self.content['nodes']['count']
+
+    @property
+    def allowed(self) -> int:
+        """Nodes that may stay below the contract."""
+        return self.content['rule']['allowed_failures']
 
     @property
     def until(self) -> str:
@@ -85,6 +94,17 @@ def template() -> str:
     return _file('protocol_template.yaml')
 
 
+def of_machine(table: Table) -> str:
+    """The template, of the CPU that the first record names whose CPU is known."""
+    for facts in (table.evidence(one).get('facts') or {} for one in table.figures):
+        if row := cpu_of(facts):
+            name = facts['cpu_model'] if of_name(facts['cpu_model']) == row else row['name']
+            text = template().replace('  peak_gbs:', '# peak_gbs:')
+            text = text.replace('# cpu: EPYC 9354', f'  cpu: {json.dumps(name)}')
+            return text.replace('# sockets: 1', f'  sockets: {facts["sockets"]}')
+    raise MembwError('no record with a CPU that is known here', 'give nodes.peak_gbs')
+
+
 def _file(name: str) -> str:
     return resources.files('membw.accept').joinpath(name).read_text()
 
@@ -97,25 +117,26 @@ def load(path: str) -> Protocol:
     if problems:
         lines = dict.fromkeys(f'{path}: {problem}' for problem in problems)
         raise MembwError('\nmembw: '.join(lines), HINT)
-    contract = {name: _line(name, row) for name, row in content['contract'].items()}
-    nodes, allowed = content['nodes'], content['rule']['allowed_failures']
-    names = expected_nodes(nodes['names']) if 'names' in nodes else None
-    days = content.get('replaced', {}).items()
-    replaced = {node: day for nodes, day in days for node in expected_nodes(nodes)}
+    nodes, days = content['nodes'], content.get('replaced', {}).items()
+    cpu, most = _of_cpus(nodes)
     return Protocol(
-        content, hashlib.sha256(text).hexdigest(), contract, nodes['count'], allowed, names,
-        replaced, signatures.missing(path, text, content['parties']),
-        of_name(nodes['cpu']) if 'cpu' in nodes else {},
-        nodes.get('peak_gbs') or _of_cpus(nodes),
-    )  # fmt: skip
-
-
-def _of_cpus(nodes: dict[str, Any]) -> float:
-    """GB/s that the CPUs carry at most; 0: not known."""
-    row, sockets = of_name(nodes['cpu']) if 'cpu' in nodes else {}, nodes.get('sockets', 1)
-    return (
-        of_row(row, {'sockets': sockets, 'cores': sockets * row.get('cores', 0)}).gbs if row else 0
+        content,
+        hashlib.sha256(text).hexdigest(),
+        contract={name: _line(name, row) for name, row in content['contract'].items()},
+        names=expected_nodes(nodes['names']) if 'names' in nodes else [],
+        replaced={node: day for listed, day in days for node in expected_nodes(listed)},
+        unsigned=signatures.missing(path, text, content['parties']),
+        cpu=cpu,
+        peak_gbs=nodes.get('peak_gbs') or most,
     )
+
+
+def _of_cpus(nodes: dict[str, Any]) -> tuple[Facts, float]:
+    """(the row of the CPU, GB/s that such CPUs carry at most); ({}, 0): any CPU."""
+    if 'cpu' not in nodes:
+        return {}, 0.0
+    facts, row = facts_of(nodes['cpu'], nodes.get('sockets', 1), '')
+    return row, of_row(row, facts).gbs
 
 
 def _line(metric: str, row: Any) -> Line:
@@ -127,38 +148,23 @@ def _line(metric: str, row: Any) -> Line:
 
 def _read(path: str) -> tuple[Any, bytes]:
     try:
-        raw = Path(path).read_bytes()
-        text = raw.decode()
-        if any(
-            isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, presets.loader(yaml))
-        ):
-            raise ValueError('an alias (*name) is not allowed: each multiplies the text')
-        content = presets.read_yaml(yaml, text)
-        twice = [f'line {line}: {key!r} is given twice' for line, key in presets.given_twice(text)]
-        if twice:
-            raise MembwError(f"'{path}': {'; '.join(twice)}", 'keep one of them')
-        return _plain(content), raw
+        text = Path(path).read_bytes()
+        content, problems = parsed(text)
+        if problems:
+            raise MembwError(
+                f"'{path}': {'; '.join(': '.join(filter(None, one)) for one in problems)}", HINT
+            )
+        # dates as text: YAML reads 2026-12-01 as a date, JSON knows none
+        return json.loads(json.dumps(content, default=str)), text
     except OSError as err:
         raise MembwError(f"cannot read '{path}': {err.strerror}", HINT) from err
-    except (yaml.YAMLError, ValueError, RecursionError) as err:
-        raise MembwError(f"'{path}' is not YAML: {' '.join(str(err).split())}", HINT) from err
-
-
-def _plain(value: Any) -> Any:
-    """Dates as text: YAML reads 2026-12-01 as a date, JSON knows none."""
-    if isinstance(value, dict):
-        return {str(key): _plain(v) for key, v in value.items()}
-    if isinstance(value, list):
-        return [_plain(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f'{value} is no figure')
-    return value if isinstance(value, str | int | float | None) else str(value)
+    except TypeError as err:
+        raise MembwError(f"'{path}': a key is no text: {err}", HINT) from err
 
 
 def _of_schema(content: Any) -> Iterator[str]:
-    for where, fact, hint in schema.problems(
-        json.loads(_file('protocol.schema.json')), content, '', ''
-    ):
+    rules = json.loads(_file('protocol.schema.json'))
+    for where, fact, hint in schema.problems(rules, content, '', ''):
         more = f'; {hint}' if hint.startswith('did you mean') else ''
         yield printable(f'{where or "the protocol"}: {fact}{more}')[:300]
 
@@ -176,14 +182,19 @@ def _of_sense(content: dict[str, Any]) -> Iterator[str]:
     if len({key.split()[1] for key in keys.values()}) < len(keys):
         yield 'parties: one key of two parties: each signs with its own'
     yield from (f'parties.{p}.key: no public key' for p, key in keys.items() if not is_key(key))
-    if 'cpu' in nodes and not of_name(nodes['cpu']):
-        yield f"nodes.cpu: no CPU '{nodes['cpu']}' in systems/facts/cpus.yaml: give nodes.peak_gbs"
-    if nodes.get('peak_gbs', 0) > 1.01 * (most := _of_cpus(nodes)) > 0:
-        yield f'nodes.peak_gbs: {nodes["peak_gbs"]:g}, but {nodes["cpu"]} carries {most:g} at most'
+    try:
+        most = _of_cpus(nodes)[1]
+        if nodes.get('peak_gbs', 0) > 1.01 * most > 0:
+            own = f'{nodes["peak_gbs"]:g}, but {nodes["cpu"]} carries {most:g} at most'
+            yield f'nodes.peak_gbs: {own}'
+    except MembwError as err:
+        yield f'nodes.cpu: {err}: give nodes.peak_gbs'
     listed = {'nodes.names': nodes.get('names')}
     listed |= {f'replaced.{text}': text for text in content.get('replaced', {})}
     found = {}
     for place, text in listed.items():
+        if text and os.path.exists(text):
+            yield f'{place}: a file here, which no party signs: list the names'
         try:
             found[place] = expected_nodes(text) if text else []
         except MembwError as err:

@@ -10,22 +10,23 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
+from typing import NamedTuple
 
 from membw.accept.protocol import Protocol
 from membw.accept.runs import Run
 from membw.grouped import grouped
 from membw.moments import utc
-from membw.printable import amount, plural, printable
+from membw.printable import printable
 from membw.results import provenance
-from membw.results.findings import TOO_GOOD
+from membw.results.findings import Finding, Findings
 from membw.results.hostlist import fold
 from membw.results.record import HIGHER
-from membw.results.too_good import TENTH, is_too_good
+from membw.results.too_good import is_too_good
 from membw.words import DIED, MISSING, PASS, UNDECIDED
 
 BELOW = 'BELOW'  # the contract: its retest is due, or decided
 STATUSES = (PASS, BELOW, DIED, UNDECIDED, MISSING)
-MORE = 'more than the protocol requires'
+MORE = (Finding('more-runs'),)
 # what is set, or may get lost: equal on all nodes, and from run to run
 ALIKE = (
     'governor', 'thp', 'numa_balancing', 'smt', 'hugepages_total', 'pages',
@@ -33,8 +34,7 @@ ALIKE = (
 )  # fmt: skip
 
 
-@dataclass
-class Round:
+class Round(NamedTuple):
     """Runs of one round of one node, and their statistic."""
 
     name: str  # first or retest
@@ -53,7 +53,7 @@ class Node:
     needs: int = 0  # further valid runs
     needs_for: str = ''  # first or retest
     deaths: int = 0
-    why: str = ''  # of UNDECIDED
+    why: Findings = ()  # of UNDECIDED
 
     @property
     def has_failed(self) -> bool:
@@ -61,8 +61,8 @@ class Node:
         return self.status == DIED or self.status == BELOW and not self.needs
 
     @property
-    def counted(self) -> list[Run]:
-        return [run for run in self.runs if run.counted in ('first', 'retest')]
+    def usable(self) -> list[Run]:
+        return [run for run in self.runs if not run.why or run.why == MORE]
 
 
 @dataclass
@@ -70,18 +70,22 @@ class Decision:
     """ACCEPTED, REFUSED or INCOMPLETE, with everything that it follows from."""
 
     protocol: Protocol
-    verdict: str
-    why: list[str]
     nodes: list[Node]
     limits: dict[str, float]  # metric -> worst figure that passes
     elsewhere: list[str]  # nodes with runs that the protocol does not name
+    verdict: str = ''
+    why: Findings = ()
 
     def with_status(self, status: str) -> list[Node]:
         return [node for node in self.nodes if node.status == status]
 
     @property
     def counted(self) -> list[Run]:
-        return [run for node in self.nodes for run in node.counted]
+        return [run for node in self.nodes for run in node.runs if run.round]
+
+    @property
+    def reasons(self) -> list[str]:
+        return [one.text for one in self.why]
 
 
 def place(statistic: str, runs: int) -> int:
@@ -95,14 +99,15 @@ def decide(protocol: Protocol, runs: Sequence[Run]) -> Decision:
     by_node = grouped((run.node, run) for run in runs)
     reported = (name for name, of in by_node.items() if not all(run.is_aside for run in of))
     names = protocol.names or sorted(reported)
-    every = [Node(name, by_node.pop(name, [])) for name in names]
-    judge = _Judge(protocol, [[r for r in node.runs if not r.why_not] for node in every])
-    nodes = [judge.node(node) for node in every]
+    nodes = [Node(name, by_node.pop(name, [])) for name in names]
+    judge = _Judge(protocol, nodes)
+    for node in nodes:
+        judge.rounds(node)
     usual = _usual(nodes)
     for node in nodes:
-        if node.status == PASS and (why := next(judge.doubts(node, usual), '')):
-            node.status, node.why = UNDECIDED, why
-    decision = Decision(protocol, '', [], nodes, judge.limits, sorted(by_node))
+        if node.status == PASS and (why := next(judge.doubts(node, usual), None)):
+            node.status, node.why = UNDECIDED, (why,)
+    decision = Decision(protocol, nodes, judge.limits, sorted(by_node))
     decision.verdict, decision.why = _verdict(decision)
     return decision
 
@@ -111,8 +116,10 @@ def _usual(nodes: Sequence[Node]) -> dict[str, tuple[str, int]]:
     """{fact of ALIKE: (what most nodes have, how many)}."""
     found: dict[str, tuple[str, int]] = {}
     for name in ALIKE:
-        firsts = (next((r.known[name] for r in n.counted if name in r.known), '') for n in nodes)
-        if counts := Counter(filter(None, firsts)).most_common(1):
+        each = (
+            [r.known[name] for r in node.runs if r.round and name in r.known] for node in nodes
+        )
+        if counts := Counter(values[0] for values in each if values).most_common(1):
             found[name] = counts[0]
     return found
 
@@ -120,10 +127,11 @@ def _usual(nodes: Sequence[Node]) -> dict[str, tuple[str, int]]:
 class _Judge:
     """`fleet`: the median of the nodes' first rounds, `limits`: the worst figure that passes."""
 
-    def __init__(self, protocol: Protocol, usable: list[list[Run]]) -> None:
+    def __init__(self, protocol: Protocol, nodes: list[Node]) -> None:
         self.protocol, self.contract = protocol, protocol.contract
-        self.count = protocol.rounds[0][1]
-        firsts = [self.figures(runs[: self.count]) for runs in usable if runs]
+        count = protocol.rounds[0][1]
+        firsts = [self.figures(node.usable[:count]) for node in nodes if node.usable]
+        self.peers = len(firsts)
         names = self.contract if firsts else ()
         self.fleet = {name: median(figures[name] for figures in firsts) for name in names}
         limits = {n: line.limit(self.fleet.get(n)) for n, line in self.contract.items()}
@@ -138,111 +146,106 @@ class _Judge:
         }
 
     def missed(self, figures: Mapping[str, float]) -> list[str]:
-        lines = self.contract.items()
+        own = {name: value for name, value in figures.items() if name in self.limits}
         return [
-            n for n, line in lines if n in figures and not line.reaches(figures[n], self.limits[n])
+            n for n, value in own.items() if not self.contract[n].reaches(value, self.limits[n])
         ]
 
-    def node(self, node: Node) -> Node:
-        later = [run for run in node.runs if not run.why_not]
+    def rounds(self, node: Node) -> None:
+        """Gives the node its rounds and its status, and each run its place."""
+        later = node.usable
         for run in node.runs:
-            run.counted = run.why_not or MORE
-            if run.why_not and not run.is_other and run.figures and self.limits:
+            if run.why and not run.is_other:
                 run.missed = (*self.missed(run.figures),)
-        node.deaths = sum(run.died and not run.is_aside for run in node.runs)
+            run.why = run.why or MORE
+        node.deaths = sum(run.word == DIED for run in node.runs)
         if node.deaths > self.protocol.runs.get('deaths', 0):  # whatever the others reach
             node.status = DIED
-            return node
+            return
         for title, count in self.protocol.rounds:
             taken, later = later[:count], later[count:]
             for run in taken:
-                run.counted = title
+                run.round, run.why = title, ()
             if len(taken) < count:
                 node.needs, node.needs_for = count - len(taken), title
-                return node
+                return
             figures = self.figures(taken)
             node.rounds.append(Round(title, figures, self.missed(figures)))
             node.status = BELOW if node.rounds[-1].missed else PASS
             if node.status == PASS:
-                break
-        return node
+                return
 
-    def doubts(self, node: Node, usual: Mapping[str, tuple[str, int]]) -> Iterator[str]:
+    def doubts(self, node: Node, usual: Mapping[str, tuple[str, int]]) -> Iterator[Finding]:
         """Why a node that passed is not what the runs say; with the way out."""
-        usable = [run for run in node.runs if not run.why_not]
         for name, line in self.contract.items():
             value, base = node.rounds[-1].figures[name], self.fleet[name]
-            if is_too_good(value / base if line.better == HIGHER else base / value):
-                what = f'{name} is more than {TENTH:.0%} better than the nodes'
-                yield f'{what}, {amount(base)} {line.unit}: {TOO_GOOD}'
-        for lacks in {run.lacks: None for run in usable if run.lacks}:
-            yield f'{lacks}: repair it, or agree on nodes.peak_gbs'
-        for at, facts in provenance.changes(run.known for run in usable).items():
+            share = value / base if line.better == HIGHER else base / value
+            if is_too_good(share):
+                own = {'metric': name, 'value': value, 'unit': line.unit, 'bound': ''}
+                of = {'median': base, 'peers': self.peers, 'of': 'node', 'better': line.better}
+                yield Finding('above-peers', {**own, **of, 'loss': 1 - share})
+        for lacks in (one for run in node.usable for one in run.lacks):
+            yield Finding('repair', lacks.numbers)
+        for at, facts in provenance.changes(run.known for run in node.usable).items():
             text = printable(provenance.first_change(facts))
-            day = utc(usable[at].time)[:10]
-            yield f'changed by {day}: {text}: sign that in replaced, or measure as before'
+            yield Finding('changed', {'day': utc(node.usable[at].of.time)[:10], 'fact': text})
         for name, (most, count) in usual.items():
-            own = {run.known[name]: None for run in usable if name in run.known}
+            own = {run.known[name]: None for run in node.usable if name in run.known}
+            values = [printable(value)[:60] for value in own]
             if len(own) > 1:
-                yield f'{name} was {_or(own)} from run to run: measure all with one'
+                yield Finding('changes-between-runs', {'name': name, 'values': values})
             elif own and most not in own:
-                usual_one = f"'{printable(most)[:60]}' on {plural(count, 'node')}"
-                yield f'{name} {_or(own)}, {usual_one}: measure it so, or sign it in runs.record'
+                of_most = {'usual': printable(most)[:60], 'nodes': count}
+                yield Finding('unlike-the-nodes', {'name': name, 'value': values[0], **of_most})
         yield from _gaps(node)
-        later = [run for run in usable if run.counted == MORE]
+        later = [run for run in node.usable if run.why == MORE]
         figures = self.figures(later) if later else node.rounds[-1].figures
         if missed := self.missed(figures):
-            said = ', '.join(f'{name} {amount(figures[name])}' for name in missed)
-            runs = f'its {plural(len(later), "later run")} {"miss" if later[1:] else "misses"}'
-            yield f'{runs} the contract ({said}): measure again, or sign a repair in replaced'
+            below = {name: figures[name] for name in missed}
+            yield Finding('later-below', {'runs': len(later), 'figures': below})
 
 
-def _or(values: Mapping[str, None]) -> str:
-    return ' or '.join(f"'{printable(value)[:60]}'" for value in values)
-
-
-def _gaps(node: Node) -> Iterator[str]:
+def _gaps(node: Node) -> Iterator[Finding]:
     """Measurements of a session that were counted, and of which there is no record."""
-    for session, numbers in grouped(run.session for run in node.runs if not run.is_other).items():
-        lacking = sorted({*range(max(numbers) + 1)} - {*numbers})
-        if lacking:
-            of = f' of {session}' if session else ''
-            yield (
-                f'no record of {plural(len(lacking), "measurement")}{of} between those that are '
-                'there: add them to --results'
-            )
+    own = (run.of for run in node.runs if not run.is_other)
+    for session, numbers in grouped((of.session, of.number) for of in own).items():
+        if lacking := {*range(max(numbers) + 1)} - {*numbers}:
+            yield Finding('no-records', {'measurements': len(lacking), 'session': session})
 
 
-def _verdict(decision: Decision) -> tuple[str, list[str]]:
+def _verdict(decision: Decision) -> tuple[str, Findings]:
     """REFUSED as soon as no missing run could change it."""
     protocol, failed = decision.protocol, [n for n in decision.nodes if n.has_failed]
-    text = f'{len(failed)} of {protocol.count} nodes failed, {protocol.allowed} allowed'
+    numbers = {'failed': len(failed), 'nodes': protocol.count, 'allowed': protocol.allowed}
+    count = Finding('failed', numbers)
     if len(failed) > protocol.allowed:
-        return 'REFUSED', [text]
+        return 'REFUSED', (count,)
     missing = list(_missing(decision))
-    return ('INCOMPLETE' if missing else 'ACCEPTED'), [*missing, text]
+    return ('INCOMPLETE' if missing else 'ACCEPTED'), (*missing, count)
 
 
-def _missing(decision: Decision) -> Iterator[str]:
+def _missing(decision: Decision) -> Iterator[Finding]:
     protocol, count = decision.protocol, decision.protocol.count
     absent = [n for n in decision.nodes if all(run.is_aside for run in n.runs)]
     reported = len(decision.nodes) - len(absent)
-    doubts = grouped((node.why, node.name) for node in decision.with_status(UNDECIDED))
-    yield from (f'{fold(names)}: {why}' for why, names in doubts.items())
+    doubts = grouped((node.why[0].text, node) for node in decision.with_status(UNDECIDED))
+    for text, nodes in doubts.items():
+        code, names = nodes[0].why[0].code, fold(node.name for node in nodes)
+        yield Finding('undecided', {'nodes': names, 'code': code, 'text': text})
     if reported < count:
-        which = f': {fold(n.name for n in absent)}' if absent else ''
-        yield f'{count - reported} of {count} nodes have no run under the protocol{which}'
+        names = fold(node.name for node in absent)
+        yield Finding('not-measured', {'lacking': count - reported, 'of': count, 'names': names})
     if reported > count:
-        yield f'{reported} nodes reported, the protocol is of {count}: name them in nodes.names'
+        yield Finding('too-many-nodes', {'nodes': reported, 'of': count})
     for title, _ in protocol.rounds:
         nodes = [n for n in decision.nodes if n not in absent and n.needs_for == title]
         if nodes:
-            runs, names = plural(sum(n.needs for n in nodes), 'run'), fold(n.name for n in nodes)
-            yield f'{runs} of the {title} round due by {protocol.until} on {names}'
+            of = {'round': title, 'until': protocol.until, 'nodes': fold(n.name for n in nodes)}
+            yield Finding('runs-due', {'runs': sum(n.needs for n in nodes), **of})
     first, *others = [{*setting} for setting in {r.setting for r in decision.counted}] or [set()]
     if others:
         differing = sorted(first.union(*others) - first.intersection(*others))
-        which = ', '.join(f'{name}={value}' for name, value in differing if value)
-        yield f'counted runs are of {1 + len(others)} settings: {which}: measure all with one'
+        values = [f'{name}={value}' for name, value in differing if value]
+        yield Finding('settings', {'settings': 1 + len(others), 'values': values})
     for party, why in protocol.unsigned.items():
-        yield f'not signed by {party}: {why}'
+        yield Finding('unsigned', {'party': party, 'text': why})

@@ -1,103 +1,170 @@
 """An acceptance in parts: as text, as the sheet that the parties sign, as a page of every node."""
 
+import shlex
 from collections.abc import Iterator
 from typing import Any
 
-from membw.accept.report import not_counted, rounds_of
+from membw.accept import plan, terms
+from membw.accept.protocol import Protocol
+from membw.accept.report import evidence
+from membw.accept.rule import BELOW, STATUSES, Decision, Node
 from membw.accept.signatures import fingerprint
-from membw.accept.terms import conditions
-from membw.printable import plural
+from membw.grouped import grouped
+from membw.printable import at_most, plural, printable
+from membw.results.findings import text_of
 from membw.results.hostlist import fold
+from membw.results.record import HIGHER
 from membw.sheet import Part, render
-from membw.tables import Cell, Column, Table
+from membw.tables import Block, Cell, Column, Command, Table
 from membw.words import PASS
 
 COLUMNS = Column('node', 'node'), Column('status', 'status'), Column('figures', 'figures')
 ROWS, LINES = 28, 10  # of a sheet: it has two pages at most
 BUILD = 'compiler', 'flags', 'binary_sha256'
-Block = Table | str
 
 
-def blocks(acceptance: dict[str, Any]) -> Iterator[Block]:
+def blocks(decision: Decision) -> Iterator[Block]:
     """For the terminal: the verdict, what is still to be measured, the parts."""
-    yield f'Verdict: {acceptance["verdict"]}: {"; ".join(acceptance["why"])}'
-    if acceptance['to_do']:
-        yield from ('', 'still to be measured', *(f'  {line}' for line in acceptance['to_do']))
-    for part in _parts(acceptance, False):
+    yield f'Verdict: {decision.verdict}: {"; ".join(decision.reasons)}'
+    if commands := [*to_do(decision)]:
+        yield from ('', 'still to be measured', *(Command(f'  {line}') for line in commands))
+    for part in _parts(decision, False):
         yield from ('', part.title, *(f'  {line}' for line in part.lines))
         if part.table:
             yield part.table
 
 
-def sheet(acceptance: dict[str, Any], is_whole: bool) -> str:
+def sheet(decision: Decision, is_whole: bool) -> str:
     """`is_whole`: with every node and every line."""
-    parties, period = acceptance['protocol']['parties'].items(), acceptance['protocol']['period']
-    names = {party: f'{party}, {about["name"]}' for party, about in parties}
+    content = decision.protocol.content
+    parties, period = content['parties'], content['period']
+    names = {party: f'{party}, {about["name"]}' for party, about in parties.items()}
     subtitle = (
         f'{"; ".join(names.values())}. Measured from {period["from"]} to {period["to"]}; the '
-        f'newest record is of {acceptance["newest"] or "no day"}.'
+        f'newest record is of {evidence(decision)["newest"] or "no day"}.'
     )
-    parts = [Part('Verdict', acceptance['why']), *_parts(acceptance, is_whole)]
-    signers = [(names[party], _key(acceptance, party, about)) for party, about in parties]
-    return render(acceptance['title'], subtitle, acceptance['verdict'], parts, signers)
+    parts = [Part('Verdict', decision.reasons), *_parts(decision, is_whole)]
+    signers = [(names[party], _key(decision, party)) for party in parties]
+    return render(content['title'], subtitle, decision.verdict, parts, signers)
 
 
-def _parts(acceptance: dict[str, Any], is_whole: bool) -> list[Part]:
+def _parts(decision: Decision, is_whole: bool) -> list[Part]:
+    protocol, of = decision.protocol, evidence(decision)
+    left_out = list(not_counted(decision))
     every = [
-        _nodes(acceptance, is_whole),
-        Part('Runs that do not count', _at_most(not_counted(acceptance), is_whole)),
-        Part('Contract, of each node', [line['text'] for line in acceptance['contract']]),
-        Part('Rule', acceptance['rule'], is_numbered=True),
-        Part('Risks', acceptance['risks']),
-        Part('Machine', [*_machine(acceptance)]),
-        Part('Checksums (sha256)', [*_checksums(acceptance)], is_sum=True),
+        _nodes(decision, is_whole),
+        Part('Runs that do not count', left_out if is_whole else at_most(left_out, LINES)),
+        Part('Contract, of each node', [line.text for line in protocol.contract.values()]),
+        Part('Rule', [*terms.sentences(protocol)], is_numbered=True),
+        Part('Risks', plan.sentences(protocol)),
+        Part('Machine', [*_machine(protocol, of)]),
+        Part('Checksums (sha256)', [*_checksums(protocol, of)], is_sum=True),
     ]
     return [part for part in every if part.lines or part.table]
 
 
-def _checksums(acceptance: dict[str, Any]) -> Iterator[str]:
-    yield f'protocol {acceptance["protocol_sha256"]}'
-    yield f'results  {acceptance["results_sha256"]}, of {plural(acceptance["records"], "record")}'
-    if open_ := acceptance['records_without_checksum']:
+def _checksums(protocol: Protocol, of: dict[str, Any]) -> Iterator[str]:
+    yield f'protocol {protocol.checksum}'
+    yield f'results  {of["results_sha256"]}, of {plural(of["records"], "record")}'
+    if open_ := of['records_without_checksum']:
         yield f'{plural(open_, "record")} without a checksum of its own: damage is not seen'
-    lacking = ', '.join(acceptance['not_recorded']) or 'none'
-    yield f'compared: {", ".join(acceptance["compared"])}; not in all records: {lacking}'
+    lacking = ', '.join(of['not_recorded']) or 'none'
+    yield f'compared: {", ".join(of["compared"])}; not in all records: {lacking}'
     yield 'Serial numbers are not read, and a record is no proof against who wants to forge it.'
 
 
-def _key(acceptance: dict[str, Any], party: str, about: dict[str, str]) -> str:
-    why = acceptance['unsigned'].get(party)
+def _key(decision: Decision, party: str) -> str:
+    why = decision.protocol.unsigned.get(party)
     signed = f'protocol NOT signed: {why}' if why else 'protocol signed with this key'
-    return f'{fingerprint(about["key"])}, {signed}' if 'key' in about else signed
+    key = decision.protocol.content['parties'][party].get('key')
+    return f'{fingerprint(key)}, {signed}' if key else signed
 
 
-def _machine(acceptance: dict[str, Any]) -> Iterator[str]:
-    nodes = acceptance['protocol']['nodes']
-    yield conditions(acceptance['protocol']['runs'])
+def _machine(protocol: Protocol, of: dict[str, Any]) -> Iterator[str]:
+    nodes = protocol.content['nodes']
+    yield terms.conditions(protocol.runs)
     if 'cpu' in nodes:
         yield f'{plural(nodes.get("sockets", 1), "socket")} of {nodes["cpu"]}'
-    for build in acceptance['builds']:
+    for build in of['builds']:
         words = ', '.join(f'{key} {build[key]}' for key in BUILD if key in build)
         yield f'{plural(build["runs"], "run")} of {words}'
 
 
-def _nodes(acceptance: dict[str, Any], is_whole: bool) -> Part:
+def _nodes(decision: Decision, is_whole: bool) -> Part:
     """The nodes that are not PASS first; of many that are, one line."""
-    counts = ', '.join(f'{n} {word}' for word, n in acceptance['counts'].items() if n)
-    nodes = sorted(acceptance['nodes'], key=lambda node: node['status'] == PASS)
+    nodes = sorted(decision.nodes, key=lambda node: node.status == PASS)
+    by_status = {status: len(decision.with_status(status)) for status in STATUSES}
+    counts = ', '.join(f'{count} {status}' for status, count in by_status.items() if count)
     is_short = len(nodes) > ROWS and not is_whole
-    shown = [n for n in nodes if n['status'] != PASS][:ROWS] if is_short else nodes
-    lines = [*acceptance['lowest']]
-    if hidden := [n['node'] for n in nodes if n not in shown]:
-        words = {n['status'] for n in nodes if n not in shown}
-        lines.append(f'not in this table, {" and ".join(sorted(words))}: {fold(hidden)}')
-    if acceptance['other_nodes']:
-        lines.append(f'not in the protocol: {fold(acceptance["other_nodes"])}')
-    rows = [[n['node'], n['status'], Cell(None, rounds_of(acceptance, n))] for n in shown]
+    shown = [n for n in nodes if n.status != PASS][:ROWS] if is_short else nodes
+    lines = [*_lowest(decision)]
+    if hidden := [n for n in nodes if n not in shown]:
+        words = sorted({n.status for n in hidden})
+        lines.append(f'not in this table, {" and ".join(words)}: {fold(n.name for n in hidden)}')
+    if decision.elsewhere:
+        lines.append(f'not in the protocol: {fold(decision.elsewhere)}')
+    rows = [[n.name, n.status, Cell(None, rounds_of(decision, n))] for n in shown]
     return Part(f'Nodes: {counts}', lines, Table('', COLUMNS, rows))
 
 
-def _at_most(lines: list[str], is_whole: bool) -> list[str]:
-    if is_whole or len(lines) <= LINES:
-        return lines
-    return [*lines[:LINES], f'and {len(lines) - LINES} lines more: membw accept --page']
+# --- lines of figures --------------------------------------------------------------------------
+
+
+def _lowest(decision: Decision) -> Iterator[str]:
+    """'triad 301.2 GB/s on n005: 0.4 % better than the limit of 300 GB/s' of each metric."""
+    latest = {node.name: node.rounds[-1].figures for node in decision.nodes if node.rounds}
+    for name, line in decision.protocol.contract.items() if latest else ():
+        worst = min if line.better == HIGHER else max
+        node, limit = worst(latest, key=lambda n: latest[n][name]), decision.limits[name]
+        figure = latest[node][name]
+        side = 'better' if line.reaches(figure, limit) else 'worse'
+        off = f'{abs(figure - limit) / limit:.1%} {side} than the limit of {limit:.6g} {line.unit}'
+        yield f'{name} {figure:.1f} {line.unit} on {node}: {off}'
+
+
+def to_do(decision: Decision) -> Iterator[str]:
+    """Commands for what is missing, one a round; nothing once the machine is refused."""
+    protocol, agreed = decision.protocol, decision.protocol.runs
+    test = agreed['test'] + (f'%pinning={agreed["pinning"]}' if 'pinning' in agreed else '')
+    words = ['membw', 'run', '--system', agreed['system'], '-n', test, '-p', agreed['preset']]
+    for title, runs in protocol.rounds if decision.verdict == 'INCOMPLETE' else ():
+        nodes = [n.name for n in decision.nodes if n.needs_for == title]
+        each = f'{shlex.join([*words, f"--repeat={runs}"])} -J nodelist='
+        if nodes:
+            yield f'for node in {" ".join(nodes)}; do {each}$node; done   # {title} round'
+        elif title == 'first' and len(decision.nodes) < protocol.count:
+            yield f'{each}NODE   # each NODE of further nodes'
+
+
+def rounds_of(decision: Decision, node: Node) -> str:
+    """'triad 176.0 of 180 GB/s, copy 158.4 of 160 GB/s; 5 runs of the retest due by ...'."""
+    contract, parts = decision.protocol.contract, []
+    for title, figures, missed in node.rounds:
+        every = [f'{name} {figures[name]:.1f}' for name in contract]
+        for i, (name, line) in enumerate(contract.items()):
+            if name in missed:
+                every[i] += f' of {decision.limits[name]:.6g} {line.unit}'
+        parts.append('retest: ' * (title == 'retest') + ', '.join(every))
+    if node.deaths:
+        parts.append(f'{node.deaths} of its launches died')
+    if node.needs:
+        which = f'of the {node.needs_for}{" round" * (node.needs_for == "first")}'
+        verb = 'is' if node.needs == 1 else 'are'
+        until = decision.protocol.until
+        parts.append(f'{plural(node.needs, "run")} {which} {verb} due by {until}')
+    elif node.status == BELOW:
+        parts.append('that is final')
+    return '; '.join([*parts, *filter(None, [text_of(node.why)])])
+
+
+def not_counted(decision: Decision) -> Iterator[str]:
+    """A line for each reason why runs do not count, with the worst that misses the contract."""
+    every = ((run.counted, run) for node in decision.nodes for run in node.runs if not run.round)
+    for why, runs in grouped(every).items():
+        below = []
+        for name, line in decision.protocol.contract.items():
+            worst = min if line.better == HIGHER else max
+            if values := [run.figures[name] for run in runs if name in run.missed]:
+                below.append(f'{name} {worst(values):.1f}')
+        own = f'{plural(len(runs), "run")} of {fold({run.node for run in runs})}: {printable(why)}'
+        yield own + (f'; below the contract: {", ".join(below)}' if below else '')

@@ -25,7 +25,6 @@ def sentences(protocol: Protocol) -> Iterator[str]:
     names = f' ({nodes["names"]})' if 'names' in nodes else ''
     of = f', a sample of the {nodes["of"]} of the machine,' if 'of' in nodes else ''
     what = STATISTIC.get(runs['statistic'], runs['statistic'])
-    counts = 'counts as that' if runs.get('bounds') else 'does not count'
     dies = f'more than {deaths} starts of the program end' if deaths else 'the program is ended'
     yield (
         f'{count}{names}{of} are measured from {content["period"]["from"]} to {until}, both '
@@ -36,7 +35,7 @@ def sentences(protocol: Protocol) -> Iterator[str]:
         'run counts neither for nor against the node; either party may repeat it, without limit, '
         f'to the end of {until}.'
     )
-    yield f'Of a run that other processes disturbed only a lower bound is known: it {counts}.'
+    yield 'Of a run that other processes disturbed only a lower bound is known: it does not count.'
     yield (
         f'A node is PASS if for each figure of the contract by itself the {what} of its earliest '
         f'{plural(runs["repetitions"], "run")} that count, by the times in their records, reaches '

@@ -22,13 +22,13 @@ BITS = {'byte': 8, 'word': 16, 'dword': 32, 'qword': 64, 'xmmword': 128, 'ymmwor
 JUMP_TO = re.compile(r'(?:^|, )#?(0x[0-9a-f]+)$')
 # of a data register of aarch64; one of SVE (z) holds at least 128, the CPU decides
 REGISTER_BITS = {'q': 128, 'v': 128, 'z': 128, 'd': 64, 'x': 64, 's': 32, 'w': 32}
-# of stores of POWER and RISC-V: their names say it
+# of stores of POWER: their names say it
 NAME_BITS = {
     r'stxv(x|l|d2x|w4x|h8x|b16x)?|stvxl?': 128,
-    r'(std|stfd)u?x?|stxsdx?|f?sd': 64,
-    r'(stw|stfs)u?x?|f?sw': 32,
-    r'sthu?x?|sh': 16,
-    r'stbu?x?|sb': 8,
+    r'(std|stfd)u?x?|stxsdx?': 64,
+    r'(stw|stfs)u?x?': 32,
+    r'sthu?x?': 16,
+    r'stbu?x?': 8,
 }
 # lines set to zero without being read, in front of the stores: they take no write-allocate
 ZEROED = ('dc zva', 'dcbz')
@@ -43,7 +43,6 @@ ENGINES = {
     'x86-64': ('X86', '64'),
     'aarch64': ('ARM64', 'ARM'),
     'ppc64le': ('PPC', '64', 'LITTLE_ENDIAN'),
-    'riscv64': ('RISCV', 'RISCV64', 'RISCVC'),
 }
 
 
@@ -100,23 +99,21 @@ def _missing(path: str, what: str) -> MembwError:
 
 def facts_of(bodies: list[list[Step]], calls: list[str]) -> dict[str, Any]:
     loops = [loop for body in bodies for loop in innermost(body)]
-    if any(step.name == UNDECODED for loop in loops for step in loop):
-        return {'stores': 'not known', 'calls': calls, 'width_bits': None, 'loop_offset': None}
     loop = max(loops, key=stores_of, default=[])
     hot = stores_of(loop)
-    streaming = [name for name in calls if 'nontemporal' in name and 'dynamic' not in name]
-    if streaming:
-        kind = 'nontemporal' if hot.stored == hot.nontemporal else 'mixed'
+    if any(step.name == UNDECODED for loop in loops for step in loop):
+        kind, by_loop = 'not known', False
+    elif any('nontemporal' in name and 'dynamic' not in name for name in calls):
+        kind, by_loop = 'nontemporal' if hot.stored == hot.nontemporal else 'mixed', False
     elif calls and not hot.nontemporal:
-        kind = 'call'  # with non-temporal stores memcpy does the few remaining elements
+        kind, by_loop = 'call', False  # with nt stores memcpy does the few remaining elements
     elif any(step.name.startswith(('rep movs', 'rep stos')) for body in bodies for step in body):
-        kind = 'string'
+        kind, by_loop = 'string', False
     elif not hot.stored:
-        kind = 'none'
+        kind, by_loop = 'none', False
     else:
-        ordinary = 'zeroed' if hot.zeroed else 'ordinary'
+        ordinary, by_loop = 'zeroed' if hot.zeroed else 'ordinary', True
         kind = {0: ordinary, hot.stored: 'nontemporal'}.get(hot.nontemporal, 'mixed')
-    by_loop = kind in ('ordinary', 'nontemporal', 'mixed', 'zeroed') and not streaming
     width, offset = (hot.widest, loop[0].address % LINE) if by_loop else (None, None)
     return {'stores': kind, 'calls': calls, 'width_bits': width, 'loop_offset': offset}
 
@@ -160,44 +157,25 @@ def behind(program: Program, address: int) -> tuple[str, Function | None]:
 def disassemble(program: Program, address: int, code: bytes) -> list[Step]:
     try:
         import capstone
-    except ImportError as err:  # no wheel for POWER and RISC-V
+    except ImportError as err:  # no wheel for POWER
         fact = "the Python package 'capstone' is not installed"
         raise MembwError(fact, "'pip install capstone', or read it on another machine") from err
     family, *modes = ENGINES[program.machine]
     mode = sum(getattr(capstone, f'CS_MODE_{mode}') for mode in modes)
     engine = capstone.Cs(getattr(capstone, f'CS_ARCH_{family}'), mode)
     engine.skipdata = True  # a literal amidst the code must not end the reading
-    steps = [Step(*instruction) for instruction in engine.disasm_lite(code, address)]
-    return [of_riscv(s) for s in steps] if program.machine == 'riscv64' else steps
-
-
-def of_riscv(step: Step) -> Step:
-    """A short instruction by the name of the long one; a jump's target as the others have it."""
-    name = step.name.removeprefix('c.')
-    distance = re.search(r'(-?)(0x[0-9a-f]+|\d+)$', step.operands)
-    if name.startswith(('b', 'j')) and not name.startswith('jalr') and distance:
-        target = step.address + int(distance[1] + distance[2], 0)
-        return step._replace(name=name, operands=step.operands[: distance.start()] + hex(target))
-    return step._replace(name=name)
+    return [Step(*instruction) for instruction in engine.disasm_lite(code, address)]
 
 
 def named_addresses(body: list[Step], machine: str) -> Iterator[int]:
     """Where it jumps or calls to, and the addresses that it computes."""
-    # aarch64 makes an address by adrp and add (or a load), RISC-V by auipc and those
+    # aarch64 makes an address by adrp and add (or a load)
     pages: dict[str, int] = {}
     for step in body:
         relative = re.search(r'\[rip ([+-]) (0x)?([0-9a-f]+)\]', step.operands)
         if relative:
             distance = int(relative[3], 16 if relative[2] else 10)
             yield step.address + step.size + (distance if relative[1] == '+' else -distance)
-        elif step.name == 'auipc':
-            register, _, upper = step.operands.partition(', ')
-            pages[register] = step.address + (int(upper, 0) << 12)
-        elif machine == 'riscv64' and step.name in ('addi', 'ld', 'jalr'):
-            parts = re.search(r'(\w+), (-?\w+)$|(-?\w+)\((\w+)\)$', step.operands)
-            base, low = (parts[1] or parts[4], parts[2] or parts[3]) if parts else ('', '0')
-            if base in pages:
-                yield pages[base] + int(low, 0)
         elif machine == 'x86-64' or step.name.startswith(('b', 'j', 'cb', 'tb', 'adr')):
             number = JUMP_TO.search(step.operands)
             if number and step.name == 'adrp':
@@ -241,7 +219,7 @@ def stores_of(loop: list[Step]) -> Stores:
 
 def stored_bits(step: Step) -> int:
     """Bits that an instruction stores to memory other than the stack."""
-    if re.search(r'\[(rsp|rip|rbp - \w+\]|sp|x29)|\((r1|sp)\)', step.operands):
+    if re.search(r'\[(rsp|rip|rbp - \w+\]|sp|x29)|\(r1\)', step.operands):
         return 0
     if 'ptr [' in step.operands:  # x86-64: in Intel's order the destination is first
         reads = step.name.startswith((*NO_STORE, 'cmp', 'test', 'div', 'mul', 'bt'))

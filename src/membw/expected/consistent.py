@@ -15,17 +15,25 @@ ALIKE = ('copy', 'scale'), ('add', 'triad')
 DIRTY = '-dirty'  # of a commit whose checkout differed from it
 
 
+def best_time(record: Facts, kernel: str) -> float:
+    """Seconds of its best repetition but the first; 0: not recorded."""
+    own = (record.get('kernels') or {}).get(kernel) or {}
+    # of very many repetitions the record has one in so many
+    is_whole = (record.get('repetitions') or {}).get('times_every', 1) == 1
+    times = own.get('times_s', [])[1:] if is_whole else []
+    return min(times, default=own.get('min_s') or 0.0)
+
+
 def disagreements(record: Facts) -> Iterator[str]:
     rates = {}
     for name in KERNELS:
-        times = ((record.get('kernels') or {}).get(name) or {}).get('times_s') or []
-        value = (record['metrics'].get(name) or {}).get('value')
-        if len(times) < 2 or not value:
+        best, value = best_time(record, name), (record['metrics'].get(name) or {}).get('value')
+        if not best or not value:
             yield f'no times of {name}'
             continue
         rates[name] = value
         counted = ARRAYS[name][0] * record['element_bytes'] * record['array_size']
-        gbs = 1e-9 * counted / min(times[1:])
+        gbs = 1e-9 * counted / best
         if abs(value / gbs - 1) > ROUNDED:
             yield f'{name} is {amount(value)} GB/s, and its bytes by its best time {amount(gbs)}'
     for one, other in ALIKE:

@@ -153,10 +153,12 @@ def _cells(row: Facts) -> tuple:
 
 
 def size(row: Facts) -> float:
-    """An array, in last-level caches of the machine; 0: not known."""
-    if row.get('elements') == '4 x LLC per socket':
+    """An array of a figure or a record, in last-level caches of its machine; 0: not known."""
+    elements = row.get('elements', row.get('array_size')) or 0
+    if elements == '4 x LLC per socket':
         return 4.0
-    return 8 * row['elements'] / 2**20 / row['llc_mib'] if 'llc_mib' in row else 0
+    llc = max(row.get('llc_mib') or 0, row.get('memory_side_cache_mib') or 0)
+    return 8 * elements / 2**20 / llc if llc else 0
 
 
 # --- a record of a real machine as a published figure
@@ -171,12 +173,6 @@ def kept(record: Facts) -> Facts:
         'case': {'pinning': case.get('pinning'), 'commit': case.get('commit')},
         'busy': {'other_share': record['busy']['other_share']},
     }
-
-
-def size_of(record: Facts) -> float:
-    """An array, in last-level caches; 0: not known."""
-    llc = max(record.get('llc_mib') or 0, record.get('memory_side_cache_mib') or 0)
-    return 8 * (record.get('array_size') or 0) / 2**20 / llc if llc else 0
 
 
 def refusals(record: Facts) -> Iterator[str]:
@@ -205,10 +201,7 @@ def refusals(record: Facts) -> Iterator[str]:
             not largest or is_too_good(triad['value'] / largest),
             'Triad is above that of the largest arrays that were tried',
         ),
-        (
-            size_of(record) < LEAST_CACHES,
-            f'an array is {size_of(record):.1f} caches, 2 are wanted: -n',
-        ),
+        (size(record) < LEAST_CACHES, f'an array is {size(record):.1f} caches, 2 are wanted: -n'),
         (stores_of(record) == NOT_SAID, 'its stores are not known: measure by membw run'),
         (build.get('unknown') or not build.get('code_sha256'), 'its build is not known'),
         (not is_whole, 'not one process with a thread on each core'),

@@ -12,6 +12,7 @@ from membw.expected.consistent import disagreements
 from membw.printable import printable
 from membw.tables import Column, Table
 
+COLUMNS = Column('key', 'key'), Column('value', 'value')
 EPILOG = """\
 GB/s: Triad, of stores 'none' what is read alone. Stores: an ordinary one reads the line that it
 writes, a non-temporal one does not; claimed: ordinary ones on a CPU that does not read what is
@@ -40,19 +41,17 @@ def run(args: argparse.Namespace) -> int:
     if args.record:
         raise MembwError(f"unexpected argument '{args.record}'", 'membw published add RECORD')
     every = {row['id']: row for row in published.figures()}
-    word = (args.figure or '').lower()
-    names = ('id', 'machine', 'cpu', 'family')
+    word, names = (args.figure or '').lower(), ('id', 'machine', 'cpu', 'family')
     of = [row for row in every.values() if any(word in row.get(n, '').lower() for n in names)]
-    if of and args.figure not in every:
-        print(tables.as_text([published.table('Published', of)], args.json))
-        return 0
-    if args.figure not in every:
+    if row := every.get(args.figure):
+        pairs = {**row, 'source': published.source(row)}.items()
+        shown = Table('', COLUMNS, [(key, str(value)) for key, value in pairs])
+    elif of:
+        shown = published.table('Published', of)
+    else:
         hint = did_you_mean(args.figure, every, "'membw published' lists them")
         raise MembwError(f"no published figure '{args.figure}'", hint)
-    row = every[args.figure]
-    columns = (Column('key', 'key'), Column('value', 'value'))
-    rows = [(key, str(value)) for key, value in {**row, 'source': published.source(row)}.items()]
-    print(tables.as_text([Table('', columns, rows)], args.json))
+    print(tables.as_text([shown], args.json))
     return 0
 
 

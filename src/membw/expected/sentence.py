@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from membw.expected import proof, published
 from membw.expected.published import CLAIMED, ENOUGH, LEAST_MACHINES, NOT_SAID, READ, kind_of
@@ -17,40 +18,41 @@ BELOW = 'below them'
 A_NODE = "a second node ('membw node --peers')"
 
 
-class Low(str):
-    """A sentence that says that the figure is low, or why."""
+class Said(NamedTuple):
+    """Sentences, and whether one says that the figure is low, or why."""
+
+    lines: list[str]
+    is_low: bool
 
 
-def lines_of(record: Facts, gbs: float, bound: str = '') -> list[str]:
+def lines_of(record: Facts, gbs: float, bound: str = '') -> Said:
     """Of Triad; `bound` as in results.figure.Figure: what may be too high is not compared."""
     top = peak.of_node(record)
     facts, threads = record.get('facts') or {}, record.get('threads') or 0
-    looks = record.get('looks') or {}
-    stores = kind_of(record, top.row)
+    looks, stores = record.get('looks') or {}, kind_of(record, top.row)
     is_part = 0 < threads < (facts.get('cores') or 0)  # others used all of their cores
     is_alone = is_part or top.is_slice or top.only_if or bound in ('upper', 'unknown')
-    here = (
-        [f'At most {amount(top.here)} of {amount(top.gbs)} GB/s'] if 0 < top.here < top.gbs else []
-    )
-    lacks = '. '.join(['; '.join(top.lacks), *here])
+    compared = [] if is_alone else [*others(record, top, gbs, bound == 'lower', stores)]
     proof_line = proven(record, top)
     lines = [
-        # what the CPUs could have and have not
-        Low(f'{lacks}.') if top.lacks else '',
+        *lacks(top),
         proof_line,
         share(top, gbs, bound, stores, facts),
         *(f'{note}.' for note in top.notes),
-        *(() if is_alone else others(record, top, gbs, bound == 'lower', stores)),
+        *(text for text, _ in compared),
         '' if is_alone or proof_line else f'{A_NODE.capitalize()} decides.',
         limit(looks, threads),
         cost(looks),
         *apart(looks),
     ]
-    return [line for line in lines if line]
+    return Said([*filter(None, lines)], bool(top.lacks) or any(low for _, low in compared))
 
 
-def is_low(lines: Iterable[str]) -> bool:
-    return any(isinstance(line, Low) for line in lines)
+def lacks(top: peak.Peak) -> Iterator[str]:
+    """What the CPUs could have and have not."""
+    if top.lacks:
+        here = f' At most {amount(top.here)} of {amount(top.gbs)} GB/s.'
+        yield f'{"; ".join(top.lacks)}.' + here * (0 < top.here < top.gbs)
 
 
 def proven(record: Facts, top: peak.Peak) -> str:
@@ -112,8 +114,9 @@ def named(stores: str) -> str:
 
 def others(
     record: Facts, top: peak.Peak, gbs: float, is_bound: bool, stores: str
-) -> Iterator[str]:
-    """Triad, and what is read alone, each by its like; then whether it is low for any CPU."""
+) -> Iterator[tuple[str, bool]]:
+    """(sentence, whether it says that the figure is low) of Triad, and of what is read alone, each
+    by its like; then whether it is low for any CPU."""
     facts, read = record.get('facts') or {}, (record.get('metrics') or {}).get('read') or {}
     per_channel = (facts.get('cores') or math.inf) / (top.channels or 1)
     rates = {stores: (gbs, is_bound)}
@@ -122,24 +125,25 @@ def others(
     for kind, rate in rates.items() if top.row and per_channel >= ENOUGH else ():
         if published.like(top, kind):
             yield compared(top, *rate, kind)
-    yield look(record, top)
+    if said := look(record, top):
+        yield said, True
 
 
 def look(record: Facts, top: peak.Peak) -> str:
     """Low for any CPU, whatever its like: no verdict, and no PASS."""
     every = [m for m in proof.moved(record, top.row) if m.kernel != 'write']
-    if not every or not top.gbs or {'is_about', 'shared'} & set(top.row):
+    cores = ((record.get('facts') or {}).get('cores') or 0) / top.sockets
+    if not every or not top.gbs or cores < MANY or {'is_about', 'shared'} & set(top.row):
         return ''
     most = max(m.most for m in every) / top.gbs
-    cores = ((record.get('facts') or {}).get('cores') or 0) / top.sockets
-    if most >= LOOK or cores < MANY:
+    if most >= LOOK:
         return ''
     why = ', or its modules are slower than the fastest' * top.is_most
     said = f'Look: it moves {100 * most:.0f} % of the peak at most, and no sound machine of'
-    return Low(f'{said} {MANY} cores per socket is known below {100 * LOOK:.0f} %{why}.')
+    return f'{said} {MANY} cores per socket is known below {100 * LOOK:.0f} %{why}.'
 
 
-def compared(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
+def compared(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> tuple[str, bool]:
     """'As it should be' only where the loss of a channel would show; of fewer than three machines
     without a word."""
     like = published.like(top, stores)
@@ -148,20 +152,22 @@ def compared(top: peak.Peak, gbs: float, is_bound: bool, stores: str) -> str:
     who = f'{span((low, high))} % of the peak ({plural(count, "machine")})'
     said = f'Published, {named(stores)}, {published.kin_of(top.row)}: {who}'
     if not top.gbs or count < LEAST_MACHINES:
-        return f'{said}.'
+        return f'{said}.', False
     value, unseen = 100 * gbs / top.gbs, 1 - (1 - MARGIN) * low / high
     is_narrow = unseen < 1 / top.row.get('channels', math.inf)
-    if value > (1 + MARGIN) * high:
+    is_below = value < (1 - MARGIN) * low
+    is_high = value > (1 + MARGIN) * high
+    if is_high:
         word = 'above them'
-    elif value < (1 - MARGIN) * low:
-        return Low(f'{said}: {"possibly " * (is_bound or top.is_most)}{BELOW}.')
+    elif is_below:
+        word = f'{"possibly " * (is_bound or top.is_most)}{BELOW}'
     elif top.lacks:
-        return Low(f'{said}: within them, and yet less than it should have.')
+        word = 'within them, and yet less than it should have'
     elif is_narrow and not top.is_most and top.here and not top.notes:
         word = f'as it should be: a loss of {100 * unseen:.0f} % would show'
     else:
         word = f'within them: a loss of up to {100 * unseen:.0f} % would not show'
-    return f'{said}: {word}.'
+    return f'{said}: {word}.', is_below
 
 
 def span(values: Iterable[float]) -> str:

@@ -1,24 +1,19 @@
 """`membw export`: figures and verdicts for Prometheus, a spreadsheet, a script."""
 
 import argparse
-import contextlib
-import io
-import math
-import os
+import codecs
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import TextIO
 
 from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import writing
-from membw.results.case import Case
-from membw.results.figure import Figure, Lost, Measurement
-from membw.results.ranks import of_one
-from membw.results.record import Metric
+from membw.results.figure import figure_of
+from membw.results.ranks import Run
 
 EPILOG = """\
 csv has every figure; openmetrics has the newest of each series.
@@ -49,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from membw.export import rows
+    from membw.export import openmetrics, rows
     from membw.rank.ranking import rank_table, unmeasured
     from membw.results.newest import OLD_S
     from membw.results.table import read_table
@@ -57,83 +52,40 @@ def run(args: argparse.Namespace) -> int:
     paths = args.results or [str(Path(root(), 'results'))]
     paths = [path for path in paths if args.results or Path(path).is_dir()]
     is_newest = args.format == 'openmetrics'  # that has what is so now
-    older, wanted = Newest(), wanted_of(args, args.since)
-    # of a year of a fleet the newest runs are held; for csv the files are read again, if they can
-    is_once = is_newest or any(map(_is_pipe, paths))
-    newest_s = OLD_S if is_newest or not is_once else math.inf
-    table = read_table(paths, newest_s, older.add if is_newest else None, wanted)
+    newest: rows.Newest = {}
+    wanted, each = wanted_of(args, args.since), partial(rows.keep, newest)
+    table = read_table(paths, OLD_S, each if is_newest else None, wanted)
     ranking = rank_table(table)  # all were compared
     if args.node:
         table.choose(args.node)
-    lost = unmeasured(table) if is_newest else table.lost if is_once else []
-    missing = rows.of_records(lost) + rows.of_missing(ranking, table)
+    missing = rows.of_missing(ranking, table)
+    missing += rows.of_records(unmeasured(table)) if is_newest else []
     if not args.node:  # a report has no node of what never ran
         folders = [path for path in paths if Path(path).is_dir()]
         reported = rows.of_reports(folders, table.problems)
-        every = [*older.figures(), *table.figures]
-        missing += rows.newest(reported, every) if is_newest else reported
+        missing += rows.not_since(reported, newest) if is_newest else [row for _, row in reported]
     table.say()
     if not table.seen and not missing:
         where = ' '.join(args.results) or 'results'
         raise MembwError(f"nothing was measured in '{where}'", "'membw run' measures this node")
     words = rows.words_of(ranking, table)
     shown = attrgetter('is_headline') if args.headline else bool
-    with _output(args.output) as stream:
+    with writing(args.output) if args.output else nullcontext(sys.stdout.buffer) as file:
+        stream = codecs.getwriter('utf-8')(file)
         if is_newest:
-            from membw.export import openmetrics
-
-            figures = [f for f in older.figures() if f.node in table.seen]
-            stream.write(openmetrics.as_text([*figures, *table.figures], missing, words, shown))
+            chosen = (of for row, of in newest.items() if row.node in table.seen)
+            runs = ((run, name) for of in chosen for name, run in of.items())
+            figures = (figure_of(run.of, name, run.metrics[name]) for run, name in runs)
+            openmetrics.write(stream, figures, missing, words, shown)
             return 1 if table.problems else 0
-        csv = rows.Csv(stream)
+        write = rows.csv_writer(stream)
 
-        def write(figures: Iterable[Figure], lost: Sequence[Lost]) -> None:
-            chosen = (f for f in figures if f.node in table.seen and shown(f))
-            csv.write(rows.row_of(figure, words) for figure in chosen)
-            csv.write(rows.of_records(one for one in lost if one.node in table.seen))
+        def add(run: Run) -> None:
+            if run.of.node in table.seen:
+                write(rows.row_of(f, words) for f in run.figures if shown(f))
+                write(rows.of_records(run.lost))
 
-        if is_once:
-            write(table.figures, [])
-        else:
-            again = read_table(paths, 0.0, lambda *run: write(*_of_run(*run)), wanted)
-            write([], again.lost)  # of several ranks
-        csv.write(missing)
+        # of a year of a fleet the newest runs are held: it is read again
+        again = read_table(paths, 0.0, add, wanted, kept=table.kept_bytes)
+        write([*rows.of_records(again.lost), *missing])
     return 1 if table.problems else 0
-
-
-def _of_run(
-    of: Measurement, metrics: Mapping[str, Metric | Figure]
-) -> tuple[list[Figure], list[Lost]]:
-    of_ranks = [figure for figure in metrics.values() if isinstance(figure, Figure)]
-    return (of_ranks, []) if of_ranks else of_one(of)
-
-
-class Newest:
-    """The newest figure of each row and metric, whatever its age."""
-
-    def __init__(self) -> None:
-        self.last: dict[tuple[Case, str], Figure] = {}
-
-    def add(self, of: Measurement, metrics: Mapping[str, Metric | Figure]) -> None:
-        for figure in _of_run(of, metrics)[0]:
-            key = of.row, figure.metric
-            if key not in self.last or self.last[key].time <= of.time:
-                self.last[key] = figure
-
-    def figures(self) -> list[Figure]:
-        return sorted(self.last.values(), key=attrgetter('time'))
-
-
-def _is_pipe(path: str) -> bool:
-    return not os.path.isfile(path) and not os.path.isdir(path)
-
-
-@contextlib.contextmanager
-def _output(name: str | None) -> Iterator[TextIO]:
-    if not name:
-        yield sys.stdout
-        return
-    with writing(name) as file:
-        stream = io.TextIOWrapper(file, 'utf-8', newline='')
-        yield stream
-        stream.detach()

@@ -4,10 +4,15 @@ Samples have no time stamps: node_exporter's textfile collector refuses them.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import shutil
+from codecs import StreamWriter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from operator import itemgetter
+from tempfile import TemporaryFile
+from typing import IO
 
 from membw.export.rows import NAMES, Unmeasured, Words, row_of
-from membw.grouped import grouped
 from membw.printable import printable
 from membw.results.figure import Figure
 from membw.words import worst
@@ -30,52 +35,62 @@ KINDS = {
     'reference': ('reference', 'the reference value of the figure'),
 }
 VERDICT = 'the worst verdict of a test on a node, as a label'
-Sample = tuple[str, str, str, Mapping[str, object], float]  # name, unit, help, labels, value
+Family = tuple[str, str, str]  # name, unit, help
 
 
-def as_text(
-    figures: Sequence[Figure],
-    unmeasured: Unmeasured,
-    words: Words,
-    shown: Callable[[Figure], bool] = lambda _: True,
-) -> str:
-    """The newest figure of each series, and what was not measured since; `figures` are in order of
-    time. A verdict is of all figures, shown or not."""
-    newest = {(f.of.row, f.metric): f for f in figures}
-    rows: list[Mapping[str, object]] = [row_of(figure, words) for figure in newest.values()]
-    pairs = zip(newest.values(), rows, strict=True)
-    every = [sample for f, row in pairs if shown(f) for sample in _samples(f, row)]
-    # one series per node and test, that does not end where a reason has other words
-    words_of = [(_place(row), str(row['verdict'])) for row in [*rows, *unmeasured]]
-    for place, verdicts in grouped(words_of).items():
-        labels = dict(zip(NAMES, place, strict=True), verdict=worst(verdicts))
-        every.append(('membw_verdict', '', VERDICT, labels, 1.0))
-    lines = []
-    for (name, unit, about), samples in sorted(grouped((s[:3], s[3:]) for s in every).items()):
-        lines += [f'# TYPE {name} gauge', *[f'# UNIT {name} {unit}'] * bool(unit)]
-        lines.append(f'# HELP {name} {about}')
-        series = {f'{name}{{{_quoted(labels)}}}': float(value) for labels, value in samples}
-        lines += [f'{one} {value!r}' for one, value in series.items()]
-    return '\n'.join([*lines, '# EOF\n'])
+def write(
+    stream: StreamWriter, figures: Iterable[Figure], unmeasured: Unmeasured, words: Words,
+    shown: Callable[[Figure], bool],
+) -> None:  # fmt: skip
+    """The newest figure of each series, and what was not measured since. A verdict is of all
+    figures, shown or not. A family stands together: each waits in a file of its own."""
+    verdicts: dict[tuple[str, ...], str] = {}
+    families: dict[Family, IO[str]] = {}
+
+    def add(family: Family, labels: str, value: float) -> None:
+        if family not in families:
+            families[family] = files.enter_context(TemporaryFile('w+', encoding='utf-8'))
+        families[family].write(f'{family[0]}{{{labels}}} {float(value)!r}\n')
+
+    def judge(row: Mapping[str, object]) -> None:
+        """One series per node and test, that does not end where a reason has other words."""
+        place, word = tuple(str(row.get(name, '')) for name in NAMES), str(row['verdict'])
+        verdicts[place] = worst([word, verdicts.get(place, word)])
+
+    with ExitStack() as files:
+        for figure in figures:
+            row = row_of(figure, words)
+            judge(row)
+            if shown(figure):
+                labels = _quoted({name: row[name] for name in (*NAMES, 'metric', 'better')})
+                for family, value in _samples(figure, row):
+                    add(family, labels, value)
+        for lost in unmeasured:
+            judge(lost)
+        for place, word in verdicts.items():
+            of_place = _quoted(dict(zip((*NAMES, 'verdict'), (*place, word), strict=True)))
+            add(('membw_verdict', '', VERDICT), of_place, 1.0)
+        for (name, unit, about), file in sorted(families.items(), key=itemgetter(0)):
+            stream.write(f'# TYPE {name} gauge\n')
+            stream.write(f'# UNIT {name} {unit}\n' * bool(unit))
+            stream.write(f'# HELP {name} {about}\n')
+            file.seek(0)
+            shutil.copyfileobj(file, stream)
+    stream.write('# EOF\n')
 
 
-def _place(row: Mapping[str, object]) -> tuple[str, ...]:
-    return tuple(str(row.get(name, '')) for name in NAMES)
-
-
-def _samples(figure: Figure, row: Mapping[str, object]) -> Iterator[Sample]:
-    labels = {name: row[name] for name in (*NAMES, 'metric', 'better')}
+def _samples(figure: Figure, row: Mapping[str, object]) -> Iterator[tuple[Family, float]]:
     when = 'membw_measured_timestamp_seconds', 'seconds', 'when it was measured'
-    yield *when, labels, figure.time
+    yield when, figure.time
     as_name = re.sub(r'\W+', '_', figure.unit.replace('/', '_per_')).strip('_').lower()
     unit, factor = BASE.get(figure.unit, (as_name, 1))
     for key, (kind, about) in KINDS.items():
         value = row[key]
         if isinstance(value, float):
             name = '_'.join(filter(None, ('membw', kind, unit)))
-            yield name, unit, about, labels, value * factor
+            yield (name, unit, about), value * factor
     if isinstance(row['ratio'], float):
-        yield 'membw_ratio', 'ratio', 'figure / reference', labels, row['ratio']
+        yield ('membw_ratio', 'ratio', 'figure / reference'), row['ratio']
 
 
 def _quoted(labels: Mapping[str, object]) -> str:

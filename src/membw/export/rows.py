@@ -4,9 +4,9 @@ of the page: of the figure, or of its node beside its peers, whichever is worse.
 """
 
 import csv
+from codecs import StreamWriter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TextIO
 
 from membw.errors import MembwError
 from membw.moments import utc
@@ -16,6 +16,8 @@ from membw.results import reframe
 from membw.results.case import Case
 from membw.results.figure import Figure, Lost
 from membw.results.findings import text_of
+from membw.results.ranks import Run
+from membw.results.rows import rows_of
 from membw.results.table import Table
 from membw.results.verdict import judged
 from membw.words import INVALID, MISSING, NO_FIGURE, worst
@@ -29,7 +31,16 @@ OF_FIGURE = 'metric', 'unit', 'better', 'reference'
 # what begins so is a formula to a spreadsheet
 FORMULA = ('=', '+', '-', '@')
 Words = Callable[[Figure], NodeVerdict | None]  # of its node beside its peers
+Newest = dict[Case, dict[str, Run]]  # of each row the newest run that has the metric
 Unmeasured = Sequence[Mapping[str, str]]  # rows of what has no figure
+
+
+def keep(newest: Newest, run: Run) -> None:
+    of_row = newest.setdefault(run.of.row, {})
+    for name, metric in run.metrics.items():
+        is_newer = name not in of_row or of_row[name].of.time <= run.of.time
+        if metric.value is not None and is_newer:
+            of_row[name] = run
 
 
 def columns_of(row: Case) -> dict[str, str]:
@@ -54,7 +65,7 @@ def row_of(figure: Figure, words: Words) -> dict[str, object]:
     beside = words(f)
     if beside and worst([beside.verdict, verdict]) != verdict:
         verdict, findings = beside.verdict, beside.findings
-    row = {name: getattr(f, name) for name in OF_FIGURE} | {
+    return {name: getattr(f, name) for name in OF_FIGURE} | {
         **columns_of(f.of.row),
         'time': utc(f.time),
         'verdict': verdict,
@@ -65,30 +76,28 @@ def row_of(figure: Figure, words: Words) -> dict[str, object]:
         'ratio': f.value / f.reference if is_known and f.reference and not f.is_bound else None,
         'reason': text_of(findings),
     }
-    return {name: row[name] for name in COLUMNS}
 
 
-class Csv:
-    """A line of titles, and a line per figure and per case without one, as they come: no memory
-    has a year of a large fleet."""
+def csv_writer(stream: StreamWriter) -> Callable[[Iterable[Mapping[str, object]]], None]:
+    """A function that writes rows, below the line of titles."""
+    writer = csv.DictWriter(stream, COLUMNS, lineterminator='\n')
+    writer.writeheader()
 
-    def __init__(self, stream: TextIO) -> None:
-        self.writer = csv.DictWriter(stream, COLUMNS, lineterminator='\n')
-        self.writer.writeheader()
-
-    def write(self, rows: Iterable[Mapping[str, object]]) -> None:
+    def write(rows: Iterable[Mapping[str, object]]) -> None:
         for row in rows:
             texts = ((k, v) for k, v in row.items() if isinstance(v, str))
-            quoted = {k: f"'{v}" for k, v in texts if v.startswith(FORMULA)}
-            self.writer.writerow({**row, **quoted})
+            writer.writerow({**row, **{k: f"'{v}" for k, v in texts if v.startswith(FORMULA)}})
+
+    return write
+
+
+def unmeasured(row: Case, time: float, word: str, reason: str) -> dict[str, str]:
+    return columns_of(row) | {'time': utc(time), 'verdict': word, 'reason': reason}
 
 
 def of_records(lost: Iterable[Lost]) -> list[dict[str, str]]:
-    """A row per launch that is missing: NAMES, time, verdict and reason."""
-    return [
-        columns_of(one.of.row) | {'time': utc(one.time), 'verdict': one.word, 'reason': one.text}
-        for one in lost
-    ]
+    """A row per launch that is missing."""
+    return [unmeasured(one.of.row, one.time, one.word, one.text) for one in lost]
 
 
 def of_missing(ranking: Ranking, table: Table) -> list[dict[str, str]]:
@@ -98,36 +107,34 @@ def of_missing(ranking: Ranking, table: Table) -> list[dict[str, str]]:
     return [{'node': n.name, 'verdict': MISSING, 'reason': n.reason} for n in gone]
 
 
-def of_reports(folders: Sequence[str], problems: list[str]) -> list[dict[str, str]]:
-    """A row per case of each report in FOLDER/reports that left no record. What cannot be read
+def of_reports(folders: Sequence[str], problems: list[str]) -> list[tuple[Case, dict[str, str]]]:
+    """A row per row of each report in FOLDER/reports that left no record. What cannot be read
     goes to `problems`."""
-    rows: dict[tuple, dict[str, str]] = {}
+    made = []
     for file in sorted(f for folder in folders for f in Path(folder).glob('reports/run-*.json')):
         try:
             report = reframe.load(str(file))
         except MembwError as err:
             problems.append(str(err))
             continue
-        cases = reframe.cases_of(report)
-        builds = reframe.failed_builds(cases)
-        began = utc(report['session_info'].get('time_start_unix') or 0)
-        for case in filter(reframe.is_row, cases):
-            word, reason = reframe.outcome(case, builds)
-            if word in NO_FIGURE and not case.get('record') and not reframe.is_dry(case):
-                row = reframe.case_of(case)
-                own = {'time': began, 'verdict': word, 'reason': reason}
-                rows[file, row] = columns_of(row) | own
-    return list(rows.values())
+        began = report['session_info'].get('time_start_unix') or 0
+        every = (case for case in reframe.cases_of(report) if not case.get('record'))
+        cases = [case for case in every if not reframe.is_dry(case)]
+        lost = (row for row in rows_of(cases, str(file), Table()) if row.word in NO_FIGURE)
+        made += [(row.case, unmeasured(row.case, began, row.word, row.reason)) for row in lost]
+    return made
 
 
-def newest(rows: Sequence[dict[str, str]], figures: Sequence[Figure]) -> list[dict[str, str]]:
-    """The last row of each case and node, where no run has measured it since; of a report's case
-    the node is not known."""
-    last = {tuple(row.get(name, '') for name in NAMES): row for row in rows}
-    for f in figures:
-        for node in (f.node, ''):
-            key = tuple(columns_of(f.of.row.at(node)).values())
+def not_since(
+    reported: Sequence[tuple[Case, dict[str, str]]], newest: Newest
+) -> list[dict[str, str]]:
+    """The last row of each case, where no run has measured it since; of a report's case the node
+    is not known."""
+    rows = dict(reported)
+    for row, of in newest.items():
+        for at in {row, row.at('')} & rows.keys():
             # a report has the begin of its run, a record the end: of that it is not since
-            if key in last and (utc(f.time), not node) > (last[key]['time'], False):
-                del last[key]
-    return list(last.values())
+            time = max(utc(run.of.time) for run in of.values())
+            if (time, not at.node) > (rows[at]['time'], False):
+                del rows[at]
+    return [*rows.values()]

@@ -73,8 +73,8 @@ class Nights:
         self.kept: list[object] = []  # so that nothing else gets an id that a key of builds has
         self.runs: defaultdict[Case, Runs] = defaultdict(Runs)  # by series, without the node
 
-    def add(self, of: Measurement, metrics: Mapping[str, Metric | Figure]) -> None:
-        """Those of one record, or of the ranks of a run."""
+    def add(self, of: Measurement, metrics: Mapping[str, Metric]) -> None:
+        """Those of one run."""
         assert of.record
         node = self.nodes.setdefault(of.node, len(self.nodes))
         night = self.nights.setdefault(of.night, len(self.nights))
@@ -94,7 +94,7 @@ class Nights:
         runs = self.runs[of.setting.series]
         for name in values:
             if name not in runs.values:
-                runs.figures[name] = figure_of(of, name, metrics[name], of.record)
+                runs.figures[name] = figure_of(of, name, metrics[name])
                 runs.values[name] = array('d', [math.nan]) * len(runs.node)
         for name, column in runs.values.items():
             column.append(values.get(name, math.nan))
@@ -165,4 +165,5 @@ def read_nights(
 ) -> tuple[Table, Nights]:
     """The nights of record files and folders, and a table of the figures of the last seconds."""
     nights = Nights()
-    return read_table(paths, newest_s, nights.add, wanted=wanted), nights
+    table = read_table(paths, newest_s, lambda run: nights.add(run.of, run.metrics), wanted)
+    return table, nights

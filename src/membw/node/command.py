@@ -126,7 +126,7 @@ def expected(node: Facts) -> list[str]:
     triad = (own.get('metrics') or {}).get('triad')
     if not triad or own['verdict'] == INVALID:
         return []
-    return sentence.lines_of(own, triad['value'], triad.get('bound') or '')[:2]
+    return sentence.lines_of(own, triad['value'], triad.get('bound') or '').lines[:2]
 
 
 def reference_of(node: Facts, system: str) -> Facts:

@@ -67,28 +67,28 @@ def word_of(node: str, table: Table) -> Word:
 
 def _compared(v: NodeVerdict, ranking: Ranking) -> Compared | None:
     """None: with nothing."""
-    own = (g for g in ranking.groups if v.node in g.figures and g.setting == v.setting)
+    own = (g for g in ranking.groups if v.node in g.first and g.setting == v.setting)
     group = next(own, None)
     if (v.node, v.setting) in ranking.past:
         _, group = ranking.past[v.node, v.setting]
     if not group or len(group.nodes) == 1:
         return None
-    return Compared(v, group, group.now[v.node], seen_of(group, v.node))
+    return Compared(v, group, group.now[v.node].figures, seen_of(group, v.node))
 
 
 def seen_of(group: Group, node: str) -> Seen:
     """What the table of causes is asked with."""
     shares, limits, bounds = {}, {}, set()
-    losses = group.losses_of(node, group.now[node])
+    run = group.now[node]
     for column, metric in enumerate(group.metrics):
-        loss, quantity = losses[column], BY_METRIC.get(metric)
+        loss, quantity = run.losses[column], BY_METRIC.get(metric)
         if quantity and loss == loss:
-            f = group.now[node][metric]
+            f = run.figures[metric]
             shares[quantity.cause] = f.share(group.medians[node][column])
             limits[quantity.cause] = group.fail_limits[column]
             bounds |= {quantity.cause} if f.is_bound else set()
-    record = next(iter(group.now[node].values())).of.record
-    others = [next(iter(run.values())).of.record for n, run in group.figures.items() if n != node]
+    record = run.of.record
+    others = [other.of.record for name, other in group.first.items() if name != node]
     facts, counted = (facts_of(record), counted_of(record)) if record else ({}, {})
     return Seen(shares, limits, facts, _usual(others), counted, bounds)
 

@@ -21,11 +21,9 @@ from membw.presets.table import (
     environ_name,
     environs_of,
     family_of,
-    given_twice,
     language,
     load,
     load_blas,
-    loader,
     read_yaml,
     row,
 )

@@ -5,9 +5,10 @@ Spack's recipe reads them with a Python that has no other package than Spack.
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Dict
@@ -52,8 +53,8 @@ class PresetError(Exception):
 
 def read_yaml(yaml: ModuleType, text: str | bytes) -> Any:
     """What the text says, by libyaml, where PyYAML was built with it: it takes a tenth of the
-    time. The one reader of YAML: YAMLError also of what is too large, or holds itself, and of a
-    number that Python does not take."""
+    time. The one reader of YAML: YAMLError also of what is too large, or holds itself, of a key
+    that is given twice, and of a number that Python does not take."""
     try:
         refuse_too_large(yaml, yaml.parse(text, loader(yaml)))
         return yaml.load(text, loader(yaml))
@@ -61,8 +62,22 @@ def read_yaml(yaml: ModuleType, text: str | bytes) -> Any:
         raise yaml.YAMLError(str(err)) from err
 
 
+@functools.lru_cache(None)
 def loader(yaml: ModuleType) -> Any:
-    return getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
+    base: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
+
+    class Loader(base):
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            """A key that stands there twice: PyYAML would take the last, silently."""
+            seen = set()
+            for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+                if key.value in seen:
+                    line = key.start_mark.line + 1
+                    raise yaml.YAMLError(f"line {line}: '{key.value}' is given twice")
+                seen.add(key.value)
+            return super().construct_mapping(node, deep)
+
+    return Loader
 
 
 def refuse_too_large(yaml: ModuleType, events: Iterable[Any]) -> None:
@@ -114,8 +129,7 @@ def checked(path: Path | str, check: Callable[[Any], list[str]]) -> Any:
     except UnicodeError as err:
         raise PresetError(f"'{path}' is not UTF-8: {err}", 'save it as UTF-8') from err
     data = parse_yaml(text, name)
-    twice = [f"line {line}: '{place}' is given twice" for line, place in given_twice(text)]
-    if problems := [*twice, *check(data)]:
+    if problems := check(data):
         raise PresetError(
             '\nmembw: '.join(f'{name}: {p}' for p in problems),
             f'the head of {name} says what each key means',
@@ -130,33 +144,6 @@ def load(path: Path | str = TABLE) -> Table:
 
 def load_blas(path: Path | str = BLAS_TABLE) -> Facts:
     return checked(path, check_blas)['rows']
-
-
-def given_twice(text: str | bytes) -> Iterator[tuple[int, str]]:
-    """(line, place) of each key that stands there twice: PyYAML would take the last, silently.
-
-    Nothing where there is no PyYAML.
-    """
-    try:
-        import yaml
-    except ImportError:
-        return
-    waiting, seen = ([('', yaml.compose(text, loader(yaml)))], set())
-    while waiting:
-        place, node = waiting.pop()
-        if id(node) in seen or not isinstance(node, yaml.CollectionNode):
-            continue
-        seen.add(id(node))  # an anchor's node is met at each of its aliases
-        if isinstance(node, yaml.SequenceNode):
-            waiting += [(f'{place}[{i}]', item) for i, item in enumerate(node.value)]
-            continue
-        names = set()
-        for key, value in node.value:
-            name = f'{place}.{key.value}'.lstrip('.')
-            if name in names:
-                yield key.start_mark.line + 1, name
-            names.add(name)
-            waiting.append((name, value))
 
 
 def check(table: Any) -> list[str]:

@@ -22,15 +22,16 @@ def judge_cards(
     """As `judge`, which takes what is of no card as it is."""
     own: dict[Place, Place] = {}
     runs: dict[int, Measurement] = {}
-    every = ([_apart(f, own, runs) for f in of] for of in (first, again, before))
-    now, later, earlier = every
+    now, later, earlier = ([_apart(f, own, runs) for f in of] for of in (first, again, before))
     found = judge(now, later, earlier, units)
-    found.verdicts = [
-        v._replace(node=node, setting=setting, findings=(*_number(setting), *v.findings))
-        for v in found.verdicts
-        for node, setting in [own.get((v.node, v.setting), (v.node, v.setting))]
-    ]
-    for by_setting in (found.low, found.controls):
+    for n, v in enumerate(found.verdicts):
+        if place := own.get((v.node, v.setting)):
+            node, setting = place
+            card = Finding('card', {'number': dict(setting.parameters)[CARD]})
+            found.verdicts[n] = v._replace(
+                node=node, setting=setting, findings=(card, *v.findings)
+            )
+    for by_setting in (found.low, found.controls) if own else ():
         for setting in list(by_setting):
             for node in by_setting.pop(setting):
                 host, of_card = own.get((node, setting), (node, setting))
@@ -39,20 +40,12 @@ def judge_cards(
 
 
 def _apart(figure: Figure, own: dict[Place, Place], runs: dict[int, Measurement]) -> Figure:
-    node, setting = figure.node, figure.setting
-    number = dict(setting.parameters).get(CARD)
-    if number is None or not setting.card_model:
+    setting = figure.of.setting
+    if not setting.card_model or not (number := dict(setting.parameters).get(CARD)):
         return figure
     if id(figure.of) not in runs:
         rest = tuple(pair for pair in setting.parameters if pair[0] != CARD)
-        made = replace(
-            figure.of, node=of_card(node, number), setting=setting._replace(parameters=rest)
-        )
-        runs[id(figure.of)] = made
-        own[made.node, made.setting] = node, setting
+        node, alone = of_card(figure.node, number), setting._replace(parameters=rest)
+        runs[id(figure.of)] = replace(figure.of, node=node, setting=alone)
+        own[node, alone] = figure.node, setting
     return figure.replace(of=runs[id(figure.of)])
-
-
-def _number(setting: Case) -> tuple[Finding, ...]:
-    number = dict(setting.parameters).get(CARD)
-    return (Finding('card', {'number': number}),) if number and setting.card_model else ()

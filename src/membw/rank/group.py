@@ -4,11 +4,13 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
-from membw.results.case import Case
-from membw.results.figure import Figure
+from membw.grouped import grouped
+from membw.results.figure import Figure, Measurement, headline
 from membw.results.provenance import BOUGHT, LOST
 from membw.results.record import HIGHER
+from membw.results.too_good import TENTH
 from membw.statistics import MARGIN
 from membw.statistics.peers import (
     known,
@@ -17,6 +19,7 @@ from membw.statistics.peers import (
     peers_medians,
     robust_deviation,
     screening_limit,
+    sure_limit,
 )  # fmt: skip
 
 MEAN = 'mean'  # of a node's rates, each as a part of its peers' median
@@ -24,123 +27,190 @@ MEAN = 'mean'  # of a node's rates, each as a part of its peers' median
 # many in all, in fleets that scatter
 BEYOND, IN_ALL = 0.5, 2.0
 LEAST_NODES = 4  # fewer cannot decide which of them is slow, and are no unit
+CONTROLS = 3  # healthy nodes that are measured again with the low ones
+HOUR = 0.05  # what an hour of all nodes may differ from another; a control that fell more is none
 # robust deviations by which the median of three runs is seldom better (1.28 x 0.67)
 OF_THREE = 0.86
 PEER = 'peer'
-Run = dict[str, Figure]  # one measurement of a node, by metric
-Row = list[float]  # by column; NaN is not known
-
-
+Row = Sequence[float]  # by column; NaN is not known
 Facts = dict[str, Counter[str | None]]  # {fact: how many nodes have each value}
 
 
-class Group:
-    """The loss of each node in each metric and in the mean of its rates. `losses`, `estimates`
-    (NaN of bounds): {node: by column}; `deviations`: by column."""
+class Run(NamedTuple):
+    """One measurement of a node."""
 
-    def __init__(
-        self, figures: Sequence[Figure], peers: set[str] | None = None, what: str = PEER
-    ) -> None:
-        self.what = what
-        self.figures: dict[str, Run] = defaultdict(dict)
-        for figure in figures:
-            self.figures[figure.node].setdefault(figure.metric, figure)
-        self.nodes = sorted(self.figures)
-        self.now = {**self.figures}  # the newest run of each; the judge knows it
-        self.any = {f.metric: f for f in reversed(figures)}  # for unit and direction
-        self.metrics = list(dict.fromkeys(f.metric for f in figures))
-        heads = [f.metric for f in self.any.values() if f.is_headline]
-        self.headline = heads[0] if heads else self.metrics[-1]
-        unit = self.any[self.headline].unit
-        self.rates = [n for n, m in enumerate(self.metrics) if self.any[m].unit == unit]
-        self.columns = self.metrics + [MEAN] * (len(self.rates) > 1)
-        self.head = self.metrics.index(self.headline)
-        self.peer_names = {node for node in self.nodes if peers is None or node in peers}
-        self.peers = len(self.peer_names)
-        self.medians = {node: [] for node in self.nodes}  # type: dict[str, Row]
-        for metric in self.metrics:
-            estimates = [self._estimate(node, metric) for node in self.nodes]
-            for node, value in zip(self.nodes, peers_medians(estimates), strict=True):
-                self.medians[node].append(value)
-        self.losses = {node: self.losses_of(node, self.figures[node]) for node in self.nodes}
-        self.estimates = {}
-        for node in self.nodes:
-            own = {m: f for m, f in self.figures[node].items() if not f.is_bound}
-            self.estimates[node] = self.losses_of(node, own if node in self.peer_names else {})
-        by_column = list(zip(*self.estimates.values(), strict=True))
-        self.deviations = [robust_deviation(column) for column in by_column]
-        self.known = [len(known(column)) for column in by_column]
-        counts = Counter(metric for run in self.figures.values() for metric in run)
-        self.usual = [m for m in self.metrics if 2 * counts[m] > len(self.nodes)]
-        self.screening = screening_limit(self.peers)
-        records = {node: next(iter(run.values())).of.record for node, run in self.figures.items()}
-        self.channels = {n: of.facts.memory_channels or 0 for n, of in records.items() if of}
+    figures: dict[str, Figure]  # by metric
+    losses: Row  # above 0: worse than the median of its peers in their first measurement
 
     @property
-    def setting(self) -> Case:
-        return self.any[self.headline].setting
+    def of(self) -> Measurement:
+        return next(iter(self.figures.values())).of
 
-    def _estimate(self, node: str, metric: str) -> float:
-        f = self.figures[node].get(metric)
-        return f.value if f and not f.is_bound and node in self.peer_names else math.nan
+    @property
+    def has_bound(self) -> bool:
+        return any(f.bound for f in self.figures.values())
 
-    def losses_of(self, node: str, run: Run) -> Row:
-        """By column: a measurement of a node, to the medians of its peers in the first."""
-        medians = self.medians.get(node) or [
-            middle(row[n] for row in self.medians.values()) for n in range(len(self.metrics))
+
+class Group:
+    """Columns are the metrics, and the mean of the rates. Of each node: `first`, its run in the
+    measurement that is judged; `after`, the further ones that count; `now`, its newest one;
+    `estimates`, losses that are NaN where the figure is a bound, or the node no peer."""
+
+    def __init__(
+        self,
+        first: Iterable[Figure],
+        again: Sequence[Figure] = (),
+        before: Sequence[Figure] = (),
+        peers: set[str] | None = None,
+        what: str = PEER,
+    ) -> None:
+        self.again, self.before, self.what = again, before, what
+        self.any: dict[str, Figure] = {}  # one of each metric: for its unit and direction
+        figures: dict[str, dict[str, Figure]] = defaultdict(dict)
+        for f in first:
+            self.any.setdefault(f.metric, f)
+            figures[f.node].setdefault(f.metric, f)
+        self.nodes, self.metrics = sorted(figures), [*self.any]
+        head = headline(self.any)
+        self.headline, self.setting = head.metric, head.setting
+        self.head = self.metrics.index(self.headline)
+        self.rates = [n for n, f in enumerate(self.any.values()) if f.unit == head.unit]
+        self.columns = self.metrics + [MEAN] * (len(self.rates) > 1)
+        own = {}  # what peers are compared with
+        for node, of in figures.items():
+            sure = {
+                m: f for m, f in of.items() if not f.bound and (peers is None or node in peers)
+            }
+            own[node] = of if len(sure) == len(of) else sure
+        by_metric = [
+            peers_medians(
+                [own[node][m].value if m in own[node] else math.nan for node in self.nodes]
+            )
+            for m in self.metrics
         ]
+        self.medians = dict(zip(self.nodes, zip(*by_metric, strict=True), strict=True))
+        self.peer_names = self.medians.keys() if peers is None else peers
+        self.peers = len(self.peer_names)
+        self.first = {node: self._run(node, figures[node]) for node in self.nodes}
+        self.estimates = {
+            node: (run if own[node] is run.figures else self._run(node, own[node])).losses
+            for node, run in self.first.items()
+        }
+        by_column = [*zip(*self.estimates.values(), strict=True)]
+        self.known = [len(known(column)) for column in by_column]
+        self.deviations = [robust_deviation(column) for column in by_column]
+        self.screening, self.sure = screening_limit(self.peers), sure_limit(max(self.peers, 2))
+        # by column the loss beyond which a first measurement is low, and a node FAILs
+        self.low_limits = [max(MARGIN / 2, self.screening * x) for x in self.deviations]
+        self.fail_limits = [max(MARGIN + BEYOND * x, IN_ALL * x) for x in self.deviations]
+        counts = Counter(metric for of in figures.values() for metric in of)
+        self.usual = [m for m in self.metrics if 2 * counts[m] > len(self.nodes)]
+        records = {node: run.of.record for node, run in self.first.items()}
+        self.channels = {n: of.facts.memory_channels or 0 for n, of in records.items() if of}
+        self.most_channels = max(self.channels.values(), default=0)
+        self.now = {**self.first}
+        self.after = self._further()
+
+    def part(self, nodes: Iterable[str], peers: set[str] | None = None) -> 'Group':
+        """These nodes alone, compared with each other, or with these peers among them."""
+        figures = [f for node in sorted(nodes) for f in self.first[node].figures.values()]
+        made = Group(figures, self.again, peers=peers)
+        made.nights = self.nights
+        return made
+
+    def _run(self, node: str, figures: dict[str, Figure]) -> Run:
         losses = [
-            self._sign(m) * (1 - run[m].value / base) if m in run else math.nan
-            for m, base in zip(self.metrics, medians, strict=True)
+            (1 - figures[m].value / base) * (1 if f.better == HIGHER else -1)
+            if m in figures
+            else math.nan
+            for (m, f), base in zip(self.any.items(), self.medians[node], strict=True)
         ]
         if len(self.columns) > len(self.metrics):
             losses.append(sum(losses[n] for n in self.rates) / len(self.rates))
-        return losses
+        return Run(figures, losses)
 
-    def _sign(self, metric: str) -> int:
-        return 1 if self.any[metric].better == HIGHER else -1
+    def _further(self) -> dict[str, list[Run]]:
+        """Of each node the further runs that have all metrics; not a bound that is low, nor what
+        is too good."""
+        found: dict[str, list[Run]] = {}
+        for of in grouped((id(f.of), f) for f in self.again).values():
+            node, figures = of[0].node, {f.metric: f for f in of}
+            if node in self.first and figures.keys() >= self.first[node].figures.keys():
+                run = self.now[node] = self._run(node, figures)
+                is_low = any(x > y for x, y in zip(run.losses, self.fail_limits, strict=True))
+                if not (is_low and run.has_bound or run.losses[self.head] < -TENTH):
+                    found.setdefault(node, []).append(run)
+        return found
 
     def lacks(self, node: str) -> list[str]:
         """Metrics that more than half of the nodes have, and this one has not."""
-        return [m for m in self.usual if m not in self.figures[node]]
+        return [m for m in self.usual if m not in self.first[node].figures]
+
+    def peers_of(self, node: str) -> int:
+        return self.peers - (node in self.peer_names)
+
+    def is_healthy(self, node: str) -> bool:
+        """Its first measurement is low in no metric."""
+        row = zip(self.first[node].losses, self.low_limits, strict=True)
+        return not any(loss > limit for loss, limit in row)
+
+    def too_good(self, node: str) -> tuple[int, Run] | None:
+        """The column, of the headline or the mean of the rates, and the first or newest run, in
+        which a node is better than a machine of its kind can be."""
+        for column in self.head, len(self.columns) - 1:
+            limit = max(TENTH, self.sure * self.deviations[column])
+            for run in self.first[node], self.now[node]:
+                if -run.losses[column] > limit:
+                    return column, run
+        return None
 
     @cached_property
-    def fail_limits(self) -> Row:
-        """By column the loss beyond which a node FAILs."""
-        return [max(MARGIN + BEYOND * x, IN_ALL * x) for x in self.deviations]
+    def controls(self) -> dict[str, Row]:
+        """Of each healthy node that was measured again the median of its losses by column."""
+        rows = {}
+        for node in sorted(filter(self.is_healthy, self.after.keys() & self.peer_names)):
+            runs = self.after[node]
+            row = _medians([run.losses for run in runs])
+            is_steady = abs(row[self.head]) <= HOUR and not any(run.has_bound for run in runs)
+            if is_steady and not self.too_good(node):
+                rows[node] = row
+        return rows
 
     @cached_property
-    def healthy(self) -> set[str]:
-        """Whose first measurement is low in no metric."""
-        rows = (
-            (node, zip(row, self.low_limits, strict=True)) for node, row in self.losses.items()
-        )
-        return {node for node, row in rows if not any(x > y for x, y in row)}
+    def _hour(self) -> Row:
+        return _medians([*self.controls.values()])
+
+    def hour(self, node: str) -> Row:
+        """By column what the healthy nodes lost since that were measured again; of fewer than two
+        besides the node it could be its own loss."""
+        is_sure = len(self.controls) - (node in self.controls) >= CONTROLS - 1
+        return self._hour if is_sure else [0.0] * len(self.columns)
+
+    @cached_property
+    def nights(self) -> list['Group']:
+        """Those before, the newest first."""
+        by_night = sorted(grouped((f.night, f) for f in self.before).items(), reverse=True)
+        return [Group(figures) for _, figures in by_night]
 
     def facts(self, nodes: Iterable[str]) -> Facts:
-        every = {id(f.of): f.of for node in nodes for f in self.figures[node].values()}
-        made = [of.provenance for of in every.values()]
-        return {name: Counter(known.get(name) for known in made) for name in (*BOUGHT, *LOST)}
+        every = [self.first[node].of.provenance for node in nodes]
+        return {name: Counter(own.get(name) for own in every) for name in (*BOUGHT, *LOST)}
 
     @cached_property
     def facts_of_healthy(self) -> Facts:
-        return self.facts(self.healthy)
-
-    @cached_property
-    def most_channels(self) -> int:
-        return max(self.channels.values(), default=0)
-
-    @cached_property
-    def low_limits(self) -> Row:
-        """By column the loss beyond which a first measurement is low."""
-        return [max(MARGIN / 2, self.screening * x) for x in self.deviations]
+        return self.facts(filter(self.is_healthy, self.nodes))
 
     def noticed(self, node: str) -> float:
         """The smallest loss of the headline that a PASS of this node would have shown: a first
         measurement that is low, and three further ones that do not clear it."""
         column, deviation = self.head, self.deviations[self.head]
-        peers = self.known[column] - (self.estimates[node][column] == self.estimates[node][column])
+        own = self.estimates[node][column]
+        peers = self.known[column] - (own == own)
         if deviation != deviation or peers < LEAST_NODES - 1:
             return math.inf
         first = self.low_limits[column] + noticed(peers, deviation)
         return max(first, self.fail_limits[column] + OF_THREE * deviation)
+
+
+def _medians(rows: Sequence[Row]) -> Row:
+    return [middle(column) for column in zip(*rows, strict=True)]

@@ -12,7 +12,6 @@ from membw.results.figure import Figure
 from membw.results.findings import codes
 from membw.results.newest import in_order
 from membw.results.provenance import BOUGHT
-from membw.results.verdict import known as known_word
 from membw.words import DIED, FAIL, VALID
 
 FIRST = 7  # runs that stand for peers; fewer condemn, and clear nothing
@@ -48,12 +47,12 @@ def _by_past(node: str, own: Sequence[Figure]) -> tuple[NodeVerdict, Group] | No
 def _compared(node: str, runs: list[list[Figure]], count: int) -> tuple[NodeVerdict, Group]:
     """With the first of its runs, of which none is known to be bad."""
     before, later = runs[:count], runs[count:]
-    sound = [run for run in before if known_word(run[0].of.word) not in (FAIL, DIED)]
+    sound = [run for run in before if run[0].of.word not in (FAIL, DIED)]
     first = [f for n, run in enumerate(sound) for f in _renamed(run, f'run {n + 1}')]
     tried, *again = later[-1 - AGAIN :]
     found = judge([*first, *tried], [f for run in again for f in run], what=OWN)
     verdict = next(one for one in found.verdicts if one.node == node)
-    return verdict, next(g for g in found.groups if node in g.figures)
+    return verdict, next(g for g in found.groups if node in g.first)
 
 
 def _bought(run: list[Figure]) -> list[str | None]:

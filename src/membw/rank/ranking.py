@@ -1,7 +1,7 @@
 """The verdict on every node of the newest measurement, and on every expected one without it."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -9,18 +9,18 @@ from membw.grouped import grouped
 from membw.printable import plural
 from membw.rank.cards import judge_cards
 from membw.rank.group import Group
-from membw.rank.judge import NodeVerdict, Units
+from membw.rank.judge import NodeVerdict
 from membw.rank.own_past import Past, by_past
-from membw.rank.units import by_name, units
+from membw.rank.units import units
 from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement
-from membw.results.findings import Finding, Findings, codes, reported, text_of
+from membw.results.findings import Finding, Findings, reported, text_of
 from membw.results.newest import OLD_S, newest
 from membw.results.node_names import doubtful, match_expected
 from membw.results.record import Record, is_set
 from membw.results.rows import Row, best, of_measurement
 from membw.results.site_tests import Wanted
-from membw.results.table import Table, read_table
+from membw.results.table import Table, no_garbage, read_table
 from membw.results.verdict import judged, loss_let_pass
 from membw.site import slurm
 from membw.words import (
@@ -35,8 +35,9 @@ from membw.words import (
     VALID,
     WORST_FIRST,
     exit_status,
+    is_worse,
     worst,
-)
+)  # fmt: skip
 
 Beside = Mapping[tuple[str, Case], NodeVerdict]
 SHOWN = (PASS, FAIL, INVALID, MISSING)  # counted, even where there is none
@@ -48,15 +49,11 @@ class Node(NamedTuple):
     name: str
     verdict: str
     findings: Findings
-    figures: dict[str, float] = {}
+    figures: Mapping[str, Figure] = {}
 
     @property
     def reason(self) -> str:
         return text_of(self.findings)
-
-    @property
-    def codes(self) -> set[str]:
-        return codes(self.findings)
 
 
 @dataclass
@@ -70,12 +67,10 @@ class Ranking:
     groups: list[Group]
     notes: list[str]
     problems: list[str]
-    first: dict[Case, Figure] = field(default_factory=dict)  # one of its figures
-    newest: set[int] = field(default_factory=set)  # ids of the measurements that were judged
-    clusters: dict[str, str | None] = field(default_factory=dict)  # as hostlist.drain_commands
-    units: Units = by_name  # of its cluster
-    past: Past = field(default_factory=dict)
-    lost: list[Node] = field(default_factory=list)  # what did not come, or is no figure
+    newest: set[int]  # ids of the measurements that were judged
+    clusters: dict[str, str | None]  # as hostlist.drain_commands
+    past: Past
+    lost: list[Node]  # what did not come, or is no figure
 
     def choose(self, names: set[str]) -> None:
         """Keeps what is said of these nodes; all were compared."""
@@ -113,37 +108,38 @@ def rank_files(
     return ranking
 
 
+@no_garbage()
 def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     """The verdict on every node of the table, and on every expected one without a record."""
     first, again, gone, before = newest(table.figures, table.seen, table.together_s)
-    every: list[Figure | Lost] = [*table.lost, *first, *again]
-    clusters = {x.node: cluster_of(x.of.record) for x in every}
+    figures = [*first, *again]
+    runs = {id(f.of): f.of for f in figures}
+    every = [*(one.of for one in table.lost), *runs.values()]
+    clusters = {of.node: cluster_of(of.record) for of in every}
     there = {name for name in clusters.values() if name}
     there -= {slurm.cluster_here()} if there else set()
     of_cluster = partial(units, cluster=there.pop() if len(there) == 1 else '')
     found = judge_cards(first, again, before, of_cluster)
     past = by_past(found.verdicts, table.figures)
-    verdicts = [past.get((v.node, v.setting), (v,))[0] for v in found.verdicts]
-    verdicts = by_own_word(by_reference(verdicts, [*first, *again]), [*first, *again])
     doubts = doubtful({id(f.of): f.of for f in table.figures}.values())
-    verdicts = [_named(_of_set(v.node, v), doubts.get(v.node)) for v in verdicts]
+    compared = [past.get((v.node, v.setting), (v,))[0] for v in found.verdicts]
+    verdicts = [
+        _named(_of_set(v.node, v), doubts.get(v.node)) for v in by_records(compared, figures)
+    ]
     late = {node: (why,) for node, why in gone.items() if not is_set(node)}
     measured = {v.node for v in verdicts}
     names = match_expected(measured | set(late), expected)
     without = dict.fromkeys(set(names) - measured, (Finding('no-record'),)) | late
     lost = {node: Node(node, MISSING, why) for node, why in without.items()}
     lost |= died(table)
-    nodes = _worst(verdicts, lost)
-    one = {f.setting: f for f in first}
-    low = {setting: nodes for setting, nodes in found.low.items() if nodes}
     still = {(v.node, v.setting) for v in verdicts if v.verdict not in (*GOOD, FAIL)}
-    low = {s: kept for s, of in low.items() if (kept := [n for n in of if (n, s) in still])}
+    low = {s: kept for s, of in found.low.items() if (kept := [n for n in of if (n, s) in still])}
     controls = {setting: found.controls[setting] for setting in low}
-    problems = [*table.problems, *clocks_off([*first, *again])]
-    ids = {id(f.of) for f in (*first, *again)}
-    groups, notes = found.groups, found.notes
-    return Ranking(verdicts, nodes, low, controls, groups, notes, problems, one, ids, clusters,
-                   of_cluster, past, [*lost.values()])  # fmt: skip
+    problems = [*table.problems, *clocks_off(runs.values())]
+    return Ranking(
+        verdicts, _worst(verdicts, lost), low, controls, found.groups, found.notes, problems,
+        {*runs}, clusters, past, [*lost.values()],
+    )  # fmt: skip
 
 
 def cluster_of(record: Record | None) -> str | None:
@@ -153,53 +149,51 @@ def cluster_of(record: Record | None) -> str | None:
     return '' if record.case.scheduler in ('', None, 'local', 'ssh', *slurm.SCHEDULERS) else None
 
 
-def clocks_off(figures: Iterable[Figure]) -> list[str]:
+def clocks_off(runs: Iterable[Measurement]) -> list[str]:
     """A line of each node whose clock is off."""
-    off = {f.node: f.of.record.clock_off_s / 60 for f in figures if f.of.record}
+    off = {of.node: of.record.clock_off_s / 60 for of in runs if of.record}
     late = {node: 'ahead' if minutes > 0 else 'behind' for node, minutes in off.items() if minutes}
     return [f'{n}: its clock is {abs(off[n]):.0f} minutes {late[n]}' for n in sorted(late)]
 
 
-def by_reference(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> list[NodeVerdict]:
+def by_records(
+    verdicts: Iterable[NodeVerdict], figures: Sequence[Figure]
+) -> Iterator[NodeVerdict]:
+    own = grouped(((f.node, f.setting), f) for f in figures)
+    for v in verdicts:
+        of_node = own.pop((v.node, v.setting))
+        yield by_own_word(by_reference(v, of_node), of_node)
+
+
+def by_reference(v: NodeVerdict, own: Sequence[Figure]) -> NodeVerdict:
     """With the worse word of the comparison and of the node's references; references that are met
     stand for a comparison that could not decide."""
-    held: dict[tuple[str, Case], dict[str, list[Figure]]] = {}
-    for f in figures:
-        if f.verdict == VALID and (f.reference is not None or f.is_headline):
-            held.setdefault((f.node, f.setting), {}).setdefault(f.metric, []).append(f)
-    made = []
-    for v in verdicts:
-        ones = [best(same) for same in held.get((v.node, v.setting), {}).values()]
-        every = [*map(judged, ones)]
-        if v.verdict in (UNDECIDED, VALID) and not v.metric and PASS in (w for w, _ in every):
-            least = max(map(loss_let_pass, ones), key=lambda loss: loss if loss < 1 else 0)
-            why = (Finding('by-reference', {'loss': least}),)
-            v = v._replace(verdict=PASS, findings=why, noticed=least)
-        for word, findings in every:
-            if word != v.verdict and worst([v.verdict, word]) == word:
-                v = v._replace(verdict=word, findings=findings)
-        made.append(v)
-    return made
+    held = [f for f in own if f.verdict == VALID and (f.reference is not None or f.is_headline)]
+    ones = [best(same) for same in grouped((f.metric, f) for f in held).values()]
+    every = [*map(judged, ones)]
+    if v.verdict in (UNDECIDED, VALID) and not v.metric and PASS in (w for w, _ in every):
+        least = max(map(loss_let_pass, ones), key=lambda loss: loss if loss < 1 else 0)
+        met = Finding('by-reference', {'loss': least})
+        v = v._replace(verdict=PASS, findings=(met,), noticed=least)
+    for word, why in every:
+        v = _or_worse(v, word, why)
+    return v
 
 
-def by_own_word(verdicts: Sequence[NodeVerdict], figures: Sequence[Figure]) -> list[NodeVerdict]:
+def by_own_word(v: NodeVerdict, own: Sequence[Figure]) -> NodeVerdict:
     """What the newest run of a node says itself is evidence: that it is wrong, or what
     `membw node` found by another yardstick. Where it is worse it counts; a good word clears
     no node."""
-    newest_of: dict[tuple[str, Case], Measurement] = {}
-    for of in (f.of for f in figures):
-        key = of.node, of.setting
-        if key not in newest_of or of.is_after(newest_of[key]):
-            newest_of[key] = of
-    made = []
-    for v in verdicts:
-        own = newest_of[v.node, v.setting]
-        word, why = of_measurement(own)
-        is_bad = own.verdict != VALID or word in (FAIL, DIED)
-        if is_bad and word != v.verdict and worst([v.verdict, word]) == word:
-            v = v._replace(verdict=word, findings=(*why, *v.findings))
-        made.append(v)
-    return made
+    last = own[0].of
+    for f in own:
+        last = f.of if f.of.is_after(last) else last
+    word, why = of_measurement(last)
+    is_bad = last.verdict != VALID or word in (FAIL, DIED)
+    return _or_worse(v, word, (*why, *v.findings)) if is_bad else v
+
+
+def _or_worse(v: NodeVerdict, word: str, why: Findings) -> NodeVerdict:
+    return v._replace(verdict=word, findings=why) if is_worse(word, v.verdict) else v
 
 
 def with_verdicts(rows: Iterable[Row], ranking: Ranking) -> list[Row]:
@@ -211,9 +205,8 @@ def with_verdicts(rows: Iterable[Row], ranking: Ranking) -> list[Row]:
     for row in rows:
         found = words.get(row.case, [])
         if v := min(found, key=lambda v: WORST_FIRST.index(v.verdict), default=None):
-            is_worse = row.word != v.verdict and worst([v.verdict, row.word]) == v.verdict
             is_of_records = row.word not in NO_FIGURE and not any(a.case for a in row.attempts)
-            if is_worse or is_of_records:
+            if is_of_records or is_worse(v.verdict, row.word):
                 row = row._replace(word=v.verdict, findings=v.findings)
         made.append(row)
     return made
@@ -238,11 +231,11 @@ def died(table: Table) -> dict[str, Node]:
 def unmeasured(table: Table) -> list[Lost]:
     """What was lost on a node, and not measured there since."""
     last: dict[Case, Measurement] = {}
-    for figure in table.figures:
-        key = _test(figure)
-        if key not in last or figure.of.is_after(last[key]):
-            last[key] = figure.of
-    return [x for x in table.lost if _test(x) not in last or x.of.is_after(last[_test(x)])]
+    for of in {id(f.of): f.of for f in table.figures}.values() if table.lost else ():
+        key = _test(of)
+        if key not in last or of.is_after(last[key]):
+            last[key] = of
+    return [x for x in table.lost if (t := _test(x.of)) not in last or x.of.is_after(last[t])]
 
 
 def _of_set(name: str, one: Any) -> Any:
@@ -260,9 +253,9 @@ def _named(v: NodeVerdict, doubt: Finding | None) -> NodeVerdict:
     return v._replace(verdict=UNDECIDED, findings=(doubt, *v.findings))
 
 
-def _test(one: Figure | Lost) -> Case:
+def _test(of: Measurement) -> Case:
     """Its row, wherever it was measured."""
-    return one.of.row._replace(system='', partition='')
+    return of.row._replace(system='', partition='')
 
 
 def _worst(verdicts: Sequence[NodeVerdict], missing: dict[str, Node]) -> list[Node]:

@@ -72,7 +72,7 @@ def _head(ranking: Ranking, group: Group) -> str:
 
 def _of(ranking: Ranking, group: Group) -> list:
     setting = group.setting
-    return [v for v in ranking.verdicts if v.setting == setting and v.node in group.figures]
+    return [v for v in ranking.verdicts if v.setting == setting and v.node in group.first]
 
 
 def _table(ranking: Ranking, group: Group, limit: int) -> Table:
@@ -92,14 +92,14 @@ def _table(ranking: Ranking, group: Group, limit: int) -> Table:
             v.node,
             v.verdict,
             tables.shown(-v.loss, '+.1%'),
-            *(_cell(group.now[v.node].get(m)) for m in metrics),
+            *(_cell(v.figures.get(m)) for m in metrics),
         ]
         for v in shown
     ]
     if len(shown) < len(rows):
         more = f'... {len(rows) - len(shown)} more'
         lines.append([more, PASS, *[''] * (len(columns) - 2)])
-    every = [[v.figures[m] for v in rows if m in v.figures] for m in metrics]
+    every = [[v.figures[m].value for v in rows if m in v.figures] for m in metrics]
     lines.append(['median', '', '', *(decimals(median(v), 2) if v else '-' for v in every)])
     of_all = [group.deviations[group.metrics.index(m)] for m in metrics]
     deviations = [None if of != of else of for of in of_all]
@@ -140,6 +140,7 @@ def as_json(ranking: Ranking) -> dict:
         'verdicts': [
             {
                 **v._asdict(),
+                'figures': {metric: f.value for metric, f in v.figures.items()},
                 'findings': for_json(v.findings),
                 'reason': v.reason,
                 'setting': v.setting.as_dict(),

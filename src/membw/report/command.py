@@ -86,7 +86,7 @@ def _acceptance(path: str, results: list[str]) -> list[str]:
 
     protocol = load(path)
     found = decide(protocol, runs_of(protocol, read_table(results)))
-    return [f'The acceptance is {found.verdict}', *found.why]
+    return [f'The acceptance is {found.verdict}', *found.reasons]
 
 
 def _is_ours(path: str) -> bool:

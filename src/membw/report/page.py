@@ -140,7 +140,7 @@ def _standing(row: Row, table: Table) -> list[str]:
     f = row.headline
     lines = [f'{row.name} on {f.node}.']
     if f.metric == 'triad' and f.setting.program != REFRAME:
-        lines += sentence.lines_of(table.evidence(f), f.value, f.bound)
+        lines += sentence.lines_of(table.evidence(f), f.value, f.bound).lines
     if not f.reference:
         return [*lines, 'No reference is set.']
     part = 100 * (f.value / f.reference - 1)

@@ -1,6 +1,7 @@
 """The section on a fleet: each node against its peers, as `membw rank` judges it."""
 
 import math
+from collections.abc import Mapping
 
 from membw.grouped import grouped
 from membw.printable import at_most, decimals, plural, signed
@@ -8,7 +9,7 @@ from membw.rank.judge import NodeVerdict
 from membw.rank.ranking import Node, Ranking
 from membw.report.model import Alarm, Picture, Section
 from membw.report.svg import LETTER, LINE, Canvas, Scale, across, x_axis, y_axis
-from membw.results.figure import Figure
+from membw.results.case import Case
 from membw.results.hostlist import fold
 from membw.statistics import MARGIN
 from membw.tables import Column, Table
@@ -16,6 +17,7 @@ from membw.words import FAIL, GOOD, OF, PASS, WORST_FIRST
 
 MAPS = 4  # settings that have a picture, the largest ones
 LISTED = 5000  # nodes of the table
+MARKS = 2000  # nodes of a picture: of more not each one that passes is drawn
 NAMED = 12  # nodes with their name in a picture
 HEIGHT = 240  # pixels of the plot
 SHAPES = {PASS: 0, FAIL: 4}  # all else has the third
@@ -35,7 +37,7 @@ def section(ranking: Ranking) -> Section:
     made = Section('nodes', 'Nodes', [*ranking.notes])
     settings = grouped((v.setting, v) for v in ranking.verdicts if v.figures)
     largest = sorted(settings.items(), key=lambda item: -len(item[1]))[:MAPS]
-    made.pictures = [_picture(of, ranking.first[at]) for at, of in largest if len(of) > 1]
+    made.pictures = [_picture(of, at) for at, of in largest if len(of) > 1]
     made.tables = [_table(ranking)]
     return made
 
@@ -68,28 +70,35 @@ def alarms(ranking: Ranking) -> list[Alarm]:
     return made
 
 
-def _picture(verdicts: list[NodeVerdict], figure: Figure) -> Picture:
-    names = ' '.join(filter(None, (figure.benchmark, figure.preset, figure.pinning)))
+def _picture(verdicts: list[NodeVerdict], of: Case) -> Picture:
+    names = ' '.join(filter(None, (of.test, of.preset, of.pinning)))
     title = f'{len(verdicts)} nodes, {names}: percent of the median of peers'
     slowest_first = sorted(verdicts, key=lambda v: (v.verdict == PASS, -v.loss))
-    return Picture(title, lambda width: _draw(slowest_first, width), READ)
+    step = math.ceil(len(verdicts) / MARKS)
+    shown = {
+        place: one
+        for place, one in enumerate(slowest_first, 1)
+        if one.verdict != PASS or place % step == 0
+    }
+    how = READ + f' Of the nodes that pass, one in {step} is drawn.' * (step > 1)
+    return Picture(title, lambda width: _draw(shown, width), how)
 
 
-def _draw(verdicts: list[NodeVerdict], width: int) -> Canvas:
-    """A mark per node, by its loss."""
+def _draw(verdicts: Mapping[int, NodeVerdict], width: int) -> Canvas:
+    """A mark per node, by its loss; the keys are places from 1 on."""
     top, bottom = 28.0, 28.0 + HEIGHT
     canvas = Canvas(width, bottom + 2 * LINE + 8)
-    percent = [-100 * verdict.loss for verdict in verdicts]
+    percent = [-100 * verdict.loss for verdict in verdicts.values()]
     up = Scale([1.08 * min(percent), *percent, -130 * MARGIN, 130 * MARGIN], bottom, top)
-    places = across(canvas, [0.0, len(verdicts) + 1.0])
-    places.steps = [step for step in places.steps if 1 <= step <= len(verdicts) and step % 1 == 0]
+    places = across(canvas, [0.0, max(verdicts) + 1.0])
+    places.steps = [step for step in places.steps if 1 <= step <= max(verdicts) and step % 1 == 0]
     y_axis(canvas, up, '%')
     x_axis(canvas, places, top, bottom, 'nodes, what is not PASS first, then the slowest')
     canvas.across(up(-100 * MARGIN), 'muted', stroke_dasharray='5 4')
     names: list[tuple[float, float]] = []
-    for place, (verdict, loss) in enumerate(zip(verdicts, percent, strict=True), 1):
+    for place, verdict in verdicts.items():
         shape, colour = SHAPES.get(verdict.verdict, 3), OF[verdict.verdict].colour
-        x, y = places(place), up(loss)
+        x, y = places(place), up(-100 * verdict.loss)
         title = f'{verdict.node}: {as_percent(verdict.loss)}, {verdict.verdict}'
         canvas.mark(x, y, shape, colour, title)
         room = LETTER * len(verdict.node)
@@ -118,7 +127,8 @@ def _table(ranking: Ranking) -> Table:
     rows = []
     for node, loss in nodes[:LISTED]:
         to_peers = as_percent(loss) if loss < math.inf else ''
-        figures = [decimals(node.figures[m], 1) if m in node.figures else '' for m in metrics]
+        own = node.figures
+        figures = [decimals(own[m].value, 1) if m in own else '' for m in metrics]
         rows.append([node.name, node.verdict, to_peers, *figures])
     columns = (
         Column('node', 'node'),

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any
 
 from membw.moments import night_of
@@ -68,11 +69,11 @@ class Measurement:
 
 
 def _of_setting(name: str) -> Any:
-    return property(lambda self: getattr(self.of.setting, name))
+    return property(attrgetter(f'of.setting.{name}'))
 
 
 def _of_measurement(name: str) -> Any:
-    return property(lambda self: getattr(self.of, name))
+    return property(attrgetter(f'of.{name}'))
 
 
 class _OfRun:
@@ -158,7 +159,7 @@ class Lost(_OfRun):
 def figures_of(record: Record) -> dict[str, Figure]:
     """{metric: Figure} of one record."""
     of = measurement(record, record.seconds)
-    return {name: figure_of(of, name, row, record) for name, row in record.measured.items()}
+    return {name: figure_of(of, name, row) for name, row in record.measured.items()}
 
 
 def headline(figures: Mapping[str, Figure]) -> Figure:
@@ -204,17 +205,19 @@ def _verdict(record: Record) -> tuple[str, Findings]:
     return VALID, ()
 
 
-def figure_of(of: Measurement, name: str, row: Metric | Figure, record: Record) -> Figure:
+def figure_of(of: Measurement, name: str, row: Metric) -> Figure:
     """One metric, its reference and its known issue."""
-    unit, factor = in_common(row.unit)
-    assert row.value is not None
-    value, case = row.value * factor, record.case
+    (unit, factor), record = in_common(row.unit), of.record
+    assert record and row.value is not None
+    # of GB/s the record's own numbers: of a fleet they are many
+    scaled = float if factor == 1 else factor.__mul__
+    value, case = scaled(row.value), record.case
     figure = Figure(
         sys.intern(name), value, unit, row.better, None, None, row.bound or '', row.series, row.at,
         is_headline=name == record.stands, of=of,
     )  # fmt: skip
     if row.low is not None and row.high is not None and not row.bound:
-        figure.low, figure.high = row.low * factor, row.high * factor
+        figure.low, figure.high = scaled(row.low), scaled(row.high)
     if case.known_issues:
         figure.known_issue = printable(case.known_issues.get(name, ''))
     limits = case.references.get(name) if case.references else None

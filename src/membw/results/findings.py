@@ -130,6 +130,12 @@ def _beyond(metric: str, value: float, sign: str, unit: str, limits: Mapping[str
     return '; '.join(f'{own}, {side} {amount(x)} wanted{off}' for side, x in limits.items())
 
 
+def _pairs(values: Mapping[str, Any], between: str) -> str:
+    """'copy 158.4, triad 176'."""
+    texts = {n: v if isinstance(v, str) else amount(v) for n, v in values.items()}
+    return between.join(f'{name} {text}' for name, text in texts.items())
+
+
 def _not_worse(losses: Sequence[tuple[float, str, str]]) -> str:
     """`losses`: the least and the most, of which metric and setting."""
     if losses[1:] and losses[-1][0] - losses[0][0] < 0.005:
@@ -200,6 +206,48 @@ SENTENCES: dict[str, Sentence] = {
     'two-names': lambda names: f'one machine under two names, also {", ".join(names)}',
     'set-of-nodes': 'of these nodes measure each alone',
     'cause': '{text}',
+    # of an acceptance: why a run does not count
+    'not-agreed': lambda fields: f'not under the protocol: {_pairs(fields, "; ")}',
+    'outside-period': 'not under the protocol: measured on {day}',
+    'replaced': 'before its replacement on {day}',
+    'off-its-times': '{metric} is {off:+.0%} off its own bytes and times',
+    'overlaps': 'it began before the run before it ended',
+    'copy': 'a copy of the run of {node} of {time}: its figures are equal',
+    'disturbed-run': 'disturbed: {metric} is a bound',
+    'more-runs': 'more than the protocol requires',
+    # why a node that passes is not what it says
+    'repair': 'it lacks memory: {what}: repair it, or agree on nodes.peak_gbs',
+    'changed': 'changed by {day}: {fact}: sign that in replaced, or measure as before',
+    'changes-between-runs': lambda name, values: (
+        f'{name} was {" or ".join(map(repr, values))} from run to run: measure all with one'
+    ),
+    'unlike-the-nodes': (
+        "{name} '{value}', '{usual}' on {nodes} nodes: measure it so, or sign it in runs.record"
+    ),
+    'no-records': (
+        'no record of {measurements} of the measurements of {session} between those that are '
+        'there: add them to --results'
+    ),
+    'later-below': lambda runs, figures: (
+        f'its later runs ({runs}) miss the contract ({_pairs(figures, ", ")}): measure again, or '
+        'sign a repair in replaced'
+    ),
+    # why a machine is not accepted
+    'failed': '{failed} of {nodes} nodes failed, {allowed} allowed',
+    'undecided': '{nodes}: {text}',
+    'not-measured': lambda lacking, of, names: (
+        f'{lacking} of {of} nodes have no run under the protocol{names and f": {names}"}'
+    ),
+    'too-many-nodes': (
+        '{nodes} nodes reported, the protocol is of {of}: name them in nodes.names'
+    ),
+    'runs-due': lambda runs, round, until, nodes: (
+        f'{plural(runs, "run")} of the {round} round due by {until} on {nodes}'
+    ),
+    'settings': lambda settings, values: (
+        f'counted runs are of {settings} settings: {", ".join(values)}: measure all with one'
+    ),
+    'unsigned': 'not signed by {party}: {text}',
     # of a history
     'worse': lambda changes: f'{plural(changes, "change")} for the worse',
     'open': lambda nodes: f'UNDECIDED: of {plural(nodes, "node")} a series ended or began',

@@ -35,6 +35,7 @@ OF_SAMPLE = (
     'bios_version', 'bios_date', 'microcode', 'kernel_release', 'cpu_model', 'board_vendor',
     'board_name', 'dimms', 'memory_channels', 'memory_gib', 'code_sha256',
 )  # fmt: skip
+SHARED: dict[tuple, dict[str, str]] = {}  # equal ones are one object
 
 
 def requested_pages(record: Record) -> str:
@@ -69,7 +70,8 @@ def of_record(record: Record) -> dict[str, str]:
         'card_model': card and card.name,
         'card_driver': card and card.driver,
     }
-    return {f: str(fields[f]) for f in FIELDS if fields[f] not in (None, '')}
+    known = {f: str(fields[f]) for f in FIELDS if fields[f] not in (None, '')}
+    return SHARED.setdefault(tuple(known.items()), known)
 
 
 def _dimms(modules: tuple[Module, ...]) -> str:

@@ -2,15 +2,17 @@
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, islice
 from typing import NamedTuple
+
+import msgspec
 
 from membw.grouped import grouped
 from membw.printable import at_most, printable
 from membw.results.case import setting_of
 from membw.results.figure import Figure, Lost, Measurement, figure_of, measurement
-from membw.results.record import HIGHER, Record
+from membw.results.record import HIGHER, Metric, Record
 from membw.words import INVALID, UNDECIDED, VALID
 
 ONE_RUN_S = 900  # ranks of one run write their records within so many seconds
@@ -74,8 +76,41 @@ def _jobs(records: list[Line]) -> Iterator[list[Line]]:
         yield job
 
 
-def _lost(of: Measurement, record: Record) -> list[Lost]:
+class Run(NamedTuple):
+    """What one node measured in one run."""
+
+    of: Measurement
+    metrics: Mapping[str, Metric]
+    lost: list[Lost]
+
+    @property
+    def figures(self) -> list[Figure]:
+        rows = self.metrics.items()
+        return [figure_of(self.of, name, row) for name, row in rows if row.value is not None]
+
+
+def of_run(ranks: Sequence[Line], lacking: str = '') -> Run:
+    """Of the metrics that every rank measured: rates add up, of all else the mean counts."""
+    every = [measurement(*one) for one in ranks]
+    of, metrics = every[0], ranks[0].record.metrics
+    lost = [row for one in every for row in _lost(one)]
+    if lacking:  # the rest is a smaller figure
+        return Run(of, {}, [*lost, Lost(of, False, lacking)])
+    if len(every) > 1:
+        of.setting = of.setting._replace(ranks=str(len(every)))
+        worst = min(every, key=lambda one: (INVALID, UNDECIDED, VALID).index(one.verdict))
+        of.verdict, of.findings = worst.verdict, worst.findings
+        of.allowed = next(filter(None, (one.allowed for one in every)), '')
+        rows = [one.record.measured for one in ranks]
+        names = [name for name in metrics if all(name in row for row in rows)]
+        metrics = {name: _summed([row[name] for row in rows]) for name in names}
+    return Run(of, metrics, lost)
+
+
+def _lost(of: Measurement) -> list[Lost]:
     """What it lacks; without a figure, and without a word on why, it has that of its record."""
+    record = of.record
+    assert record
     if not record.is_measured and not record.missing:
         return [Lost(of, False, of.reasons, of.verdict)]
     parts = ((p.name, p.record.verdict) for p in record.parts if p.record)
@@ -86,40 +121,14 @@ def _lost(of: Measurement, record: Record) -> list[Lost]:
     ]
 
 
-def of_one(of: Measurement) -> tuple[list[Figure], list[Lost]]:
-    """Of a record that is a run."""
-    record = of.record
-    assert record
-    figures = [figure_of(of, name, row, record) for name, row in record.measured.items()]
-    return figures, _lost(of, record)
-
-
-def of_run(run: list[Line], lacking: str) -> tuple[list[Figure], list[Lost]]:
-    """Of the metrics that every rank measured: rates add up, of all else the mean counts."""
-    if len(run) == 1 and not lacking:
-        return of_one(measurement(*run[0]))
-    every = [measurement(*one) for one in run]
-    lost = [row for of, one in zip(every, run, strict=True) for row in _lost(of, one.record)]
-    of = every[0]
-    if lacking:  # the rest is a smaller figure
-        return [], [*lost, Lost(of, False, lacking)]
-    of.setting = of.setting._replace(ranks=str(len(run)))
-    worst = min(every, key=lambda one: (INVALID, UNDECIDED, VALID).index(one.verdict))
-    of.verdict, of.findings = worst.verdict, worst.findings
-    of.allowed = next(filter(None, (one.allowed for one in every)), '')
-    ranks = [{n: figure_of(of, n, m, r.record) for n, m in r.record.measured.items()} for r in run]
-    names = [name for name in ranks[0] if all(name in rank for rank in ranks)]
-    return [_summed([rank[name] for rank in ranks]) for name in names], lost
-
-
-def _summed(same: list[Figure]) -> Figure:
-    first, bounds = same[0], {f.bound for f in same if f.bound}
+def _summed(same: list[Metric]) -> Metric:
+    first, bounds = same[0], {row.bound for row in same} - {None}
     total = sum if first.better == HIGHER and first.unit.endswith('/s') else statistics.fmean
-    ends = [(f.low, f.high) for f in same if f.low is not None and f.high is not None]
-    is_whole = len(ends) == len(same) and not bounds
-    return first.replace(
-        value=total(f.value for f in same),
-        low=total(low for low, _ in ends) if is_whole else None,
-        high=total(high for _, high in ends) if is_whole else None,
-        bound='unknown' if len(bounds) > 1 else ''.join(bounds),
-    )
+
+    def of(name: str) -> float | None:
+        values = [getattr(row, name) for row in same]
+        return None if None in values else total(values)
+
+    bound = 'unknown' if len(bounds) > 1 else next(iter(bounds), None)
+    ends = {} if bound else {'low': of('low'), 'high': of('high')}
+    return msgspec.structs.replace(first, value=of('value'), bound=bound, **ends)

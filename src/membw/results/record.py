@@ -1,8 +1,8 @@
 """A record: what one process measured, declared once, and the one reader of it.
 
-The declaration is what every command goes by: msgspec checks each type while it reads, and
-`schema()` derives a JSON schema from it. src/harness/record.schema.json is the programs' side: it
-has their evidence, too, which is read by `evidence` where a picture or a sentence needs it.
+The declaration is what every command goes by: msgspec checks each type while it reads.
+src/harness/record.schema.json is the programs' side: it has their evidence, too, which is read by
+`evidence` where a picture or a sentence needs it.
 """
 
 import hashlib
@@ -455,8 +455,3 @@ def sealed(data: dict[str, Any]) -> str:
 def evidence_of(data: dict[str, Any]) -> Record:
     """The record of a JSON object, which has no bytes to check; Damaged."""
     return read_record(msgspec.json.encode({**data, 'sha256': None}))
-
-
-def schema() -> dict[str, Any]:
-    """The JSON schema of what every command reads of a record."""
-    return msgspec.json.schema(Record)

@@ -23,9 +23,6 @@ from membw.results.run_ledger import Event, Key
 from membw.results.run_lock import is_held
 from membw.words import DIED, FAIL, INVALID, KNOWN, MISSING, PASS, WORST_FIRST
 
-# of a reason, by the check: it was to be measured here, and cannot be for now (no answer, licence,
-# module or tool gone). A skip is of what this system has not.
-NOT_NOW = 'not now: '
 # `result` of a case that is in the ledger alone; ReFrame's, where it stopped before the end
 NOT_THERE, UNKNOWN = 'missing', '<unknown>'
 ALWAYS = 'name', 'system', 'partition', 'environ', 'result'
@@ -145,7 +142,8 @@ def add_ledger(report: dict, events: list[Event]) -> None:
         if 'why' in event and case['result'] not in ('pass', 'abort'):
             case['fail_reason'], case['job_state'] = event['why'], event.get('state')
             case['fail_phase'] = case.get('fail_phase') or event.get('phase')
-        mark_not_now(case)
+        if case.get('word') == MISSING and case['result'] == 'fail':  # a build, for now
+            case['result'] = NOT_THERE
     for case in every:
         if case['result'] in ('skip', 'fail_deps') and case.get('fail_phase') == 'startup':
             # not begun: what it depends on failed, or was skipped for this reason
@@ -153,17 +151,10 @@ def add_ledger(report: dict, events: list[Event]) -> None:
                 result = cases[need]['result'] if need in cases else 'pass'
                 if result in ('skip', NOT_THERE):
                     case['fail_reason'] = cases[need].get('fail_reason')
+                    case['result'] = result if result == NOT_THERE else case['result']
                 elif result not in ('pass', 'xfail', 'xpass'):
                     case['result'] = 'fail_deps'
-            mark_not_now(case)
     report['runs'] = [{'testcases': every}]
-
-
-def mark_not_now(case: dict) -> None:
-    """A case, or a build, is missing where its reason says "not now"."""
-    is_open = case['result'] in ('skip', 'fail', 'fail_deps')
-    if is_open and (case.get('fail_reason') or '').startswith(NOT_NOW):
-        case['result'] = NOT_THERE
 
 
 def of_ledger(expected: Mapping, last: Mapping, stopped: str) -> dict:
@@ -246,8 +237,6 @@ def outcome(case: dict, builds: dict[Build, str]) -> tuple[str, str]:
     The check's own word, where it came so far. FAIL is a figure's alone: whatever else ReFrame
     calls a failure was not measured.
     """
-    if is_dry(case):
-        return MISSING, 'a dry run'
     word = case.get('word') or (INVALID if case.get('verdict') == 'INVALID' else PASS)
     if word != PASS:
         word = word if word in WORST_FIRST else INVALID
@@ -268,7 +257,7 @@ def outcome(case: dict, builds: dict[Build, str]) -> tuple[str, str]:
 
 
 def reason_of(case: dict) -> str:
-    text = (case.get('fail_reason') or case['result']).removeprefix(NOT_NOW)
+    text = case.get('fail_reason') or case['result']
     return printable(' '.join(text.split()))
 
 

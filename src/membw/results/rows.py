@@ -201,8 +201,7 @@ def _row(case: Case, rounds: list[list[Figure]], lost: list[Lost]) -> Row:
 def of_measurement(of: Measurement) -> tuple[str, Findings]:
     """(word, why) of what a record says itself: that it is wrong, or of its node."""
     if of.verdict == 'VALID':
-        word = verdict.known(of.word)
-        return (VALID if word in ('', *GOOD) else word), reported(of.why)
+        return (VALID if of.word in ('', *GOOD) else of.word), reported(of.why)
     return of.verdict, of.findings
 
 
@@ -265,6 +264,8 @@ def best(figures: list[Figure]) -> Figure:
     """Of several rounds: the best estimate, with the interval of all; a bound where no round has
     an estimate, or where it is better than the best of them. The interval begins where a bound
     of the same run ends. What may be worse than it reads counts where there is nothing else."""
+    if len(figures) == 1:
+        return figures[0]
     is_more = figures[0].better == HIGHER
     choose = max if is_more else min
     sure = [f for f in figures if not f.may_be_worse] or figures

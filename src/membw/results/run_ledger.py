@@ -12,9 +12,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+from membw.errors import did_you_mean
 from membw.results.case_order import in_order
 
 SUFFIX = '.ledger'
+GIVEN = 'MEMBW_GIVEN'  # of the environment: the variables that the user sets by `-S`
 EXPECTED, STOPPED = 'expected', 'stopped'  # the latter of no case, before all had ended
 # event of ReFrame -> `result` of its report
 RESULTS = {'success': 'pass', 'failure': 'fail', 'skip': 'skip', 'abort': 'abort'}
@@ -69,12 +71,16 @@ def note_cases() -> None:
     From there on its warnings are warnings (`--warn-as-error` is for what does not load)."""
     from reframe.core import logging, runtime
     from reframe.frontend.executors import Runner
+    from reframe.frontend.loader import RegressionCheckLoader
 
     run_all = Runner.runall
+    if GIVEN in os.environ:  # it warns of each test without the variable, and of no unknown test
+        RegressionCheckLoader.unset_vars = lambda *_: ()
 
     def noted(runner: Runner, cases: list, *rest: Any) -> None:
         report = os.path.expandvars(runtime.runtime().get_option('general/0/report_file'))
         logging.getlogger().warn_as_error = False
+        refuse_unset(os.environ.get(GIVEN, ''), {type(case.check) for case in cases})
         if '{' in report:  # it is named when the session ends
             return run_all(runner, cases, *rest)
         if 'MEMBW_SESSION' in os.environ and '--exec-order' not in ' '.join(sys.argv):
@@ -89,6 +95,21 @@ def note_cases() -> None:
 
     if run_all.__name__ != noted.__name__:
         Runner.runall = noted
+
+
+def refuse_unset(given: str, tests: set[Any]) -> None:
+    """Ends the session where no test that was chosen has a variable that is set."""
+    for text in given.split() if tests else ():
+        name, _, variable = text.rpartition('.')
+        known = {one for t in tests if name in ('', t.__name__) for one in t.var_space}
+        if variable in known:
+            continue
+        hint = did_you_mean(name, {test.__name__ for test in tests})
+        if known:
+            hint = did_you_mean(variable, known, "'membw run --describe -n TEST' lists them")
+        fact = f"no test that was chosen has the variable '{text}'"
+        print(f'membw: {fact}\nhint: {hint}', file=sys.stderr)
+        raise SystemExit(2)
 
 
 class Listener:

@@ -10,6 +10,7 @@ import statistics
 import sys
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO
 
 import msgspec
@@ -20,11 +21,11 @@ from membw.grouped import grouped
 from membw.printable import at_most, printable
 from membw.results import site_tests, stream_log
 from membw.results.case import Case
-from membw.results.figure import Figure, Lost, Measurement, measurement
+from membw.results.figure import Figure, Lost, Measurement
 from membw.results.hostlist import chosen_nodes
 from membw.results.newest import TOGETHER_S
-from membw.results.ranks import Line, of_run, runs_of
-from membw.results.record import REFRAME, Metric, Record, evidence, read_record, seconds_of
+from membw.results.ranks import Line, Run, of_run, runs_of
+from membw.results.record import REFRAME, Record, evidence, read_record, seconds_of
 from membw.strict import Damaged
 from membw.words import UNDECIDED
 
@@ -119,9 +120,6 @@ class Table:
             raise MembwError(f"cannot read '{file}' again: {err.strerror}") from err
 
 
-Each = Callable[[Measurement, Mapping[str, Metric | Figure]], None]
-
-
 @contextlib.contextmanager
 def no_garbage() -> Iterator[None]:
     """Nothing that is read here refers to itself: looking for such takes 40 % of the time."""
@@ -138,20 +136,22 @@ def no_garbage() -> Iterator[None]:
 def read_table(
     paths: Sequence[str],
     newest_s: float = math.inf,
-    each: Each | None = None,
+    each: Callable[[Run], None] | None = None,
     wanted: site_tests.Wanted = site_tests.Wanted(),
     whole: Container[str] = (),
+    kept: Mapping[str, bytes] = MappingProxyType({}),
 ) -> Table:
     """The table of record files, of results of other tests (results/site_tests.py), of folders of
     them, and of '-' (stdin).
 
     A folder is read through, its `records` alone where it has such a folder; JSON files that hold
     no record are passed over, but in OURS. A record that is met twice counts once. MembwError: a
-    path that cannot be read. `each`: is given every measurement and its metrics. `newest_s`: the
+    path that cannot be read. `each`: is given every run. `newest_s`: the
     table has no figure of what is older than so many seconds before the newest, but of the nodes
-    in `whole`.
+    in `whole`. `kept`: of a Table that was read before, what cannot be read twice.
     """
     table, known = Table(), set[int]()
+    table.kept_bytes |= kept
     alone: list[Line] = []
     several: list[Line] = []  # of several ranks: judged together
     enough = KEPT
@@ -178,7 +178,7 @@ def read_table(
                         several.append(one)
                         continue
                     if each:
-                        each(measurement(*one), record.metrics)
+                        each(of_run([one]))
                     if newest_s:
                         alone += recent([one])
                     if len(alone) > enough:
@@ -192,14 +192,16 @@ def read_table(
     elif table.passed and not table.seen:
         said = f'{len(table.passed)} files were looked at, none has a record'
         table.problems += [said, *at_most([*table.passed.values()], MOST_PASSED)]
-    several = several if each else recent(several)
-    for run, lacking in [*(([one], '') for one in recent(alone)), *runs_of(several)]:
-        figures, lost = of_run(run, lacking)
-        if each and figures and run[0].record.ranks > 1:
-            each(figures[0].of, {figure.metric: figure for figure in figures})
-        if recent(run):
-            table.figures += figures
-            table.lost += lost
+    runs = [of_run([one]) for one in recent(alone)]
+    for ranks, lacking in runs_of(several):
+        run = of_run(ranks, lacking)
+        if each:
+            each(run)
+        if newest_s and recent(ranks):
+            runs.append(run)
+    for run in runs:
+        table.figures += run.figures
+        table.lost += run.lost
     for node, (when, said) in table.damaged.items():
         when = when or table.newest
         is_recent = not newest_s or when >= table.newest - newest_s
@@ -216,7 +218,7 @@ def _identity(record: Record) -> tuple:
     values = tuple([(metric.value, metric.unit) for metric in record.metrics.values()])
     lost = tuple([one.what for one in record.missing])
     case = record.case
-    named = case.test, str(case.parameters), case.environ, case.partition
+    named = case.test, str(case.parameters), case.environ, case.partition, case.pinning
     return record.host, record.rank, record.time, record.program, named, values, lost
 
 
@@ -248,9 +250,11 @@ def _of_one_unit(table: Table) -> None:
 def _files(path: str, table: Table, since: float) -> Iterator[tuple[str, IO[bytes], bool]]:
     """(name, stream, whether it is to hold records: the path names it, or it lies in OURS); of a
     folder those that were written since then: of years of nights the others are not opened."""
-    if path == '-':
-        table.kept_bytes['stdin'] = sys.stdin.buffer.read()
-        yield 'stdin', io.BytesIO(table.kept_bytes['stdin']), True
+    name = 'stdin' if path == '-' else str(path)
+    if path == '-' and name not in table.kept_bytes:
+        table.kept_bytes[name] = sys.stdin.buffer.read()
+    if name in table.kept_bytes:
+        yield name, io.BytesIO(table.kept_bytes[name]), True
     elif Path(path).is_dir():
         folder = Path(path, 'records') if Path(path, 'records').is_dir() else Path(path)
         files, refused = files_below(folder)

@@ -15,11 +15,6 @@ from membw.words import FAIL, INVALID, KNOWN, PASS, UNDECIDED, VALID, WORST_FIRS
 CHANNEL = 1 / 12  # a memory channel of twelve: a PASS that would not notice its loss is none
 
 
-def known(word: str) -> str:
-    """A word of a record or a report as one of ours; '' of what is none."""
-    return word if word in WORST_FIRST else ''
-
-
 def judged(figure: Figure) -> tuple[str, Findings]:
     """(word, why): PASS, VALID, FAIL, INVALID, UNDECIDED, KNOWN or XPASS."""
     if figure.verdict != VALID:

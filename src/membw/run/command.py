@@ -27,7 +27,7 @@ ROUNDS = 2
 ROW_S = 2
 # of the user: then ReFrame repeats, or takes the cases, and there are no rounds of ours
 OWN_WAYS = ('--reruns', '--duration', '--restore-session', '--repeat', '--max-retries',
-            '--distribute', '--dry-run', '-P', '--parameterize')  # fmt: skip
+            '--distribute', '-P', '--parameterize')  # fmt: skip
 
 EPILOG = """\
 Without arguments: this machine's memory bandwidth in 12 s where it is quiet, by up to three
@@ -104,7 +104,8 @@ def run_reframe(
     options += notes(begun, is_quick)
     variables['MEMBW_SESSION'] = os.path.basename(base)
     variables[machine.COMPILERS] = machine.as_text()
-    words = session.command(base, args.system, refusals.each_check(options))
+    variables[run_ledger.GIVEN] = refusals.given(rest)
+    words = session.command(base, args.system, options)
     with tempfile.TemporaryDirectory() as folder:
         if is_local(partitions):  # found once: src/harness/residency/triads.h
             variables['MEMBW_RESIDENCY'] = os.path.join(folder, 'residency')

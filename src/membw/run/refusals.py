@@ -2,7 +2,6 @@
 
 import contextlib
 import fcntl
-import functools
 import pathlib
 import re
 import shutil
@@ -14,34 +13,10 @@ from membw.errors import MembwError, did_you_mean
 from membw.results import run_ledger
 from membw.site import machine
 
-SET = re.compile(r'-S(?:(\w+)\.)?(\w+)=')  # -SCHECK.VARIABLE=VALUE or VARIABLE=VALUE
 LEAST_FREE = 8 << 20  # bytes: what a small run writes
-CLASS = re.compile(r'^class (\w+)\(([^)]*)\)', re.M)
-VARIABLE = re.compile(r'^    (\w+) = variable\(', re.M)
 OWN = ('--full', '--system', '--rounds', '--json')  # of membw run
 # of ReFrame, those of docs/
 OFTEN = ('--dry-run', '--repeat', '--distribute', '--exec-policy', '--setvar', '--name', '--tag')
-
-
-@functools.cache
-def classes() -> dict[str, tuple[list[str], list[str]]]:
-    """{class of reframe-checks: (what it is made of, its own variables)}."""
-    files = pathlib.Path(root(), 'reframe-checks').rglob('*.py')
-    _, *parts = CLASS.split('\n'.join(file.read_text() for file in files))
-    each = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
-    return {name: (bases.split(', '), VARIABLE.findall(body)) for name, bases, body in each}
-
-
-@functools.cache
-def variables(check: str) -> set[str]:
-    import reframe  # not at each start of membw
-
-    known, waiting = {*reframe.RegressionTest.var_space}, [check]
-    while waiting:
-        bases, own = classes().get(waiting.pop(), ([], []))
-        known.update(own)
-        waiting += bases
-    return known
 
 
 def refuse_beginnings(words: list[str]) -> None:
@@ -55,32 +30,10 @@ def refuse_beginnings(words: list[str]) -> None:
             raise MembwError(f"unknown option '{name}'", hint)
 
 
-def each_check(words: list[str]) -> list[str]:
-    """`-S ntimes=3` as `-S CHECK.ntimes=3` of each check that has it: ReFrame warns of others. One
-    that none has is refused."""
-    joined = re.sub(r'(?m)^(-S|--setvar)[\n=]?', '-S', '\n'.join(words)).split('\n')
-    given = []
-    for word in joined:
-        found = SET.match(word)
-        if word.startswith('-S') and word[2:] and '=' not in word:
-            raise MembwError(f"'{word}' sets nothing", 'as in -S stream.ntimes=3')
-        if not found or '-c' in words:
-            given.append(word)
-            continue
-        check, variable = found.groups()
-        if check and check not in checks():
-            fact = f"no check '{check}' for '-S {check}.{variable}'"
-            raise MembwError(fact, did_you_mean(check, checks(), 'name a check of ours'))
-        names = [check] if check else checks()
-        own = [name for name in names if variable in variables(name)]
-        if not own:
-            listed = f"'reframe -c reframe-checks -n {check or 'stream'} --describe'"
-            owner = f"check '{check}' has no" if check else 'no check has a'
-            known = {known for name in names for known in variables(name)}
-            hint = did_you_mean(variable, known, f'{listed} has its variables')
-            raise MembwError(f"{owner} variable '{variable}'", hint)
-        given += [f'-S{name}.{variable}={word[found.end() :]}' for name in own]
-    return given
+def given(words: list[str]) -> str:
+    """'stream.ntimes quick': which variables `-S` sets, as ReFrame takes it."""
+    form = r'(?m)^(?:-S|--setvar)[\n=]?((?:\w+\.)?\w+)='
+    return ' '.join(re.findall(form, '\n'.join(words)))
 
 
 def checks() -> list[str]:
@@ -91,7 +44,7 @@ def checks() -> list[str]:
 def whole_names(words: list[str]) -> list[str]:
     """`-n pingpong` as the check of that name, not as every name that holds it (imb_pingpong);
     `-n 'stream%pinning=none'` as ReFrame lists it, whatever parameter stands before (a round)."""
-    known = classes() if '-n' in words else {}
+    known = checks()
 
     def named(word: str) -> str:
         return f'^{word}(%|$)' if word in known else re.sub(r'%(?=\w)', '%.*', word)
@@ -134,8 +87,8 @@ def refuse_nothing(
         raise MembwError(facts, '\n'.join(hints).removeprefix('hint: ') or None)
     refuse_mistyped(rest, lines)
     if not run_ledger.path_of(f'{base}.json').exists():
-        said = [line for line in lines if line.startswith(('reframe: ', 'ERROR: '))]
-        why = said[0].removeprefix('ERROR: ') if said else 'it gave no reason'
+        said = [line for line in lines if line.startswith(('reframe: ', 'ERROR: ', 'reframe.'))]
+        why = said[0].partition(': ')[2] if said else 'it gave no reason'
         raise MembwError(
             f'ReFrame ended before its first case: {why}', f"'{base}.log' holds its whole output"
         )

@@ -17,7 +17,8 @@ from membw.progress import Passing, say, under_way
 from membw.results import run_ledger
 
 WARNING = 'WARNING: '
-LISTS = {'-l', '-L', '--list', '--list-detailed', '--list-tags', '--describe'}  # of ReFrame
+# of ReFrame: it measures nothing
+LISTS = {'-l', '-L', '--list', '--list-detailed', '--list-tags', '--describe', '--dry-run'}
 # for ReFrame to cancel its jobs and write its report, after each signal
 ENDING = (signal.SIGINT, 15), (signal.SIGINT, 15), (signal.SIGTERM, 2), (signal.SIGKILL, 1)
 
@@ -71,7 +72,7 @@ def environs_of(partition: dict) -> list[str]:
 
 
 def listed(system: str | None, rest: list[str]) -> int | None:
-    """The exit status of ReFrame where it is to list, not to run; None: it is to run."""
+    """The exit status of ReFrame where it is to measure nothing; None: it is to run."""
     if not LISTS & {*rest}:
         return None
     where = ['--system', system] if system else []
@@ -84,8 +85,7 @@ def command(base: str, system: str | None, rest: list[str]) -> list[str]:
     has_checks = {'-c', '--checkpath', '--restore-session'} & {word.split('=')[0] for word in rest}
     checks = [] if has_checks else ['-c', 'reframe-checks']
     where = ['--system', system] if system else []
-    how = [] if '--dry-run' in rest else ['-r']  # ReFrame takes one of them
-    return ['reframe', *checks, *how, *where, *files, *rest]
+    return ['reframe', *checks, '-r', *where, *files, *rest]
 
 
 def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -> list[str]:

@@ -97,9 +97,8 @@ def cpu_of(facts: Facts) -> Facts:
 def rows_of(facts: Facts, name: str | None) -> Iterator[Facts]:
     """The rows that fit; without a name those that the numbers alone name."""
     seen = facts.get('cpu_id') or {}
-    family, model, stepping, implementer, part = (
-        number(seen.get(key)) for key in ('family', 'model', 'stepping', 'implementer', 'part')
-    )
+    names = 'family', 'model', 'stepping', 'implementer', 'part'
+    family, model, stepping, implementer, part = (number(seen.get(name)) for name in names)
     maker = f'{seen.get("machine_vendor")} {seen.get("machine")} {seen.get("model")}'
     for row in facts_of('cpus')['cpus']:
         steppings = row.get('steppings', [stepping])
@@ -118,7 +117,7 @@ def rows_of(facts: Facts, name: str | None) -> Iterator[Facts]:
 
 def of_name(text: str) -> Facts:
     """The row of a CPU by what a person calls it: 'Xeon 6980P', '9654', 'Genoa'; {}: none."""
-    makers = {'AuthenticAMD': 'AMD|EPYC|Ryzen', 'GenuineIntel': 'Intel|Xeon|Core'}
+    makers = {'AuthenticAMD': 'AMD|EPYC|Ryzen', 'GenuineIntel': '(?<!-)Core|Intel|Xeon'}
     rows = facts_of('cpus')['cpus']
     for row in rows:
         others = (word for maker, word in makers.items() if maker != row.get('vendor'))
@@ -236,34 +235,32 @@ def lacking(modules: Modules, limit: int, sockets: int, mts: float) -> Iterator[
 def of_cpus(row: Facts, sockets: int, modules: Modules, facts: Facts) -> Peak:
     """Channels x speed of the family, by its largest model where nothing else is known."""
     name, (kind, mts) = row['name'], memory_of(row, facts, modules)
-    mts = max(mts, modules.mts)
+    mts, printed, count = max(mts, modules.mts), row.get('peak_gbs'), row.get('channels', 0)
+    per = plural(count, 'channel')
     if row.get('in_package'):
-        why = f'{name}: the peak of its {row["in_package"]} is not known here'
-        return Peak(0, why, row)
-    per = f'{plural(row["channels"], "channel")}' if 'channels' in row else ''
-    if not row.get('peak_gbs') and not mts:
+        return Peak(0, f'{name}: the peak of its {row["in_package"]} is not known here', row)
+    if not printed and not mts:
         how = 'as root their speed is read' if os.geteuid() else "set 'peak_gbs' in systems/"
         return Peak(0, f'{name}: {per} per socket, of a speed that is not known here; {how}', row)
-    carries = 0 if row.get('peak_gbs') else mts * BYTES / 1000
-    each = row.get('peak_gbs') or row['channels'] * carries
-    shared = f'{row["kind"]}, shared with a GPU' if row.get('shared') else row['kind']
-    what = shared if row.get('peak_gbs') else f'{per} x {kind}-{mts:g}'
+    carries = 0 if printed else mts * BYTES / 1000
+    shared = f'{row["kind"]}{", shared with a GPU" * row.get("shared", False)}'
+    what = shared if printed else f'{per} x {kind}-{mts:g}'
     if not modules.mts and UNLOCKED.search(name_of(facts)):
         what += ' as specified'
     if not modules.mts and (other := row.get('or')):
         known = other.get('peak_gbs') or other.get('mts')
         what += f'; {other["kind"]} has {known}' if known else f'; {other["kind"]}{MORE}'
     cores, all_cores = facts.get('cores') or 0, sockets * row.get('cores', 0)
-    is_virtual = (facts.get('cpu_id') or {}).get('hypervisor')
-    if (row.get('in_parts') and cores < all_cores) or (is_virtual and cores < all_cores // 2):
-        of = f'{cores} of up to {row["cores"]} cores; {what}'
-        one = Peak(each, of, row, is_most=True, is_slice=True)
-        return one._replace(channels=row.get('channels', 0), carries=carries)
-    what = f'{sockets} sockets x {what}' if sockets > 1 else what
-    channels = sockets * row.get('channels', 0)
-    return Peak(sockets * each, what, row, sockets, not modules.mts)._replace(
-        channels=channels, carries=carries
+    is_virtual = bool((facts.get('cpu_id') or {}).get('hypervisor'))
+    is_slice = cores < (all_cores if row.get('in_parts') else all_cores // 2 * is_virtual)
+    if is_slice:
+        what, sockets = f'{cores} of up to {row["cores"]} cores; {what}', 1
+    elif sockets > 1:
+        what = f'{sockets} sockets x {what}'
+    top = Peak(
+        (printed or count * carries) * sockets, what, row, sockets, channels=count * sockets
     )
+    return top._replace(is_most=is_slice or not modules.mts, is_slice=is_slice, carries=carries)
 
 
 def of_modules(modules: Modules, facts: Facts) -> Peak:

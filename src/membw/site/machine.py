@@ -78,17 +78,11 @@ def as_text() -> str:
     return json.dumps([os.environ.get('PATH'), on_path()])
 
 
-CHAINS: dict[str, tuple[Facts | None, str]] = {}  # the compilers are tried once
-
-
 def toolchains(table: Table) -> tuple[Facts, dict[str, str]]:
     """({family: toolchain}, {family: why there is none})."""
-    if not CHAINS:
-        CHAINS.update({name: toolchain(name, row) for name, row in table['families'].items()})
-    return (
-        {family: chain for family, (chain, _) in CHAINS.items() if chain},
-        {family: reason for family, (chain, reason) in CHAINS.items() if not chain},
-    )
+    found = {name: toolchain(name, row) for name, row in table['families'].items()}
+    chains = {family: chain for family, (chain, _) in found.items() if chain}
+    return chains, {family: why for family, (_, why) in found.items() if why}
 
 
 NO_COMPILER = "install gcc, or libomp-dev for clang; 'make -C src/stream OPENMP=0' needs neither"

@@ -11,6 +11,7 @@ from membw import presets
 from membw.checkout import root
 from membw.errors import MembwError, did_you_mean
 from membw.files import one_at_a_time
+from membw.grouped import grouped
 from membw.site import machine
 
 MOST = 3  # presets
@@ -25,16 +26,16 @@ def chosen(environs: list[str]) -> list[str]:
 
     def rank(name: str) -> int:
         options = name.rpartition('-')[2]  # gcc-arm-native is a native one
-        return PREFERRED.index(options) if options in PREFERRED else len(PREFERRED)
+        return (*PREFERRED, options).index(options)
 
-    families: dict[str, list[str]] = {}
-    for name in environs:
-        row = table['presets'].get(name)  # None: an environment of the site's own
-        if row is None or 'offload' in row['features']:
-            continue
-        if presets.language(table['families'][row['family']]) == 'c':
-            families.setdefault(row['family'], []).append(name)
-    ordered = [sorted(names, key=rank) for names in families.values()]
+    rows = {name: table['presets'][name] for name in environs if name in table['presets']}
+    in_c = (
+        (row['family'], name)
+        for name, row in rows.items()
+        if 'offload' not in row['features']
+        and presets.language(table['families'][row['family']]) == 'c'
+    )
+    ordered = [sorted(names, key=rank) for names in grouped(in_c).values()]
     first = [names[0] for names in ordered]
     more = [name for names in ordered for name in names[1:]]
     return [*first, *more][: min(max(len(first), LEAST_PRESETS), MOST)]

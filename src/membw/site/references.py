@@ -22,7 +22,10 @@ PINNINGS = ('none', 'likwid', 'numactl', 'omp', 'kmp')
 STREAM, NOTES, UNIT = 'stream', 'calibration', 'GB/s'
 EXPECTED = '$xfail'  # ReFrame's mark of a failure that is known
 KNOWN = "a known failure is ['$xfail', message, [166.6, -0.05, 0.1, GB/s]]"
-SHAPE = 'a figure is [value, lower, upper, unit], the tolerances as fractions: [166.6, -0.05, 0.1]'
+SHAPE = (
+    'a figure is [value above 0, lower from -1 to 0, upper from 0, unit: of stream GB/s], as in '
+    '[166.6, -0.05, 0.1, GB/s]'
+)
 
 
 Problem = tuple[str, str, str]  # place, fact, hint
@@ -31,9 +34,7 @@ Problem = tuple[str, str, str]  # place, fact, hint
 def parsed(text: str | bytes) -> tuple[Any, list[Problem]]:
     """(what YAML says, what is wrong of it as YAML)."""
     try:
-        data, twice = presets.read_yaml(yaml, text), presets.given_twice(text)
-        named = [(f'line {line}', f"'{place}' is given twice") for line, place in twice]
-        return data, [(*fact, 'keep one of them') for fact in named]
+        return presets.read_yaml(yaml, text), []
     except yaml.YAMLError as err:
         return None, [('', ' '.join(str(err).split()), 'fix that line')]
 
@@ -52,26 +53,23 @@ def problems_of(
         return
     tests = sorted(file.stem for file in pathlib.Path(root(), 'reframe-checks').glob('*.py'))
     for test, entries in data.items():
-        if test != NOTES:
-            yield from _unknown('', test, tests, 'check')
-            yield from _of_test(test, entries, system, table, is_own)
+        if test == NOTES:
+            continue
+        yield from _unknown('', test, tests, 'check')
+        index = entries.get('$index') if isinstance(entries, dict) else None
+        if index == INDEX:
+            yield from _of_partitions(test, entries, system, table, is_own)
+        elif not _is_index(index):
+            hint = f'$index: [{", ".join(INDEX)}], or [$partition, attributes of the check]'
+            yield test, f"'$index' is {index}: its keys would match no case", hint
 
 
-def _of_test(
-    test: str, entries: Any, system: dict[str, Any], table: dict[str, Any], is_own: bool
-) -> Iterator[Problem]:
-    index = entries.get('$index') if isinstance(entries, dict) else None
-    usual = f'$index: [{", ".join(INDEX)}]'
+def _is_index(index: Any) -> bool:
+    """In another order the keys of the file match no case."""
     if not isinstance(index, list):
-        yield test, "'$index' is missing", usual
-        return
-    # in another order the keys of the file match no case
+        return False
     of_reframe = [word for word in index if str(word).startswith('$')]
-    if of_reframe not in (INDEX[:1], INDEX[:2]) or index[: len(of_reframe)] != of_reframe:
-        fact = f"'$index' is [{', '.join(map(str, index))}]: its keys would match no case"
-        yield test, fact, f'{usual}, or [$partition, attributes of the check]'
-    elif index == INDEX:
-        yield from _of_partitions(test, entries, system, table, is_own)
+    return of_reframe in (INDEX[:1], INDEX[:2]) and index[: len(of_reframe)] == of_reframe
 
 
 def _of_partitions(
@@ -115,28 +113,21 @@ def _unknown(place: str, name: str, known: Iterable[str], kind: str) -> Iterator
 
 def _of_figures(test: str, place: str, figures: Any) -> Iterator[Problem]:
     for name, figure in _entries(figures):
-        known = isinstance(figure, list) and figure[:1] == [EXPECTED]
-        if known and not (len(figure) == 3 and figure[1] and isinstance(figure[2], list)):
+        is_known = isinstance(figure, list) and figure[:1] == [EXPECTED]
+        if is_known and not (len(figure) == 3 and figure[1] and isinstance(figure[2], list)):
             yield f'{place}.{name}', f"'{EXPECTED}' without a message and a figure", KNOWN
-        elif fact := _wrong(figure[2] if known else figure, test):
-            yield f'{place}.{name}', fact, SHAPE
+        elif not _is_right(figure[2] if is_known else figure, test):
+            yield f'{place}.{name}', f"'{figure}' cannot be used", SHAPE
 
 
-def _wrong(figure: Any, test: str) -> str:
-    """What is wrong of [value, low, high, unit]."""
-    if not isinstance(figure, list):
-        return 'is no list'
-    if len(figure) != 4:
-        return f'has {len(figure)} parts'
-    value, low, high, unit = figure
-    numbers = [value, *(v for v in (low, high) if v is not None)]
-    if any(type(v) not in (int, float) or not math.isfinite(v) for v in numbers) or value <= 0:
-        return f'{figure} is not of finite numbers, the first above 0'
-    if low is not None and not -1 <= low <= 0 or high is not None and high < 0:
-        return f'{figure}: the lower tolerance is from -1 to 0, the upper at least 0'
-    if test == STREAM and unit != UNIT:
-        return f"is in '{unit}', but {test} is judged in {UNIT}"
-    return ''
+def _is_right(figure: Any, test: str) -> bool:
+    """[value, low, high, unit]; None: an open end."""
+    if not isinstance(figure, list) or len(figure) != 4:
+        return False
+    value, low, high = numbers = [0 if part is None else part for part in figure[:3]]
+    are_numbers = all(type(x) in (int, float) and math.isfinite(x) for x in numbers)
+    is_between = are_numbers and value > 0 and -1 <= low <= 0 <= high
+    return is_between and (test != STREAM or figure[3] == UNIT)
 
 
 def entry_of(table: Any, name: str) -> Any:

@@ -148,25 +148,26 @@ def own_cluster() -> str:
     return of_shell if of_shell and 'SLURM_JOB_ID' not in os.environ else of_federation()
 
 
+def _said(pattern: str, *words: str) -> str:
+    """'': it does not say so, or nobody answers."""
+    with contextlib.suppress(NoAnswer):
+        if found := re.search(pattern, query(*words), re.M):
+            return found[1]
+    return ''
+
+
 @functools.cache
 def of_federation() -> str:
-    """'': there is none, or nobody to ask."""
-    with contextlib.suppress(NoAnswer):
-        found = re.search(r'^Self:\s*([^:\s]+)', query(*OF_FEDERATION), re.M)
-        return found[1] if found else ''
-    return ''
+    """'': there is none."""
+    return _said(r'^Self:\s*([^:\s]+)', *OF_FEDERATION)
 
 
 @functools.cache
 def cluster_here() -> str:
     """To which a command speaks that says nothing else; '': not known, or a shell may say else."""
-    if not os.environ.get('SLURM_CLUSTERS'):
-        with contextlib.suppress(NoAnswer):
-            found = re.search(
-                r'^ClusterName\s*=\s*(\S+)', query('scontrol', 'show', 'config'), re.M
-            )
-            return found[1] if found else ''
-    return ''
+    if os.environ.get('SLURM_CLUSTERS'):
+        return ''
+    return _said(r'^ClusterName\s*=\s*(\S+)', 'scontrol', 'show', 'config')
 
 
 def starts_now(
@@ -202,17 +203,19 @@ def cluster_of(access: Iterable[str]) -> str:
 
 def option(options: Iterable[str], *names: str) -> str:
     """The value of an option of a job, in whichever way it is written; '': it is not given."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument(*names, dest='value', default='', nargs='?', const='')
     words = [word for one in options for word in words_of(one)]
-    return str(parser.parse_known_args(words)[0].value)
+    return str(_parsed(words, names)[0].value)
 
 
 def without(words: list[str], *names: str) -> list[str]:
     """An option's words, however it is written, are left out."""
+    return _parsed(words, names)[1]
+
+
+def _parsed(words: list[str], names: tuple[str, ...]) -> tuple[argparse.Namespace, list[str]]:
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument(*names)
-    return parser.parse_known_args(words)[1]
+    parser.add_argument(*names, dest='value', default='', nargs='?', const='')
+    return parser.parse_known_args(words)
 
 
 def words_of(line: str) -> list[str]:

@@ -7,7 +7,6 @@ are read off the ReFrame that runs, so that a newer one knows its own.
 import contextlib
 import functools
 import json
-import math
 import re
 import socket
 from collections.abc import Iterator
@@ -101,18 +100,6 @@ def of_partition(partition: Facts, table: Table) -> Iterator[Problem]:
         yield 'processor', fact, "fix 'num_cpus_per_core'"
 
 
-def no_numbers(data: Any, where: str = '') -> Iterator[Problem]:
-    """Figures that are .nan or .inf: a schema takes them for numbers."""
-    if isinstance(data, dict):
-        for key, value in data.items():
-            yield from no_numbers(value, f'{where}.{key}'.lstrip('.'))
-    elif isinstance(data, list):
-        for i, value in enumerate(data):
-            yield from no_numbers(value, f'{where}[{i}]')
-    elif isinstance(data, float) and not math.isfinite(data):
-        yield where, f'is {data}', 'give a finite number, or leave the key out'
-
-
 def load_file(path: Path, table: Table) -> tuple[Any, list[Problem]]:
     """(data, problems) of one file; problems are (place, fact, hint)."""
     file = path
@@ -123,7 +110,6 @@ def load_file(path: Path, table: Table) -> tuple[Any, list[Problem]]:
             elsewhere = 'configs/system.schema.json says what is allowed'
             example = 'systems/thin.yaml is an example'
             problems = schema.problems(schema_of_file(), data, example, elsewhere)
-            problems += no_numbers(data)
         problems = problems or [*problems_of(path, data, table)]
         if not problems and 'references' in data:
             file = path.parent / data['references']
@@ -155,21 +141,20 @@ def reference_of(system: str, test: str, preset: str, pinning: str) -> tuple[Row
     `system`: SYSTEM[:PARTITION], else the one whose `hostnames` name this host; ({}, {}): none, or
     several partitions have one."""
     name, _, partition = system.partition(':')
-    for path in sorted(Path(root(), 'systems').glob('*.yaml')):
-        data = presets.read_yaml(yaml, path.read_text())
-        is_here = '.*' not in data['hostnames'] and fits_here(data)
-        if 'references' in data and (path.stem == name or not name and is_here):
-            text = (path.parent / data['references']).read_text()
-            entries = (presets.read_yaml(yaml, text) or {}).get(test) or {}
-            names = [p['name'] for p in data['partitions'] if partition in ('', p['name'])]
-            keys = ((f'{path.stem}:{one}', preset, pinning) for one in names)
-            found = [rows for key in keys if (rows := references.figures_of(entries, key))]
-            if len(found) != 1:
-                break
-            known = {n: row[1] for n, row in found[0].items() if row[0] == references.EXPECTED}
-            rows = {n: (row[2] if n in known else row)[:3] for n, row in found[0].items()}
-            return rows, known
-    return {}, {}
+    name = name or name_here()
+    data = next((one for one in load(presets.load())[0] if one['name'] == name), {})
+    if 'references' not in data or '.*' in data['hostnames'] and not system:
+        return {}, {}
+    text = Path(root(), 'systems', data['references']).read_text()
+    entries = presets.read_yaml(yaml, text).get(test)
+    names = [p['name'] for p in data['partitions'] if partition in ('', p['name'])]
+    keys = ((f'{name}:{one}', preset, pinning) for one in names)
+    found = [rows for key in keys if (rows := references.figures_of(entries, key))]
+    if len(found) != 1:
+        return {}, {}
+    known = {n: row[1] for n, row in found[0].items() if row[0] == references.EXPECTED}
+    rows = {n: (row[2] if n in known else row)[:3] for n, row in found[0].items()}
+    return rows, known
 
 
 def load(table: Table) -> tuple[list[Facts], dict[str, tuple[Any, list[str]]]]:

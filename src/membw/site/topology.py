@@ -93,15 +93,17 @@ def online(processor: dict[str, Any], folder: Path = CPUS) -> dict[str, Any]:
     known, cpus = processor.get('topology') or {}, set(expand(text_of(folder / 'online')))
     if not cpus or len(cpus) == processor.get('num_cpus'):
         return processor
-    kinds = ('numa_nodes', 'sockets', 'cores')
-    masks = {kind: [bits(mask) & cpus for mask in known.get(kind, [])] for kind in kinds}
-    shown = {kind: [f'0x{sum(1 << c for c in s):x}' for s in masks[kind] if s] for kind in kinds}
+    sets = {
+        kind: [left for mask in known.get(kind, []) if (left := bits(mask) & cpus)]
+        for kind in ('numa_nodes', 'sockets', 'cores')
+    }
+    masks = {kind: [f'0x{sum(1 << c for c in s):x}' for s in each] for kind, each in sets.items()}
     return {
         **processor,
         'num_cpus': len(cpus),
-        'num_cpus_per_core': max(map(len, masks['cores']), default=1),
-        'num_cpus_per_socket': max(map(len, masks['sockets']), default=len(cpus)),
-        'topology': {**known, **shown},
+        'num_cpus_per_core': max(map(len, sets['cores']), default=1),
+        'num_cpus_per_socket': max(map(len, sets['sockets']), default=len(cpus)),
+        'topology': {**known, **masks},
     }
 
 
@@ -184,16 +186,14 @@ def numa(folder: Path = NODES) -> list[dict[str, Any]]:
     the firmware's, local is 10."""
     found = []
     for number, cpus in numbered(folder).items():
-        texts = {}
-        for name in ('distance', 'meminfo'):
-            texts[name] = text_of(folder / f'node{number}' / name)
-        total = re.search(r'MemTotal:\s*(\d+) kB', texts['meminfo'])
-        memory_kib = int(total[1]) if total else 0
+        here = folder / f'node{number}'
+        total = re.search(r'MemTotal:\s*(\d+) kB', text_of(here / 'meminfo'))
+        gib = int(total[1]) / 2**20 if total else 0
         found.append({
             'domain': number,
             'cpus': compress(cpus),
-            'memory_gib': max(0.1, round(memory_kib / 2**20, 1)) if memory_kib else 0,
-            'distances': list(map(int, re.findall(r'\d+', texts['distance'], re.ASCII))),
+            'memory_gib': max(0.1, round(gib, 1)) if gib else 0,
+            'distances': expand(text_of(here / 'distance').strip().replace(' ', ',')),
         })  # fmt: skip
     return found
 
@@ -206,24 +206,23 @@ def memories_of(
 
     Without distances there is no nearest and no farthest, but of one. `allowed`: () for all.
     """
-    numbers = [domain['domain'] for domain in numa]
     row: list[int] = next((d.get('distances', []) for d in numa if d['domain'] == home), [])
-    far = dict(zip(numbers, row, strict=False))
-    full = [d for d in numa if d.get('memory_gib', 1) > 0]
-    full = [d for d in full if not allowed or d['domain'] in allowed]
+    far = dict(zip((d['domain'] for d in numa), row, strict=False))
+    cpus = {d['domain']: set(expand(d['cpus'])) for d in numa}
+    full = [d['domain'] for d in numa if d.get('memory_gib', 1) > 0]
+    full = [n for n in full if not allowed or n in allowed]
 
-    def of(which: Any, domains: list[dict[str, Any]], tie: int) -> int | None:
-        known = [d['domain'] for d in domains if d['domain'] in far or len(domains) == 1]
-        return which(known, key=lambda n: (far.get(n, 0), tie * n), default=None)
+    def nearest(domains: list[int], sign: int = 1) -> int | None:
+        """By -1 the farthest."""
+        known = [n for n in domains if n in far or len(domains) == 1]
+        return min(known, key=lambda n: (sign * far.get(n, 0), n), default=None)
 
-    own = [d for d in full if d['domain'] == home]
-    local = of(min, own or full, 1)
+    local = home if home in full else nearest(full)
     local = home if local is None else local
-    here = next((set(expand(d['cpus'])) for d in numa if d['domain'] == home), set())
-    with_cpus = [d for d in full if str(d['cpus']) and d['domain'] not in (home, local)]
-    with_cpus = [d for d in with_cpus if not here & set(expand(d['cpus']))]
-    without = [d for d in full if not str(d['cpus']) and d['domain'] != local]
-    found = {'local': local, 'remote': of(max, with_cpus, -1), 'cpuless': of(min, without, 1)}
+    others = [n for n in full if n not in (home, local)]
+    remote = [n for n in others if cpus[n] and not cpus[n] & cpus.get(home, set())]
+    cpuless = [n for n in full if not cpus[n] and n != local]
+    found = {'local': local, 'remote': nearest(remote, -1), 'cpuless': nearest(cpuless)}
     return {name: number for name, number in found.items() if number is not None}
 
 

@@ -44,21 +44,19 @@ def peers_medians(values: Sequence[float]) -> list[float]:
     """
     ordered = sorted(known(values))
     every, count = middle(ordered), len(ordered) - 1  # peers of a known value
+    if count < 1:
+        return [every if value != value else math.nan for value in values]
     low, high = (count - 1) // 2, count // 2  # of the peers, in order
-
-    def other(place: int, k: int) -> float:
-        return ordered[k if place > k else k + 1]
-
-    found = []
-    for value in values:
-        if value != value:
-            found.append(every)
-        elif count < 1:
-            found.append(math.nan)
-        else:
-            place = bisect.bisect_left(ordered, value)
-            found.append((other(place, low) + other(place, high)) / 2)
-    return found
+    # without a value of the lower half, the middle, the upper half
+    without = {
+        place: (ordered[low + (place <= low)] + ordered[high + (place <= high)]) / 2
+        for place in (low, high, high + 1)
+    }
+    places = (bisect.bisect_left(ordered, value) for value in values)
+    return [
+        every if value != value else without[min(max(place, low), high + 1)]
+        for value, place in zip(values, places, strict=True)
+    ]
 
 
 def screening_limit(nodes: int) -> float:

@@ -16,13 +16,9 @@ from membw.results.hostlist import chosen_nodes
 from membw.results.rows import Row, records_of, rows_of
 from membw.results.table import Table as Records
 from membw.summary import full_table, headline
-from membw.tables import Cell, Column, Table
+from membw.tables import Table
 from membw.words import MISSING, exit_status, worst
 
-# of root, and of users with an rtprio in limits.conf: other processes wait
-REALTIME = 'chrt --fifo 1 membw run'
-
-SECONDS = Column('part', 'part'), Column('seconds', 'seconds', True)
 EPILOG = "exit status: as of 'membw run'; 2 not a report"
 
 
@@ -33,7 +29,6 @@ class Run(NamedTuple):
     cases: list[dict]
     rows: list[Row]
     table: Records  # that the cases name
-    is_dry: bool
     verdict: str  # 'PASS: 3 PASS', the last line
     status: int  # the exit status; membw/words.py has both rules
     seconds: float | None = None  # that the command took
@@ -59,9 +54,6 @@ def read(path: str, nodes: str = '') -> Run:
     if nodes:
         names = chosen_nodes(nodes, {row.node for row in rows if row.node})
         rows = [row for row in rows if row.node in names]
-    if rows and all(reframe.is_dry(a.case) for row in rows for a in row.attempts):
-        text = f'{MISSING}: a dry run of {plural(len(rows), "row")}'
-        return Run(path, cases, rows, table, True, text, 0)
     builds = len(reframe.failed_builds(cases))
     words = [row.word for row in rows] + [MISSING] * bool(builds)
     skips = sum(map(reframe.is_skipped, cases))
@@ -75,51 +67,17 @@ def read(path: str, nodes: str = '') -> Run:
     except (KeyError, TypeError, ValueError):
         seconds = None
     is_quick = session.get('membw_run') == 'quick'
-    return Run(path, cases, rows, table, False, text, exit_status(words), seconds, is_quick)
+    return Run(path, cases, rows, table, text, exit_status(words), seconds, is_quick)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('report', nargs='?', help='a file (the newest of results/reports)')
     add_node(parser.add_argument, 'rows')
-    about = 'where the time of the run went, part by part'
-    parser.add_argument('--seconds', action='store_true', help=about)
     tables.add_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    run = read(args.report or reframe.newest(), args.node)
-    if args.seconds:
-        print(tables.as_text([seconds_by_part(run.path, run.rows)], args.json))
-        return 0
-    return show(run, args.json)
-
-
-def seconds_by_part(path: str, rows: list[Row]) -> Table:
-    """Of a run on this machine, its cases one after the other: of several jobs at a time the parts
-    add up to more."""
-    report = reframe.load(path)
-    session, cases = report['session_info'], reframe.cases_of(report)
-    start, end = session['time_start_unix'], session['time_end_unix']
-    records = [a.record for row in rows for a in row.attempts if a.record]
-
-    def took(part: str, is_build: bool) -> float:
-        own = (case for case in cases if bool(case.get('fixture')) is is_build)
-        return sum(case.get(f'time_{part}') or 0.0 for case in own)
-
-    residency = sum((r.get('residency') or {}).get('seconds') or 0 for r in records)
-    kernels = [k for r in records for k in (r.get('kernels') or {}).values()]
-    figures = sum(k.get('total_s') or 0 for k in kernels)
-    builds, runs = took('compile', True) + took('setup', True), took('run', False)
-    parts = {
-        'membw and ReFrame begin': start - float(session.get('membw_begun') or start),
-        'programs are built, or found to be': builds,
-        'a launch finds out where memory begins': residency,
-        'repetitions that become figures': figures,
-        'start, first touch, looks, validation': runs - residency - figures,
-        'judged, kept': took('sanity', False) + took('performance', False),
-    }
-    parts['all else'] = end - start + parts['membw and ReFrame begin'] - sum(parts.values())
-    return Table('', SECONDS, [(name, Cell(s, f'{s:.1f}')) for name, s in parts.items()])
+    return show(read(args.report or reframe.newest(), args.node), args.json)
 
 
 def show(run: Run, is_json: bool = False) -> int:
@@ -158,12 +116,10 @@ def skip_lines(cases: list[dict]) -> Iterator[str]:
 
 
 def noise_lines(rows: list[Row]) -> Iterator[str]:
-    """A hint for rows with a lower bound, without options that were already used."""
-    bounds = [row for row in rows if any(f.sign == '≥ ' for f in row.figures.values())]
+    """A hint for rows with a lower bound."""
+    bounds = [row for row in rows if any(f.bound == 'lower' for f in row.figures.values())]
     if bounds:
-        of = f'{len(bounds)} of {plural(len(rows), "row")} with a lower bound (≥)'
-        yield f'{of}.'
+        yield f'{len(bounds)} of {plural(len(rows), "row")} with a lower bound (≥).'
         yield from headline.disturbed_lines(rows)
-        is_realtime = all(row.record.get('scheduling') == 'fifo' for row in bounds)
-        how = '' if is_realtime else f", or with real-time priority: '{REALTIME}'"
-        yield f'Measure again on a quiet node{how}.'
+        # of root, and of users with an rtprio in limits.conf: other processes wait
+        yield "Measure again on a quiet node, or as 'chrt --fifo 1 membw run'."

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from membw.grouped import grouped
-from membw.printable import amount, in_bytes, plural, printable, signed
+from membw.printable import amount, at_most, in_bytes, plural, printable, signed
 from membw.results.figure import Figure
 from membw.results.hostlist import fold, read_node_check
 from membw.results.rows import Row
@@ -122,23 +122,18 @@ def series_of(title: str, rows: list[Row], metrics: dict[str, str]) -> Iterator[
     Other figures: a line each."""
     every = {name: f for row in rows for name, f in row.figures.items()}
     points = {(f.series, place(f.at)): name for name, f in every.items() if f.series}
-    series = list(dict.fromkeys(stem for stem, _ in points))
-    numbers = list(dict.fromkeys(number for _, number in points))
-    units = {stem: {f.unit for f in every.values() if f.series == stem} for stem in series}
-    named = {stem: f'{stem}, {", ".join(of)}' for stem, of in units.items() if len(of) == 1}
-    heads = (Column('at', ''), *(Column(name, named.get(name, name), True) for name in series))
+    units = {f.series: f.unit for f in every.values() if f.series}
+    heads = Column('at', ''), *(Column(n, f'{n}, {unit}', True) for n, unit in units.items())
     plain = Column('figure', 'figure'), Column('value', 'value', True), Column('unit', '')
-    others = [name for name in metrics if name in every and not every[name].series]
     for row in rows:
         label = ' '.join([row.preset, *row.parameters.values()])
-        of_row = f'{title}: {label}'
-        keys = [(number, [(name, number) for name in series]) for number in numbers]
-        table = [[n, *(cell(row, points[k]) if k in points else '' for k in of)] for n, of in keys]
-        if table and row.word != INVALID:
-            yield Table(of_row, heads, table)
-        if others and row.word != INVALID:
-            alone = [[name, cell(row, name), metrics[name]] for name in others]
-            yield Table('' if table else of_row, plain, alone)
+        if row.word != INVALID:
+            at = dict.fromkeys(at for _, at in points)
+            lines = [[n, *(cell(row, points.get((of, n), '')) for of in units)] for n in at]
+            others = [[n, cell(row, n), u] for n, u in metrics.items() if not every[n].series]
+            tables = [(heads, lines)] * bool(lines) + [(plain, others)] * bool(others)
+            for number, table in enumerate(tables):
+                yield Table('' if number else f'{title}: {label}', *table)
         yield '  ' + '  '.join(filter(None, [row.word, label, cut(row.reason)]))
 
 
@@ -155,15 +150,12 @@ def place(at: Mapping[str, float | str] | None) -> str:
 def conditions(rows: list[Row]) -> str:
     """Array size, threads and node, where the records agree on them."""
     records = [row.record for row in rows if row.record]
-    parts = []
-    for what, behind, key in (('element', ' per array', 'array_size'), ('thread', '', 'threads')):
-        values = {r[key] for r in records if r.get(key)}
-        parts += [plural(n, what) + behind for n in values if len(values) == 1]
+    sizes, threads = ({r[key] for r in records if r.get(key)} for key in ('array_size', 'threads'))
     peaks = {peak for record in records if (peak := peak_of(record)[0])}
-    parts += [f'peak {peak:g} GB/s' for peak in peaks if len(peaks) == 1]
-    is_realtime = {r.get('scheduling') for r in records} == {'fifo'}
-    parts += ['real-time priority'] if is_realtime else []
     hosts = {r['host'] for r in records if r.get('host')}
+    parts = [f'{plural(n, "element")} per array' for n in sizes if len(sizes) == 1]
+    parts += [plural(n, 'thread') for n in threads if len(threads) == 1]
+    parts += [f'peak {peak:g} GB/s' for peak in peaks if len(peaks) == 1]
     parts += [f'node {", ".join(sorted(hosts))}'] if 0 < len(hosts) < 4 else []
     return f': {", ".join(parts)}' if parts else ''
 
@@ -177,6 +169,4 @@ def node_lines(row: Row) -> Iterator[str]:
     alike = grouped((line.removeprefix(n), n) for n, verdict, line in lines if verdict != PASS)
     bad = [(fold(nodes) if nodes[1:] else nodes[0]) + why for why, nodes in alike.items()]
     yield f'  {row.preset}: {case.get("nodes")}'
-    yield from (f'  {printable(line)}' for line in bad[:NODES])
-    if len(bad) > NODES:
-        yield f'  and {len(bad) - NODES} more in {case["node_check"]}'
+    yield from (f'  {printable(line)}' for line in at_most(bad, NODES))

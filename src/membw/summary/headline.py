@@ -21,7 +21,6 @@ METRIC = 'triad'
 LINES, WIDTH = 12, 80
 INDENTED: Any = {'initial_indent': '  ', 'subsequent_indent': '    ', 'placeholder': ' ...'}
 BAR = 32  # characters of the longest
-EIGHTHS = ' ▏▎▍▌▋▊▉'
 BUSY, SEEN = 0.03, 0.05  # a share of the CPUs that is worth a line; CPUs, where figures are bounds
 IS_SHARED = 'A virtual machine: another minute of its host may give another figure.'
 
@@ -38,11 +37,12 @@ def lines_of(rows: list[Row], seconds: float | None) -> list[str]:
     disturbed = [*disturbed_lines(every)]
     is_virtual = ((record.get('facts') or {}).get('cpu_id') or {}).get('hypervisor')
     end = [*disturbed, *([IS_SHARED] if is_virtual and shown and not disturbed else [])]
-    good = [number(shown[0]), *is_that_good(shown[0], rows)] if shown else []
+    found = is_that_good(shown[0], rows) if shown else sentence.Said([], False)
+    good = [number(row) for row in shown[:1]] + found.lines
     why = verdict_lines(every)
     end = [wrapped(said, 1)[0] for said in end]
     end += [line for said in why for line in wrapped(said, 3 - len(why))]
-    end += wrapped(next_line(every, sentence.is_low(good), bool(disturbed)), 1)
+    end += wrapped(next_line(every, found.is_low, bool(disturbed)), 1)
     for lines in map(wrapped, good):
         if len(top) + len(lines) + len(bars) + len(end) > LINES:
             break
@@ -85,7 +85,7 @@ def number(row: Row) -> str:
     return f'Triad {value} GB/s by {row.preset}{f" ({texts})" * bool(texts)}{off}'
 
 
-def is_that_good(row: Row, rows: list[Row]) -> list[str]:
+def is_that_good(row: Row, rows: list[Row]) -> sentence.Said:
     """What the memory can do, what others reach, what limits it."""
     f = row.figures[METRIC]
     looks = [a.record['looks'] for r in rows for a in r.attempts if a.record.get('looks')]
@@ -116,10 +116,8 @@ def bar_lines(rows: list[Row], shown: list[Row]) -> Iterator[str]:
         drawn, text = '', ''
         if row in shown:
             figure = row.figures[METRIC]
-            text, eighths = text_of(figure), round(8 * BAR * figure.value / best)
-            drawn = '█' * (eighths // 8) + EIGHTHS[eighths % 8].strip()
-            if is_least(figure):
-                drawn = '█' * max(eighths // 8 - 1, 0) + '▸'
+            text, long = text_of(figure), round(BAR * figure.value / best)
+            drawn = '█' * (long - 1) + '▸' if is_least(figure) else '█' * long
         word = '' if row.word in (PASS, VALID) else row.word
         yield '  '.join(('', f'{row.preset:<{wide}}', f'{drawn:<{BAR}}', text, word)).rstrip()
 

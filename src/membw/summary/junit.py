@@ -25,9 +25,8 @@ def suite_of(run: Run) -> ET.Element:
         nodes = {one.node for one in run.rows if one.case.at('') == row.case.at('')}
         words = row.preset, named(row.parameters.items()), row.node if nodes - {row.node} else ''
         name = ' '.join(filter(None, words))
-        word = KNOWN if run.is_dry else row.word
         figures = ', '.join(f'{f.metric} {text_of(f)} {f.unit}' for f in row.figures.values())
-        case = add(suite, f'{row.case.where}.{row.test}', name, word, row.reason, figures)
+        case = add(suite, f'{row.case.where}.{row.test}', name, row.word, row.reason, figures)
         seconds = sum(float(a.case.get('time_total') or 0) for a in row.attempts)
         case.set('time', f'{seconds:.3f}')
         ET.SubElement(case, 'system-out').text = printable(figures)

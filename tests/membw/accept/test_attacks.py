@@ -10,9 +10,9 @@ from acceptances import NODES, fleet, of, reads, retest, said_of, sign
 from made_up_records import changed, invalid, metrics, runs
 
 from membw.accept import protocol as protocols
-from membw.accept.report import not_counted, report
 from membw.accept.rule import decide
 from membw.accept.runs import runs_of
+from membw.accept.sheet import not_counted
 from membw.errors import MembwError
 from membw.results.record import sealed
 from membw.results.table import read_table
@@ -123,16 +123,16 @@ REFUSED = {
     'read under --allow': (other(reasons=ALLOWED), 'allowed: array-too-small'),
     'a tiny array, chosen by itself': (other(array_size=1000), 'copy is +'),
     'figures that are not its times': (contradicted(1.09), 'copy is +9% off its own bytes'),
-    'a time that no repetition had': (faster(1.09), 'no repetition of copy was so short'),
+    'a time that no repetition had': (faster(1.09), 'copy is +9% off its own bytes and times'),
     'three runs in one second': (in_one_second(), 'it began before the run before it ended'),
-    'the best three of sixty': (numbered(0, 20, 40), 'no record of 38 measurements of s1'),
-    'the first is left out': (numbered(1, 2, 3), 'no record of 1 measurement of s1'),
+    'the best three of sixty': (numbered(0, 20, 40), 'no record of 38 of the measurements of s1'),
+    'the first is left out': (numbered(1, 2, 3), 'no record of 1 of the measurements of s1'),
     'a millionth below': (instead([reads(row, triad=299.9999) for row in copies(OWN)]),
                           '3 runs of the retest round due by 2026-10-14 on n004'),
-    'too low later': (more(retest(['n004'], 168.0, 8)), 'n004: its 8 later runs miss'),
+    'too low later': (more(retest(['n004'], 168.0, 8)), 'n004: its later runs (8) miss'),
     'too good beside the others': (
         instead([reads(row, triad=350.0 + n) for n, row in enumerate(copies(OWN))]),
-        'n004: triad is more than 10% better than the nodes'),
+        'n004: triad 351 GB/s, median of its 8 nodes 306'),
     'runs that overlap': (
         instead([{**row, 'time': f'2026-10-01T01:0{n}:00Z', 'busy': {'wall_s': 90.0}}
                  for n, row in enumerate(copies(OWN))]), 'it began before the run before it'),
@@ -159,7 +159,7 @@ def test_an_attack_is_not_accepted_and_named(judged, records, said):
 def test_what_does_not_count_and_is_below_is_named(judged, records, said):
     found = judged(records, **NONE_FAILS)
     assert found.verdict == 'ACCEPTED'
-    (line,) = [one for one in not_counted(report(found)) if said in one]
+    (line,) = [one for one in not_counted(found) if said in one]
     count = len([run for run in records if run['host'] == 'n004']) - 3
     assert line.startswith(f'{count} runs of n004: ') and 'below the contract: copy 15' in line
 
@@ -171,7 +171,7 @@ GENOA = {'cpu_model': 'AMD EPYC 9354P', 'sockets': 1, 'cpu_id': {
 @pytest.mark.parametrize('cpu, triad, said', [
     ('EPYC 9354', 440.0, ''),
     ('EPYC 7763', 440.0, 'CPU EPYC 9004 (Genoa)'),  # than what was bought
-    ('EPYC 9354', 480.0, 'triad is above the peak of 460.8 GB/s in the protocol'),
+    ('EPYC 9354', 480.0, 'INVALID: triad 480 of a peak of 460.8 GB/s'),
 ])  # fmt: skip
 def test_the_whole_machine_is_not_what_was_agreed(judged, cpu, triad, said):
     made = fleet(NODES, triad, peak={'value': 9999.0, 'unit': 'GB/s'})
@@ -235,7 +235,7 @@ def test_a_protocol_that_multiplies_itself_is_refused_at_once(tmp_path, membw):
     each = ''.join(f'k{n}: &k{n} [{", ".join([f"*k{n - 1}"] * 10)}]\n' for n in range(1, 9))
     path.write_text(f'k0: &k0 x\n{each}')
     status, _, err = membw('accept', path, '--plan')
-    assert status == 2 and 'an alias (*name) is not allowed' in err
+    assert status == 2 and 'more than 100000 values' in err
 
 
 # --- honest vendors ----------------------------------------------------------------------------

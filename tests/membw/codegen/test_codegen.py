@@ -13,7 +13,6 @@ from membw.errors import MembwError
 KERNELS = 'src/stream/kernels/kernels.c'
 ARM = 'aarch64-linux-gnu-gcc'
 POWER = 'powerpc64le-linux-gnu-gcc'
-RISCV = 'riscv64-linux-gnu-gcc'
 
 
 @pytest.fixture(scope='module')
@@ -40,7 +39,7 @@ WIDE = ('-O3', '-march=skylake-avx512', '-mprefer-vector-width=512')
     ('gcc', WIDE, 512), (CLANG, ('-O2',), 128), (CLANG, ('-O3', '-march=haswell'), 256),
     (CLANG, WIDE, 512), (ARM, ('-O2',), 64),
     (ARM, ('-O3', '-march=armv8-a+sve'), 0),  # as wide as the CPU's registers
-    (POWER, ('-O2',), 64), (POWER, ('-O3',), 128), (RISCV, ('-O3',), 64),
+    (POWER, ('-O2',), 64), (POWER, ('-O3',), 128),
 ])  # fmt: skip
 def test_the_width_is_that_of_the_flags(built, compiler, flags, bits):
     kernels = read_kernels(built(compiler, *flags, '-fopenmp'))
@@ -49,7 +48,7 @@ def test_the_width_is_that_of_the_flags(built, compiler, flags, bits):
     assert found == dict.fromkeys(('scale', 'add', 'triad'), ('ordinary', bits))
 
 
-@pytest.mark.parametrize('compiler', ['gcc', CLANG, ARM, POWER, RISCV])
+@pytest.mark.parametrize('compiler', ['gcc', CLANG, ARM, POWER])
 @pytest.mark.parametrize('optimised', ['-O2', '-O3'])
 def test_copy_is_memcpy_unless_the_program_is_freestanding(built, compiler, optimised):
     copy = read_kernels(built(compiler, optimised, '-fopenmp'))['copy']
@@ -78,14 +77,15 @@ def test_the_place_of_a_loop_in_its_line_is_that_of_the_flags(built):
     assert any(kernels[name]['loop_offset'] % 16 for name in STREAM[1:])
 
 
-def test_a_loop_that_cannot_be_decoded_is_not_known(need, root, tmp_path):
-    """Vectors of RISC-V, that no disassembler here knows: the scalar rest is not the loop."""
-    code, program = tmp_path / 'kernels.o', tmp_path / 'kernels.so'
-    target = ['--target=riscv64-linux-gnu', '-march=rv64gcv', '-O2', '-fPIC', '-c']
-    subprocess.run([need(CLANG), *target, root / KERNELS, '-o', code], check=True)
-    subprocess.run([need(RISCV), '-shared', '-o', program, code], check=True)
-    kernels = read_kernels(str(program))
-    assert [kernels[name]['stores'] for name in ('scale', 'add', 'triad')] == ['not known'] * 3
+def test_a_loop_that_cannot_be_decoded_is_not_known(need, tmp_path):
+    """As of a CPU that is newer than the disassembler: the rest is not the loop."""
+    code, program = tmp_path / 'kernels.c', tmp_path / 'kernels.so'
+    code.write_text(
+        'void kernel_triad(double *a, long n) {\n'
+        'for (long i = 0; i < n; i++) { a[i] = i; __asm__(".byte 0x0f, 0x04"); }\n}\n'
+    )
+    subprocess.run([need('gcc'), '-O2', '-shared', '-fPIC', code, '-o', program], check=True)
+    assert read_kernels(str(program))['triad']['stores'] == 'not known'
 
 
 # source and function below tests/data: compiler, kind, bits

@@ -68,7 +68,7 @@ def test_the_numbers_of_a_hidden_name_give_a_peak_that_holds_only_if_they_are_tr
     top = peak.of_node(record_of(machine))
     assert (top.gbs, top.row.get('name')) == (pytest.approx(gbs), row)
     assert bool(top.only_if) == bool(gbs) and not peak.known_peak(record_of(machine))
-    said = ' '.join(sentence.lines_of(record_of(machine), 20))
+    said = ' '.join(sentence.lines_of(record_of(machine), 20).lines)
     assert ('If its numbers (family' in said) == bool(gbs) and 'as it should be' not in said
 
 
@@ -91,7 +91,8 @@ def test_what_is_populated_never_makes_the_yardstick_shorter(dimms, channels, he
     top = peak.of_node(record_of(identity(), dimms=dimms, memory_channels=channels))
     assert (top.gbs, top.what) == (409.6, '2 sockets x 8 channels x DDR4-3200')
     assert (top.here, top.lacks, top.is_most) == (pytest.approx(here), lacks, False)
-    first = sentence.lines_of(record_of(identity(), dimms=dimms, memory_channels=channels), 200)[0]
+    record = record_of(identity(), dimms=dimms, memory_channels=channels)
+    first = sentence.lines_of(record, 200).lines[0]
     assert first.startswith(lacks[0] if lacks else '49 % of the peak of 409.6 GB/s')
 
 
@@ -120,7 +121,7 @@ def test_modules_are_counted_by_where_they_are(dimms, facts, here, lacks, notes)
     assert top.here == pytest.approx(here) and top.gbs == 409.6
     assert '; '.join(top.lacks).startswith(lacks) and bool(top.lacks) == bool(lacks)
     assert '; '.join(top.notes).startswith(notes) and bool(top.notes) == bool(notes)
-    said = sentence.lines_of(record, 200)
+    said = sentence.lines_of(record, 200).lines
     assert all(f'{note}.' in said for note in top.notes)
 
 

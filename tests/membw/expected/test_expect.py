@@ -34,9 +34,23 @@ def test_the_peak_of_a_cpu_by_its_name_is_as_its_maker_prints_it(membw):
 
 def test_what_a_cpu_calls_itself_is_found_by_name_as_by_its_numbers():
     """But for those of one name and several generations."""
-    for machine in IDENTITIES:
-        found = peak.of_name(machine['name'] or '') if machine['name'] and machine['is'] else {}
-        assert not found or found['name'] == machine['is'], machine
+    known = [machine for machine in IDENTITIES if machine['name'] and machine['is']]
+    by_name = [(peak.of_name(machine['name']), machine) for machine in known]
+    assert [found['name'] for found, _ in by_name if found] == [m['is'] for f, m in by_name if f]
+    assert {machine['name'].split()[-1] for found, machine in by_name if not found} == {
+        '0000', '155H', '1.70GHz', 'thead,c920', '3.50GHz',
+    }  # fmt: skip
+
+
+# as lscpu has it; and one whose channels no source says
+@pytest.mark.parametrize('name, family', [
+    ('AMD EPYC 8324P 32-Core Processor', 'EPYC 8004 (Siena)'),
+    ('AMD EPYC 4585PX 16-Core Processor', 'EPYC 4005, Ryzen 9000 (Granite Ridge)'),
+    ('AMD Ryzen Threadripper PRO 7995WX 96-Cores', 'Ryzen Threadripper PRO 7000WX and 9000WX'),
+    ('Core Ultra 9 285K', 'Core Ultra 200S (Arrow Lake)'), ('Xeon 6349P', None),
+])  # fmt: skip
+def test_a_name_with_its_cores_is_no_core_of_intel(name, family):
+    assert peak.of_name(name).get('name') == family
 
 
 def test_modules_are_counted_and_what_lacks_is_said(membw):

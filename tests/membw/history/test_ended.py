@@ -25,13 +25,13 @@ CHANGED = {
     'element_bytes': {'element_bytes': 4},
     'mode': {'mode': 'b'},
     'precision': {'precision': 'single'},
-    'ranks': {},  # one process per node here; of several the sum is another test's
+    'ranks': {'ranks_on_node': 2},  # processes of a node, whose rates add up
     'threads': {'threads': 4},
     'array_size': {'array_size': 10_000_000, 'array_size_from': 'option'},
     'ntimes': {'ntimes': 20},
     'wait_policy': {'runtime': {'wait_policy': 'passive'}},
     'pages': {'pages': {'requested': 'thp', 'page_kib': 4, 'huge_mib': 0}},
-    'shapes': {},  # of dgemm alone
+    'shapes': {'shapes': {'square': {'m': 4096, 'n': 4096, 'k': 4096}}},
     'build': {'case': {'code_sha256': 'd' * 64, 'environ': ''},
               'build': {**BUILD, 'preset': '', 'code_sha256': 'd' * 64}},
     'cpu_model': {'facts': {'cpu_model': 'Synthetic Processor (IBRS)'}},
@@ -66,6 +66,15 @@ def fleet(nodes, begin, end, slow=(), **fields):
     ]
 
 
+def ranks(row):
+    """The records of two processes of one node, half of its figures each."""
+    metrics = {
+        name: m | {end: m[end] / 2 for end in ('value', 'low', 'high')}
+        for name, m in row['metrics'].items()
+    }
+    return [{**row, 'metrics': metrics, 'rank': rank, 'ranks': 2} for rank in (0, 1)]
+
+
 def test_each_field_of_a_case_is_tried():
     assert {*BELONGS} <= {*CHANGED}
 
@@ -75,7 +84,8 @@ def test_each_field_of_a_case_is_tried():
 @pytest.mark.parametrize('field', [name for name, fields in CHANGED.items() if fields])
 def test_a_fall_on_the_night_of_another_change_is_red(tmp_path, field, nodes, after):
     rows = fleet(nodes, 0, BEFORE)
-    rows += fleet(nodes, BEFORE, BEFORE + after, {1: 0.85}, **CHANGED[field])
+    since = fleet(nodes, BEFORE, BEFORE + after, {1: 0.85}, **CHANGED[field])
+    rows += [rank for row in since for rank in ranks(row)] if field == 'ranks' else since
     found = past(tmp_path, rows)
     assert found.status == 1 and any(one.nodes == ('n001',) for one in found.red), lines(found)
     told = [one for one in series(found) if one.nodes == ('n001',)]

@@ -84,6 +84,10 @@ class Place:
         self.made.add(figures, preset, **where, record={'host': host, 'headline': 'triad'}, **more)
         return self
 
+    def missing(self, why):
+        self.made.missing(why, system='thin', partition='thin')
+        return self
+
     def skip(self, why, **more):
         self.made.skip(why, system='thin', partition='thin', **more)
         return self
@@ -127,7 +131,7 @@ def place(tmp_path, monkeypatch):
 
 REPORT = '"$MEMBW_ROOT/results/reports/run-$$.json"'
 CUT = f'head -c 100 "$MEMBW_ROOT/made/reports/run.json" >{REPORT}'
-NO_MODULE = "not now: gcc-o2 needs module 'gcc/12': not available here"
+NO_MODULE = "gcc-o2 needs module 'gcc/12': not available here"
 OUT = "n004 MISSING drained since 2026-05-27T09:12:00: 'DIMM A3'"
 KNOWN = 'n004 KNOWN drained since 2026-05-01T09:12:00'
 AWAY = "echo 'membw: Slurm: slurm_load_node: Socket timed out'; exit 2"
@@ -143,12 +147,12 @@ NIGHTS = [
      'all is well', 0, None, KNOWN),
     (lambda p: p.row().does('campaign', f'rm nodecheck.txt; {AWAY}'),
      'not complete: campaign-thin', 2, ('night campaign-thin', 'MISSING: incomplete'), None),
-    (lambda p: p.row().skip(NO_MODULE).does('run', 'exit 2'),
+    (lambda p: p.row().missing(NO_MODULE).does('run', 'exit 2'),
      'not complete: run', 2, ('thin:thin.stream gcc-o2', "module 'gcc/12'"), None),
     (lambda p: p.row().does('run', CUT),
      'not complete: reports', 2, ('night.reports ', 'no report'), None),
     # ReFrame was killed: its ledger is there, the report is not
-    (lambda p: p.row().skip('not now: x').does('run', f'rm {REPORT}; exit 1'),
+    (lambda p: p.row().missing('x').does('run', f'rm {REPORT}; exit 1'),
      'look at run', 1, ('.report ReFrame', 'ReFrame ended before it wrote'), None),
     (lambda p: p.row().does('run', 'rm "$MEMBW_ROOT"/made/records/*'),
      'not complete: records', 2, ('night.records ', 'is gone'), None),
@@ -284,7 +288,7 @@ def test_a_night_that_cannot_be_continued_is_measured_anew_and_says_so(place, sa
 
 
 def test_a_night_with_something_missing_is_measured_again_where_it_is_called_again(place):
-    place.row().skip('not now: x').does('run', 'exit 2')
+    place.row().missing('x').does('run', 'exit 2')
     assert place.night().status == 2
     place.fresh().does('run', '').row()
     done = place.night()

@@ -89,7 +89,7 @@ def test_a_folder_that_is_there_is_linked_with_a_run_path_and_another_is_not(tmp
 @pytest.mark.parametrize('text, said', [
     ('rows:\n  x: {}', "rows.x: 'compile' is missing"),
     ('rows:\n  x: {libraries: libblas}', "rows.x: 'libraries' is not a list"),
-    ('rows: {x: {}, x: {}}', "'rows.x' is given twice"),
+    ('rows: {x: {}, x: {}}', "'x' is given twice"),
     ('[]', "the top-level key is 'rows'"),
 ])  # fmt: skip
 def test_a_row_that_is_wrong_is_refused_with_its_place(tmp_path, text, said):

@@ -158,8 +158,8 @@ WRONG = {
     "'features' is missing": {'presets': {'gcc-o2': {'family': 'gcc'}, 'o3': ROW}},
 }
 TEXTS = {
-    "'presets.gcc-o2' is given twice": yaml.safe_dump(GOOD) + "  gcc-o2:\n    line: ''\n",
-    "'presets.gcc-o2.family' is given twice": yaml.safe_dump(GOOD) + '    family: gcc\n',
+    "'gcc-o2' is given twice": yaml.safe_dump(GOOD) + "  gcc-o2:\n    line: ''\n",
+    "'family' is given twice": yaml.safe_dump(GOOD) + '    family: gcc\n',
     'the top-level keys are': '- a\n',
     'presets.yaml is not YAML': 'families: {\n',
     **{said: yaml.safe_dump(GOOD | change) for said, change in WRONG.items()},

@@ -21,6 +21,14 @@ def test_a_low_node_is_named_in_the_picture_the_table_and_the_head(page):
     assert [section.id for section in found.sections] == ['nodes']  # it has all rows
 
 
+def test_of_a_large_fleet_not_each_node_that_passes_has_a_mark(page, monkeypatch):
+    monkeypatch.setattr('membw.report.ranking.MARKS', 12)
+    picture = page(made_up.fleet(30, slow=[(7, 0.9), (9, 0.8)])).picture
+    text = picture.draw(800).as_text()
+    assert '>n007<' in text and '>n009<' in text and text.count('<title>n0') == 2 + 10
+    assert picture.how_to_read.endswith('Of the nodes that pass, one in 3 is drawn.')
+
+
 def test_nodes_are_sorted_by_loss_whatever_their_verdict(page):
     rows = made_up.fleet(30, slow=[(7, 0.93), (9, 0.9)])
     again = [made_up.record('n007', 0.001 * i, made_up.stream(share=0.93)) for i in (1, 2, 3)]

@@ -158,6 +158,14 @@ def test_a_metric_without_a_value_is_left_out_and_a_record_that_is_met_twice_cou
     assert [f.metric for f in read_table([file, file]).figures] == [*made.KERNELS]
 
 
+def test_rows_that_died_in_one_second_are_no_copies(tmp_path):
+    """Without a figure the fields of their row alone tell them apart."""
+    gone = {'missing': [{'what': 'a', 'why': 'gone', 'died': True}], 'verdict': 'INVALID'}
+    other = {'pinning': 'likwid', 'environ': 'icx-o2', 'parameters': {'m': '1'}, 'test': 'x'}
+    rows = [made.record(rows={}, case={n: v}, **gone) for n, v in [*other.items(), ('x', '')] * 2]
+    assert len(table_of(tmp_path, *rows).lost) == len(other) + 1
+
+
 def test_a_folder_is_read_by_its_records_and_other_json_is_passed_over(tmp_path):
     (tmp_path / 'other').mkdir()
     made.write(tmp_path / 'other/r.jsonl', [made.record()])

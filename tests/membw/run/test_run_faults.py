@@ -16,7 +16,7 @@ from made_run import MadeRun
 
 from membw.cli import main
 from membw.errors import MembwError
-from membw.results import run_lock
+from membw.results import run_ledger, run_lock
 from membw.run import command, refusals, session
 from membw.site import machine
 
@@ -45,16 +45,24 @@ def test_a_disk_that_fills_in_mid_run_is_named_and_ends_it(own_root):
 
 
 @pytest.mark.parametrize('words, fact, hint', [
-    (['-S', 'strem.array_size=1'], "no check 'strem'", "did you mean 'stream'?"),
-    (['-S', 'array_szie=1'], "no check has a variable 'array_szie'", "mean 'array_size'?"),
-    (['--setvar=elements=4e6'], "no check has a variable 'elements'", '--describe'),
-    (['--setvar=stream.alow=x'], "'stream' has no variable 'alow'", "did you mean 'allow'?"),
-    (['-Sstream.bodies=9', '-S', 'ntimes=3'], "'stream' has no variable 'bodies'", '--desc'),
+    (['-S', 'strem.array_size=1'], 'strem.array_size', "did you mean 'stream'?"),
+    (['-S', 'array_szie=1'], 'array_szie', "mean 'array_size'?"),
+    (['--setvar=elements=4e6'], 'elements', '--describe'),
+    (['--setvar', 'stream.alow=x'], 'stream.alow', "did you mean 'allow'?"),
+    (['-Sstream.quick=9', '-S', 'ntimes=3'], 'stream.quick', '--describe'),
+    (['-Snbody.bodies=9'], 'nbody.bodies', 'known here: ladder stream'),
 ])  # fmt: skip
-def test_a_variable_that_no_check_has_is_refused(words, fact, hint):
-    with pytest.raises(MembwError, match=fact) as caught:
-        refusals.each_check(words)
-    assert hint in caught.value.hint
+def test_a_variable_that_no_chosen_test_has_is_refused(capsys, words, fact, hint):
+    stream = type('stream', (), {'var_space': ['array_size', 'ntimes', 'allow', 'time_limit']})
+    ladder = type('ladder', (), {'var_space': ['quick', 'allow', 'time_limit']})
+    with pytest.raises(SystemExit):
+        run_ledger.refuse_unset(refusals.given(words), {stream, ladder})
+    told, way = capsys.readouterr().err.splitlines()
+    assert told == f"membw: no test that was chosen has the variable '{fact}'" and hint in way
+    words = '-n x -S ntimes=3 --setvar=quick=1 -Sstream.allow=a -S time_limit=1h'.split()
+    assert refusals.given(words) == 'ntimes quick stream.allow time_limit'
+    run_ledger.refuse_unset(refusals.given(words), {stream, ladder})
+    run_ledger.refuse_unset('anything', set())  # that no test was chosen is said elsewhere
 
 
 def test_a_session_of_plain_reframe_is_waited_for(own_root):
@@ -150,7 +158,6 @@ def test_what_reframe_refused_is_named_with_the_way_out(rest, said, fact, hint, 
 
 def test_where_no_compiler_builds_openmp_it_is_said(monkeypatch, tmp_path):
     why = "probe.c:1:10: fatal error: 'omp.h' file not found"
-    monkeypatch.setattr(machine, 'CHAINS', {})
     monkeypatch.setattr(machine, 'on_path', lambda: {'clang': [['clang-19', '19.1.7', why]]})
     (tmp_path / 'run.ledger').touch()
     here = [{'scheduler': 'local', 'extras': {}}]
@@ -184,25 +191,11 @@ def test_systems_of_other_configurations_are_reframes_to_know(monkeypatch):
     assert session.has_other_systems([])
 
 
-def test_a_variable_is_set_in_each_check_that_has_it():
-    """Of a fixture that lacks it ReFrame warns, and a warning ends the session."""
-    words = '-n x -S ntimes=3 --setvar=quick=1 -Sstream.allow=a --setvar bodies=2'.split()
-    words += ['-S', 'max_pending_time=1h']  # of ReFrame
-    given = refusals.each_check(words)
-    assert given[:2] == ['-n', 'x'] and {'-Sstream.ntimes=3', '-Sladder.quick=1'} < {*given}
-    assert '-Sstream.allow=a' in given and '-Snbody.bodies=2' in given
-    assert '-Sladder.ntimes=3' not in given and '-Sntimes=3' not in given
-    assert refusals.each_check(['-c', 'mine.py', '-S', 'a=1']) == ['-c', 'mine.py', '-Sa=1']
-
-
-def test_the_name_of_a_check_selects_that_check_alone_and_a_dry_run_is_one():
-    """ReFrame takes -r or --dry-run: it ended with "not allowed with argument -r/--run"."""
+def test_the_name_of_a_check_selects_that_check_alone():
     words = ['-n', 'pingpong', '-p', 'gcc-o2', '-n', 'stream%pinning=omp']
     # stream%round=1%pinning=omp, too
     wanted = ['^pingpong(%|$)', 'gcc-o2', 'stream%.*pinning=omp']
     assert refusals.whole_names(words)[1::2] == wanted
-    assert '-r' not in session.command('base', 'thin', ['--dry-run', '-n', 'stream'])
-    assert '-r' in session.command('base', 'thin', ['-n', 'stream'])
 
 
 def test_a_full_disk_is_named(monkeypatch, own_root):

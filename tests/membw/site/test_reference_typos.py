@@ -15,15 +15,21 @@ TYPOS = [
     ("'thin:thin':", "'thin:thni':", "no partition 'thin:thni'", "did you mean 'thin:thin'?"),
     ('    gcc-o2:', '    gcc-02:', "no preset 'gcc-02'", "did you mean 'gcc-o2'?"),
     ('      likwid:', '      likwd:', "no pinning 'likwd'", "did you mean 'likwid'?"),
-    ('0.10, GB/s', '0.10, MB/s', "is in 'MB/s'", 'a figure is'),
-    ('-0.05, 0.10', '0.05, 0.10', 'the lower tolerance is from -1 to 0', 'a figure is'),
-    ('166.6391, -0.05', '.nan, -0.05', 'is not of finite numbers', 'a figure is'),
-    ('166.6391, -0.05, ', '', 'has 2 parts', 'a figure is'),
-    ('        scale: [159', '        copy: [159', "copy' is given twice", 'keep one of them'),
-    ('  $index', '  index', "'$index' is missing", '$index: [$partition'),
+    ('0.10, GB/s', '0.10, MB/s', "'MB/s']' cannot be used", 'a figure is'),
+    ('-0.05, 0.10', '0.05, 0.10', '0.05, 0.1, ', 'lower from -1 to 0'),
+    ('166.6391, -0.05', '.nan, -0.05', '[nan, ', 'a figure is'),
+    ('166.6391, -0.05, ', '', "[0.1, 'GB/s']' cannot be used", 'a figure is'),
+    ('        scale: [159', '        copy: [159', "copy' is given twice", 'fix that line'),
+    ('  $index', '  index', "'$index' is None: its keys", '$index: [$partition'),
+    (
+        '$index: [$partition, $environ, pinning]',
+        '$index: 5',
+        'is 5: its keys',
+        '$index: [$partition',
+    ),
     ('[$partition, $environ', '[$environ, $partition', 'would match no case', '[$partition'),
     ('[$partition, ', '[$system, ', 'would match no case', '[$partition'),
-    ('[166.6391, -0.05, 0.10, GB/s]', '166.6', 'is no list', 'a figure is'),
+    ('[166.6391, -0.05, 0.10, GB/s]', '166.6', "'166.6' cannot be used", 'a figure is'),
 ]
 
 

@@ -229,7 +229,9 @@ def test_a_partition_that_is_always_full_is_measured_when_its_users_leave_a_gap(
 
 def test_a_node_on_which_no_job_starts_gets_two_and_one_that_leaves_is_named(place):
     """A lost file system made a black hole: 29 jobs in a minute, and 'MISSING idle'."""
-    shutil.rmtree(place.results)
+    shutil.rmtree(place.results, ignore_errors=True)
+    for number in range(1, 7):
+        place.plant(f'n{number}')
     place.hole.touch()
     status, lines, stderr = place.campaign('--wait', '1', '--minutes', '2')
     said = [line for line in lines if line.startswith('n3 ')]

@@ -28,6 +28,10 @@ mutants: .always ## which of the faults of ci/mutants.yaml the tests miss: for a
 	@sh ci/setup.sh --no-spack && sh ci/test-packages.sh
 	@$(ENV) && exec python ci/mutants.py $(ARGS)
 
+generated-mutants: .always ## of faults by rule a sample of the day: a score per room of verdicts
+	@sh ci/setup.sh --no-spack && sh ci/test-packages.sh
+	@$(ENV) && exec python ci/generated_mutants.py $(ARGS)
+
 check: .always ## lint alone: ruff, clang-format, shellcheck, compiler warnings
 	@sh ci/setup.sh && sh ci/test-packages.sh
 	@$(ENV) && bash ci/check.sh $(ARGS)

@@ -2,8 +2,8 @@
 
 usage: python ci/mutants.py [WORD ...]     WORD: only files that have it in their path, as 'rank'
 
-A text that is not found once, and tests that fail without a fault, are errors. Exit status: 0 if
-nine of ten were found, else 1; 2 of an error.
+A text that does not stand once in its file, and tests that fail without a fault, are errors. Exit
+status: 0 if nine of ten were found, else 1; 2 of an error.
 """
 
 import os
@@ -32,10 +32,17 @@ def copy(folder):
     return folder
 
 
+def environment(folder):
+    """Of tests that are those of this copy."""
+    found = {'PYTHONPATH': folder / 'src', 'MEMBW_ROOT': folder}
+    return {name: str(path) for name, path in found.items()} | {
+        'RFM_CONFIG_PATH': str(folder / 'configs')
+    }
+
+
 def failing(folder, tests):
     """The first test that fails there; '' of none."""
-    env = {**os.environ, 'PYTHONPATH': str(folder / 'src'), 'MEMBW_ROOT': str(folder)}
-    env |= {'RFM_CONFIG_PATH': str(folder / 'configs'), 'PYTHONDONTWRITEBYTECODE': '1'}
+    env = {**os.environ, **environment(folder), 'PYTHONDONTWRITEBYTECODE': '1'}
     words = [folder / '.venv/bin/python', '-m', 'pytest', '-x', '-q', '-p', 'no:cacheprovider']
     try:
         done = subprocess.run(
@@ -50,11 +57,27 @@ def failing(folder, tests):
     return bad[0].partition(' - ')[0] if bad else done.stdout[-300:] + done.stderr[-300:]
 
 
+def rooms(root=ROOT):
+    """[(the tests, {file: rows})]; an error, before anything runs, if a text stands nowhere."""
+    found = []
+    for room in yaml.safe_load((root / 'ci/mutants.yaml').read_text()):
+        found.append((room.pop('tests'), room))
+    every = [
+        (file, text) for _, files in found for file, rows in files.items() for text, _ in rows
+    ]
+    counts = {
+        (f, text): (root / f).is_file() and (root / f).read_text().count(text) for f, text in every
+    }
+    if wrong := [
+        f'{f}: {text!r} stands there {n} times' for (f, text), n in counts.items() if n != 1
+    ]:
+        raise SystemExit('\n'.join(f'mutants: {line}' for line in wrong))
+    return found
+
+
 def plant(path, text, instead, tests, folder):
     """What found it; '' where nothing did."""
     source = path.read_text()
-    if source.count(text) != 1:
-        raise SystemExit(f'mutants: {path}: {text!r} stands there {source.count(text)} times')
     path.write_text(source.replace(text, instead))
     try:
         return failing(folder, tests)
@@ -63,13 +86,12 @@ def plant(path, text, instead, tests, folder):
 
 
 def main(words):
-    found, planted = Counter(), Counter()
+    found, planted, every = Counter(), Counter(), rooms()
     with tempfile.TemporaryDirectory() as name:
         folder = copy(pathlib.Path(name))
-        for room in yaml.safe_load((ROOT / 'ci/mutants.yaml').read_text()):
-            tests = room.pop('tests')
+        for tests, files in every:
             files = {
-                f: rows for f, rows in room.items() if not words or any(w in f for w in words)
+                f: rows for f, rows in files.items() if not words or any(w in f for w in words)
             }
             if files and (bad := failing(folder, tests)):
                 raise SystemExit(f'mutants: without any fault: {bad}')

@@ -8,6 +8,7 @@ import math
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 from functools import partial
@@ -24,6 +25,10 @@ os.environ['LC_ALL'] = 'C.UTF-8'
 os.environ.pop('COLUMNS', None)
 # a job of a test lasts seconds; ReFrame looks less and less often, at last each 10 s
 os.environ['RFM_POLL_RATE_MIN'] = '4'
+# a shell starts `make test &` deaf to both, and so would be what tests start
+for number, usual in (signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, usual)
 OF_A_SHELL = re.compile('OMP_|GOMP_|KMP_|BLIS_NUM|OPENBLAS_NUM|LD_')
 DURATIONS = ROOT / 'tests/durations.json'  # written by ci/count.py --durations
 

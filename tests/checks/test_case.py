@@ -191,7 +191,8 @@ def test_medians_of_a_cluster_are_those_of_estimates(bounds, median, slowest, co
         f'n{i}': {'triad': Figure(metric='triad', value=10.0 * i, unit='GB/s', bound=bound or '')}
         for i, bound in enumerate(bounds, 1)
     }
-    group = types.SimpleNamespace(figures=figures, any=figures['n1'])
+    runs = {name: types.SimpleNamespace(figures=of) for name, of in figures.items()}
+    group = types.SimpleNamespace(first=runs, any=figures['n1'])
     nodes = [types.SimpleNamespace(name=name, verdict='PASS') for name in figures]
     noted = {}
     check = types.SimpleNamespace(

@@ -248,7 +248,7 @@ def test_the_finding_is_said_before_slurm_is_asked_and_what_hangs_is_named(tmp_p
         program(tmp_path, 'sleep 100' if name == tool else says, name)
     begun = time.monotonic()
     status, said = run(tmp_path, 'slurm-healthcheck', **by_membw(tmp_path, 'FAIL'))
-    assert time.monotonic() - begun < 12
+    assert time.monotonic() - begun < 50  # what hangs does so for 100
     lines = said.splitlines()
     assert 'FAIL triad 140.2 GB/s' in lines[0]
     assert status == (1 if tool == 'logger' else 2)

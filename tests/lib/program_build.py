@@ -57,24 +57,26 @@ def build(program, *flags, cc='gcc', usual=None, changes=()):
         fcntl.flock(lock, fcntl.LOCK_EX)
         path = folder / os.path.basename(program).removesuffix('.c')
         if not path.exists():
-            apart = '-O0' in line and not is_probe and program != 'harness'
-            apart = apart and not any(file.startswith('harness/') for file, _, _ in changes)
+            optimized = any(str(flag).startswith('-O') for flag in flags)
+            apart = '-O0' in line or usual and not optimized
+            apart = apart and not is_probe and program != 'harness'
             source = copy_source(folder, *changes) if changes or apart else ROOT / 'src'
             line.append(source.parent / program if is_probe else source / program / f'{program}.c')
             line += [f'-I{source}', '-lm'] if is_probe else []
             if apart:  # the slowest part is compiled once
                 (source / 'harness/harness.c').write_text('')
-                line += ['-DLOCAL=', harness(*flags, cc=cc, usual=usual)]
+                below = tuple(change for change in changes if change[0].startswith('harness/'))
+                line += ['-DLOCAL=', harness(*flags, cc=cc, usual=usual, changes=below)]
             done = subprocess.run([*line, '-o', f'{path}.part'], capture_output=True, text=True)
             assert done.returncode == 0, done.stderr
             os.rename(f'{path}.part', path)
     return path
 
 
-def harness(*flags, cc='gcc', usual=('-O0',)):
+def harness(*flags, cc='gcc', usual=('-O0',), changes=()):
     """The harness as an object, for what is built of other sources file by file, or for itself."""
     flags = [flag for flag in map(str, flags) if flag.startswith(('-O', '-DMEMBW', '-f', '-g'))]
-    return build('harness', '-c', '-w', '-DLOCAL=', *flags, cc=cc, usual=usual)
+    return build('harness', '-c', '-w', '-DLOCAL=', *flags, cc=cc, usual=usual, changes=changes)
 
 
 def remove_old():

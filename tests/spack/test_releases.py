@@ -11,7 +11,7 @@ import sys
 import pytest
 from spack_checkout import COPIED, Checkout, find_spack
 
-pytestmark = pytest.mark.spack
+pytestmark = [pytest.mark.spack, pytest.mark.night]
 
 PARTS = (
     *COPIED, '.gitignore', 'CHANGELOG-older.md', 'CHANGELOG.md', 'CITATION.cff', 'LICENSE',
@@ -67,7 +67,6 @@ def test_without_a_version_the_release_is_built_from_its_tag(installed):
     assert said(installed) == ('stream (membw) 7.1.0', 'membw@7.1.0')
 
 
-@pytest.mark.night
 def test_a_mirror_has_the_sources_for_a_clone_without_the_release(installed, tmp_path):
     """The mirror is made here, and installed from where neither tag nor commit is known."""
     spec = '/' + folder_of(installed).name.rpartition('-')[2]
@@ -82,7 +81,6 @@ def test_a_mirror_has_the_sources_for_a_clone_without_the_release(installed, tmp
     assert said(there) == ('stream (membw) 7.1.0', 'membw@7.1.0')
 
 
-@pytest.mark.night
 def test_spack_develop_builds_the_developed_folder(installed, tmp_path):
     sources, env = tmp_path / 'mine', tmp_path / 'env'
     git(installed.root, 'clone', '-q', '-b', 'v7.1.0', installed.root, sources)
@@ -99,7 +97,6 @@ def test_spack_develop_builds_the_developed_folder(installed, tmp_path):
     assert done.stdout == 'stream (membw) 7.1.0-mine\n'
 
 
-@pytest.mark.night
 def test_the_recipe_for_a_collection_needs_no_clone(installed, tmp_path):
     """It fetches the archive of the release, which ci/release.sh wrote."""
     archive = installed.root / 'build/membw-7.1.0/membw-7.1.0.tar.gz'

@@ -157,7 +157,7 @@ def test_a_quota_that_throttles_is_named(machine, run, tmp_path, key, unit):
     writer = threading.Thread(target=throttle)
     writer.start()
     try:
-        done = run(program, '-n', '1e6', '-t', '40', OMP_NUM_THREADS=1)
+        done = run(program, '-n', '1e6', '-t', '150', OMP_NUM_THREADS=1)
     finally:
         ended.set()
         writer.join()

@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     name = re.sub(r'\W+', '-', f'membw-{args.system}-{preset}-{number:08x}')
     home = Path(root(), 'results', 'campaign', name)
     home.mkdir(parents=True, exist_ok=True)
-    args.output, pause = args.output or home, 1
+    args.output, pause = args.output or home, 1.0
     if args.again:
         with one_at_a_time(home):
             Nodes(home).again(args.again)
@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
                 raise MembwError(f'Slurm: {err}', hint) from err
             print(f'Slurm: {err}', flush=True)
         time.sleep(pause)
-        pause = min(2 * pause, args.wait)
+        pause = min(1.3 * pause, args.wait)  # a third of what was waited for so far
 
 
 def refuse_without_slurm(system: str, partitions: list[dict]) -> None:

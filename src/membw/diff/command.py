@@ -8,7 +8,6 @@ from membw import tables
 from membw.arguments import fraction
 from membw.history.changes import MARGIN
 from membw.printable import amount
-from membw.results import provenance
 from membw.results.archive import Result, find
 from membw.results.figure import Figure, figures_of, measurement
 from membw.results.record import evidence_of
@@ -29,9 +28,8 @@ margin. A lower bound is compared with nothing.
 exit status: 0 SAME: the same code and verdict, no figure apart; 1 DIFFERENT, or UNDECIDED: the
 code of one is not known, or figures are bounds; 2 usage error
 """
-# compared in addition to results/provenance.py
-NAMES = ('verdict', 'program', 'system', 'partition', 'test', 'parameters', 'preset', 'pinning',
-         'commit', 'scheduling', 'peak_gbs', 'llc_mib', 'smt', 'freq_max_khz')  # fmt: skip
+# compared in addition to the case and to results/provenance.py
+NAMES = ('commit', 'scheduling', 'llc_mib', 'smt', 'freq_max_khz')
 LONGEST = 60  # characters of a value in the table
 FIGURES = (
     Column('metric', 'metric'),
@@ -93,15 +91,14 @@ def compare(a: Result, b: Result, margin: float) -> Difference:
     if fields:
         cells = ([Cell(text, tables.cut(text, LONGEST)) for text in row] for row in fields)
         blocks += ['', Table('', FIELDS, cells)]
-    if different:
-        verdict = f'DIFFERENT: {", ".join(different)}'
-    elif undecided:
-        verdict = f'UNDECIDED: {"; ".join(undecided)}'
-    else:
+    is_same = not different and not undecided
+    if is_same:
         least = max(row[LEAST_COLUMN].value for row in rows)
         unseen = f'up to {least:.1%} could not be told apart'
         verdict = f'SAME: the same code, no figure apart; {unseen}'
-    is_same = not different and not undecided
+    else:
+        verdict = 'DIFFERENT: ' if different else 'UNDECIDED: '
+        verdict += ', '.join(different) or '; '.join(undecided)
     return Difference(fields, verdict, is_same, [*blocks, '', f'Verdict: {verdict}'])
 
 
@@ -137,16 +134,11 @@ def _shown(figure: Figure | None) -> Cell:
 
 def _fields(record: dict) -> dict[str, str]:
     """{name: text} of what a result was measured, built and run with."""
-    case, read = record.get('case') or {}, evidence_of(record)
-    every = {
-        **(record.get('facts') or {}),
-        **record,
-        **(record.get('build') or {}),
-        **{name: value for name, value in case.items() if value},
-        'peak_gbs': peak_of(record)[0],
-        'verdict': measurement(read, read.seconds).verdict,
-    }
-    fields = {name: str(every[name]) for name in NAMES if every.get(name) not in (None, '')}
-    fields |= provenance.of_record(read)
+    read = evidence_of(record)
+    of = measurement(read, read.seconds)
+    every = {**(record.get('facts') or {}), **record, **(record.get('case') or {})}
+    fields = {name: str(every.get(name) or '') for name in NAMES}
+    fields |= of.setting._replace(build='').texts | of.provenance
+    fields |= {'verdict': of.verdict, 'peak_gbs': str(peak_of(record)[0] or '')}
     # where the binary lies is no part of how it was built
-    return {k: re.sub(r' -o \S+', '', v) if k == 'compile_line' else v for k, v in fields.items()}
+    return {name: re.sub(r' -o \S+', '', text) for name, text in fields.items() if text}

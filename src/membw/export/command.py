@@ -4,7 +4,6 @@ import argparse
 import codecs
 import sys
 from contextlib import nullcontext
-from functools import partial
 from operator import attrgetter
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import writing
-from membw.results.figure import figure_of
+from membw.results.case import Case
 from membw.results.ranks import Run
 
 EPILOG = """\
@@ -52,9 +51,16 @@ def run(args: argparse.Namespace) -> int:
     paths = args.results or [str(Path(root(), 'results'))]
     paths = [path for path in paths if args.results or Path(path).is_dir()]
     is_newest = args.format == 'openmetrics'  # that has what is so now
-    newest: rows.Newest = {}
-    wanted, each = wanted_of(args, args.since), partial(rows.keep, newest)
-    table = read_table(paths, OLD_S, each if is_newest else None, wanted)
+    newest: dict[Case, Run] = {}  # of each row, whatever its age
+    wanted = wanted_of(args, args.since)
+
+    def keep(run: Run) -> None:
+        row = run.of.row
+        is_newer = row not in newest or newest[row].of.time <= run.of.time
+        if is_newer and any(metric.value is not None for metric in run.metrics.values()):
+            newest[row] = run
+
+    table = read_table(paths, OLD_S, keep if is_newest else None, wanted)
     ranking = rank_table(table)  # all were compared
     if args.node:
         table.choose(args.node)
@@ -63,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.node:  # a report has no node of what never ran
         folders = [path for path in paths if Path(path).is_dir()]
         reported = rows.of_reports(folders, table.problems)
-        missing += rows.not_since(reported, newest) if is_newest else [row for _, row in reported]
+        missing += rows.not_since(reported, newest) if is_newest else reported.values()
     table.say()
     if not table.seen and not missing:
         where = ' '.join(args.results) or 'results'
@@ -73,9 +79,8 @@ def run(args: argparse.Namespace) -> int:
     with writing(args.output) if args.output else nullcontext(sys.stdout.buffer) as file:
         stream = codecs.getwriter('utf-8')(file)
         if is_newest:
-            chosen = (of for row, of in newest.items() if row.node in table.seen)
-            runs = ((run, name) for of in chosen for name, run in of.items())
-            figures = (figure_of(run.of, name, run.metrics[name]) for run, name in runs)
+            chosen = (run for row, run in newest.items() if row.node in table.seen)
+            figures = (figure for run in chosen for figure in run.figures)
             openmetrics.write(stream, figures, missing, words, shown)
             return 1 if table.problems else 0
         write = rows.csv_writer(stream)

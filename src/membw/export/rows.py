@@ -31,16 +31,7 @@ OF_FIGURE = 'metric', 'unit', 'better', 'reference'
 # what begins so is a formula to a spreadsheet
 FORMULA = ('=', '+', '-', '@')
 Words = Callable[[Figure], NodeVerdict | None]  # of its node beside its peers
-Newest = dict[Case, dict[str, Run]]  # of each row the newest run that has the metric
 Unmeasured = Sequence[Mapping[str, str]]  # rows of what has no figure
-
-
-def keep(newest: Newest, run: Run) -> None:
-    of_row = newest.setdefault(run.of.row, {})
-    for name, metric in run.metrics.items():
-        is_newer = name not in of_row or of_row[name].of.time <= run.of.time
-        if metric.value is not None and is_newer:
-            of_row[name] = run
 
 
 def columns_of(row: Case) -> dict[str, str]:
@@ -107,10 +98,10 @@ def of_missing(ranking: Ranking, table: Table) -> list[dict[str, str]]:
     return [{'node': n.name, 'verdict': MISSING, 'reason': n.reason} for n in gone]
 
 
-def of_reports(folders: Sequence[str], problems: list[str]) -> list[tuple[Case, dict[str, str]]]:
-    """A row per row of each report in FOLDER/reports that left no record. What cannot be read
-    goes to `problems`."""
-    made = []
+def of_reports(folders: Sequence[str], problems: list[str]) -> dict[Case, dict[str, str]]:
+    """The last row of each case of the reports in FOLDER/reports that left no record. What cannot
+    be read goes to `problems`."""
+    made: dict[Case, dict[str, str]] = {}
     for file in sorted(f for folder in folders for f in Path(folder).glob('reports/run-*.json')):
         try:
             report = reframe.load(str(file))
@@ -121,20 +112,17 @@ def of_reports(folders: Sequence[str], problems: list[str]) -> list[tuple[Case, 
         every = (case for case in reframe.cases_of(report) if not case.get('record'))
         cases = [case for case in every if not reframe.is_dry(case)]
         lost = (row for row in rows_of(cases, str(file), Table()) if row.word in NO_FIGURE)
-        made += [(row.case, unmeasured(row.case, began, row.word, row.reason)) for row in lost]
+        made |= {row.case: unmeasured(row.case, began, row.word, row.reason) for row in lost}
     return made
 
 
 def not_since(
-    reported: Sequence[tuple[Case, dict[str, str]]], newest: Newest
-) -> list[dict[str, str]]:
-    """The last row of each case, where no run has measured it since; of a report's case the node
-    is not known."""
-    rows = dict(reported)
-    for row, of in newest.items():
+    rows: dict[Case, dict[str, str]], newest: Mapping[Case, Run]
+) -> Iterable[dict[str, str]]:
+    """Those that no run has measured since; of a report's case the node is not known."""
+    for row, run in newest.items():
         for at in {row, row.at('')} & rows.keys():
             # a report has the begin of its run, a record the end: of that it is not since
-            time = max(utc(run.of.time) for run in of.values())
-            if (time, not at.node) > (rows[at]['time'], False):
+            if (utc(run.of.time), not at.node) > (rows[at]['time'], False):
                 del rows[at]
-    return [*rows.values()]
+    return rows.values()

@@ -234,7 +234,7 @@ def _few(group: Group, node: str, column: int, run: Run, after: list[float]) -> 
     """Not measured three times since: the nights before tell, if they are enough."""
     name, numbers = group.columns[column], _loss(group, node, column, run)
     limit, nights = group.fail_limits[column], _low_nights(group, node, column)
-    if _is_low(group, group.now[node], column) and 1 + sum(nights) >= LOW_NIGHTS:
+    if _is_low(group, group.now(node), column) and 1 + sum(nights) >= LOW_NIGHTS:
         numbers |= _limit(group, column)
         numbers |= {'low': 1 + sum(nights), 'nights': 1 + len(nights)}
         return _verdict(group, node, FAIL, (Finding('low-nights', numbers),), name)
@@ -289,7 +289,7 @@ def _lacks_memory(group: Group, node: str) -> Finding | None:
     f = group.first[node].figures.get(group.headline)
     if f and (lacks := lacks_of(f)):
         return lacks
-    channels, most = group.channels.get(node, 0), group.most_channels
+    channels, most = group.channels(node), group.most_channels
     if 0 < channels < most:
         return Finding('fewer-channels', {'channels': channels, 'most': most})
     return None
@@ -376,7 +376,7 @@ def _verdict(
     metric: str = '',
     again: float | None = None,
 ) -> NodeVerdict:
-    run = group.now[node]
+    run = group.now(node)
     loss = run.losses[group.columns.index(metric) if metric else group.head]
     return NodeVerdict(
         node, verdict, findings, group.setting, run.figures, 0.0 if loss != loss else loss, metric,

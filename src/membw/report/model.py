@@ -53,6 +53,7 @@ class Page:
     provenance: list[Entry]
     problems: list[str]
     version: str
+    words: set[str]  # that are on it: they are explained
     standing: list[str] = field(default_factory=list)  # share of peak, reference
     picture: Picture | None = None
     attention: list[Alarm] = field(default_factory=list)

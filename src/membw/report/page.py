@@ -39,7 +39,9 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
     table, rows = run.table, run.rows
     nodes_of_all = {figure.node for figure in table.figures} | {*expected}
     ranked = rank_table(table, expected)
-    fleet, rows = ranked if len(nodes_of_all) > 1 else None, with_verdicts(rows, ranked)
+    fleet = ranked if len(nodes_of_all) > 1 else None
+    if fleet or not run.verdict:  # a report of one node has the words of the terminal
+        rows = with_verdicts(rows, ranked)
     tests = grouped((row.test, row) for row in rows)
     head = tests.get(FIRST) or tests[rows[0].test]
     tests = {head[0].test: head, **tests}
@@ -54,6 +56,7 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
         provenance=[*entries.values()],
         problems=table.problems,
         version=version(),
+        words={row.word for row in rows},
     )
     alarms = []
     if fleet:
@@ -69,6 +72,7 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
     if head[0].figures:
         alarms += history.show(page, run.past, head[0].headline, run.chosen)
     page.attention = _attention(rows, tests, alarms)
+    page.words |= {alarm.verdict for alarm in page.attention}
     return page
 
 
@@ -77,6 +81,7 @@ def _show_fleet(page: Page, fleet: Ranking, run: Run) -> list[Alarm]:
         fleet.choose({*run.chosen})
     made = ranking.section(fleet)
     page.standing, page.headline = [page.headline], ranking.who_is_slow(fleet)
+    page.words |= {node.verdict for node in fleet.nodes}
     page.verdict, page.counts = '', ', '.join(counted(node.verdict for node in fleet.nodes))
     page.picture = made.pictures.pop(0) if made.pictures else None
     made.conditions = conditions(run.rows, run.table)
@@ -208,7 +213,7 @@ def render(page: Page) -> str:
         script=Markup(script),
         content_policy=Markup(policy),
         page=page,
-        words=WORDS,
+        words=[word for word in WORDS if word.name in page.words],
     )
 
 

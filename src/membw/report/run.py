@@ -53,7 +53,7 @@ def run_of_report(path: str) -> Run:
 
 def run_of_records(table: Table, past: Nights | None = None) -> Run:
     """Of what was measured last, and with it; what is missing of it, too."""
-    first, again, *_ = newest(table.figures, None, table.together_s)
+    first, again, *_ = newest(table.figures, table.seen, table.together_s)
     every = [*first, *again]
     gone = unmeasured(table)
     times = [f.time for f in every] + [one.time for one in gone]

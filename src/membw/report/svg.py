@@ -46,10 +46,6 @@ class Canvas:
         """A line over the whole plot."""
         self.line(LEFT, y, self.width - RIGHT, y, colour, **more)
 
-    def rect(self, x: float, y: float, wide: float, high: float, colour: str, **more: str) -> None:
-        at = f'x="{x:.1f}" y="{y:.1f}" width="{max(wide, 0):.1f}" height="{high:.1f}"'
-        self.parts.append(f'<rect {at} class="fill-{colour}"{_attributes(more)}/>')
-
     def text(self, x: float, y: float, text: str, colour: str = 'fore', **more: str) -> None:
         tag = f'<text x="{x:.1f}" y="{y:.1f}" class="fill-{colour}"{_attributes(more)}>'
         self.parts.append(f'{tag}{escape(printable(text))}</text>')

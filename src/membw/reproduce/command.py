@@ -21,7 +21,7 @@ from membw.printable import printable
 from membw.progress import Passing, duration
 from membw.results.archive import ENVIRONMENT, WATCHED, Result, find
 from membw.results.record import read_records
-from membw.results.run_lock import alone
+from membw.results.run_lock import alone, alone_on_host
 from membw.site import slurm
 
 EPILOG = """\
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.run:
         print(text, end='')
         return 0
-    with alone():
+    with alone(), alone_on_host():
         return run_again(args, result, text)
 
 
@@ -114,17 +114,10 @@ def new_result(here: Path, old: Result) -> Result | None:
 
 
 def refuse_unstored(result: Result) -> None:
-    """MembwError where the job or the build of the result is not stored, or it is a battery's."""
-    if result.record.get('parts'):
-        preset = (result.record.get('build') or {}).get('preset') or 'PRESET'
-        raise MembwError(
-            f"'{result.name}' is of several programs (membw node): reproduce builds one",
-            f"on '{result.record['host']}', of version {result.record['version']}: "
-            f"'membw node --preset {preset}'",
-        )
+    """MembwError where the job or the build of the result is not stored."""
     if not result.build or not result.job:
         fact = f"the {'job' if result.build else 'build'} of '{result.name}' is not stored"
-        hint = 'results/builds and results/jobs hold them; a record alone is not enough'
+        hint = "a record of 'membw run' has both, in results/builds and results/jobs"
         raise MembwError(fact, hint)
 
 

@@ -19,7 +19,8 @@ from membw.files import write_whole
 from membw.moments import utc
 from membw.presets.sources import commit, packed
 from membw.results import ledger
-from membw.results.record import SCHEMA, read_records
+from membw.results.case import setting_of
+from membw.results.record import SCHEMA, evidence_of, read_records
 from membw.strict import Damaged
 
 ENVIRONMENT = 'environment.txt'
@@ -106,13 +107,9 @@ class Result:
 
     @property
     def title(self) -> str:
-        case = self.case or {**self.job, 'preset': self.job.get('environ')}
-        what = case.get('test') or self.record.get('program') or self.name
-        where = f' @{case["system"]}:{case["partition"]}' if case.get('system') else ''
-        build = self.record.get('build') or {}
-        preset = case.get('preset') or case.get('environ') or build.get('preset')
-        parts = f'{what}{where}', preset, self.record.get('host'), self.record.get('time')
-        return ', '.join(str(part) for part in parts if part)
+        """'thin:node stream gcc-o2 omp n1, 2026-05-28T20:26:40Z'."""
+        case = setting_of(evidence_of(self.record), self.name).at(self.record['host'])
+        return f'{case.name}, {self.record["time"]}'
 
     @property
     def job_folder(self) -> Path:

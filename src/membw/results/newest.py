@@ -7,7 +7,8 @@ measured within 12 hours, the newest run of each node counts.
 Nodes and series without a run in the last 14 days are old.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from membw.grouped import grouped
@@ -47,35 +48,30 @@ class Newest(NamedTuple):
 
 
 def newest(
-    figures: Sequence[Figure],
-    last_seen: dict[str, float] | None = None,
-    together_s: float = TOGETHER_S,
+    figures: Sequence[Figure], last_seen: Mapping[str, float], together_s: float = TOGETHER_S
 ) -> Newest:
-    """Of all series; `last_seen`: {node: when} of all records, where `figures` are fewer."""
+    """Of all series; `last_seen`: {node: when} of all records, also where `figures` are fewer."""
     end = max((f.time for f in figures), default=0.0)
-    seen = dict(last_seen or {})
-    for f in figures:
-        seen[f.node] = max(seen.get(f.node, 0.0), f.time)
     every = grouped((f.setting.row, f) for f in figures if end - f.time <= OLD_S)
     found = Newest([], [], {}, [])
-    for _, of_series in sorted(every.items()):
+    for row, of_series in sorted(every.items()):
         begins, missing = begins_of(of_series, together_s)
-        for node, when in missing.items():
-            name = ' '.join(filter(None, (of_series[0].benchmark, of_series[0].preset)))
-            numbers = {'of': f' of {name}', 'night': night_of(when)}
-            found.missing[node] = Finding('no-record-since', numbers)
-        kept = [f for f in of_series if f.time >= begins.get(f.node, f.time + 1)]
-        now = {id(f.of) for f in kept}
-        found.before.extend(f for f in of_series if id(f.of) not in now)
+        name = f' of {row.test} {row.preset}'.rstrip()
+        found.missing.update((node, _since(name, when)) for node, when in missing.items())
+        kept = list[Figure]()
+        for f in of_series:
+            (kept if f.time >= begins.get(f.node, math.inf) else found.before).append(f)
         for of_node in grouped(((f.setting, f.node), f) for f in kept).values():
             first, *later = in_order([*grouped((id(f.of), f) for f in of_node).values()])
             found.first.extend(first)
             found.again.extend(f for run in later for f in run)
-    gone = seen.keys() - {f.node for f in found.first}
-    for node in gone:
-        numbers = {'of': '', 'night': night_of(seen[node])}
-        found.missing[node] = Finding('no-record-since', numbers)
+    gone = last_seen.keys() - {f.node for f in found.first}
+    found.missing.update((node, _since('', last_seen[node])) for node in gone)
     return found
+
+
+def _since(of: str, seconds: float) -> Finding:
+    return Finding('no-record-since', {'of': of, 'night': night_of(seconds)})
 
 
 def in_order(runs: list[list[Figure]]) -> list[list[Figure]]:

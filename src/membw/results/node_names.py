@@ -7,6 +7,7 @@ machines of one name, are known.
 
 import contextlib
 import ipaddress
+import itertools
 import re
 from collections.abc import Iterable
 from functools import lru_cache
@@ -15,7 +16,6 @@ from membw.grouped import grouped
 from membw.printable import at_most
 from membw.results.figure import Measurement
 from membw.results.findings import Finding
-from membw.results.record import Record
 
 
 @lru_cache(100_000)
@@ -50,40 +50,23 @@ def match_expected(hosts: Iterable[str], expected: Iterable[str]) -> list[str]:
 
 def doubtful(runs: Iterable[Measurement]) -> dict[str, Finding]:
     """{node: why}: the name is of two machines, or its machine has two names."""
+    ordered = sorted(runs, key=lambda run: run.time)
+    boots = [(run.node, run.record.facts.boot_id) for run in ordered if run.record]
+    of_node = grouped((node, boot) for node, boot in boots if boot)
     found: dict[str, Finding] = {}
-    by_node = grouped((run.node, run) for run in sorted(runs, key=lambda run: run.time))
-    for node, of in by_node.items():
-        if pair := _goes_back([run.record for run in of if run.record]):
+    for node, of in of_node.items():
+        changed = [boot for boot, _ in itertools.groupby(of)]
+        if len(changed) > len({*changed}):  # a machine that was replaced does not come back
+            pair = {'fact': 'boot_id', 'one': changed[0], 'other': changed[1]}
             found[node] = Finding('two-machines', pair)
-    names: dict[str, set[str]] = {}
-    for node, of in by_node.items():
-        for boot in {run.record.facts.boot_id for run in of if run.record} - {None, ''}:
-            names.setdefault(str(boot), set()).add(node)
-    same = [*names.values(), *_spelt_twice(by_node)]
-    for group in same:
+    same = grouped((boot, node) for node, boot in boots if boot).values()
+    spelt = grouped((short(node), node) for node in {node for node, _ in boots}).values()
+    alikes = [{a for a in of if any(a != b and alike(a, b) for b in of)} for of in spelt]
+    for group in [*map(set, same), *alikes]:
         for node in group if len(group) > 1 else ():
             other = at_most(sorted(group - {node}), 3)
             found.setdefault(node, Finding('two-names', {'names': other}))
     return found
-
-
-def _spelt_twice(nodes: Iterable[str]) -> list[set[str]]:
-    groups = grouped((short(node), node) for node in nodes).values()
-    return [{a for a in of if any(a != b and alike(a, b) for b in of)} for of in groups]
-
-
-def _goes_back(records: list[Record]) -> dict[str, str]:
-    """The fact that has two values in turn: a machine that was replaced does not come back. Of
-    records without a boot the CPU's name and the board stand for it."""
-    every = [one.facts for one in records]
-    of_boots = [facts.boot_id for facts in every]
-    names = ('boot_id',) if all(of_boots) else ('cpu_model', 'board_name')
-    for name in names:
-        values = [value for facts in every if (value := getattr(facts, name))]
-        changed = [v for i, v in enumerate(values) if i == 0 or v != values[i - 1]]
-        if len(changed) > len({*changed}):
-            return {'fact': name, 'one': changed[0], 'other': changed[1]}
-    return {}
 
 
 def of_card(node: str, number: str) -> str:

@@ -28,7 +28,7 @@ NOT_THERE, UNKNOWN = 'missing', '<unknown>'
 ALWAYS = 'name', 'system', 'partition', 'environ', 'result'
 TEXTS = (
     'display_name', 'unique_name', 'fail_phase', 'fail_reason', 'word', 'verdict', 'reasons',
-    'note', 'record', 'node_check', 'nodes', 'stores', 'metrics', 'known_issues',
+    'record', 'node_check', 'nodes', 'stores', 'metrics', 'known_issues',
 )  # fmt: skip
 TIMES = 'time_start_unix', 'time_end_unix'
 Build = Key  # unique name of the fixture, system:partition, preset
@@ -118,9 +118,7 @@ def inner(case: dict, name: str) -> dict[str, Any]:
 
 def add_ledger(report: dict, events: list[Event]) -> None:
     """Completes the cases of a report, and adds those that it has not."""
-    expected: dict[Key, Event] = {}
-    last: dict[Key, Event] = {}
-    stopped = ''
+    expected, last, stopped = dict[Key, Event](), dict[Key, Event](), ''
     for event in events:
         if event['event'] == run_ledger.STOPPED:
             stopped += f': {event["why"]}'
@@ -130,11 +128,10 @@ def add_ledger(report: dict, events: list[Event]) -> None:
         last[key] = event
     every = cases_of(report)
     cases = {key_of(case): case for case in every}
-    for key in expected:
-        made = of_ledger(expected[key], last[key], stopped)
+    for key, first in expected.items():
+        made = of_ledger(first, last[key], stopped)
         if key not in cases:
-            every.append(made)
-            cases[key] = made
+            every.append(cases.setdefault(key, made))
         elif cases[key]['result'] == UNKNOWN:
             cases[key].update(made)
     for case in every:
@@ -172,17 +169,18 @@ def of_ledger(expected: Mapping, last: Mapping, stopped: str) -> dict:
 def newest() -> str:
     """The newest run of this checkout; dry runs, what is under way and what cannot be read are
     passed over. MembwError: there is none."""
-    times: dict[str, float] = {}
-    for file in Path(root(), 'results', 'reports').glob('run-*'):
-        if file.suffix in ('.json', run_ledger.SUFFIX):
-            name = str(file.with_suffix('.json'))
-            times[name] = max(file.stat().st_mtime, times.get(name, 0))
-    for name in sorted(times, key=lambda name: times[name], reverse=True):
+    files = [
+        file
+        for file in Path(root(), 'results', 'reports').glob('run-*')
+        if file.suffix in ('.json', run_ledger.SUFFIX)
+    ]
+    for file in sorted(files, key=lambda file: file.stat().st_mtime, reverse=True):
+        name = file.with_suffix('.json')
         with contextlib.suppress(MembwError):
-            is_under_way = not Path(name).exists() and is_held()
-            cases = [] if is_under_way else cases_of(load(name))
+            is_under_way = not name.exists() and is_held()
+            cases = [] if is_under_way else cases_of(load(str(name)))
             if any(is_row(case) and not is_dry(case) for case in cases):
-                return name
+                return str(name)
     own = "'membw summary FILE' of the one that plain ReFrame names when it ends"
     raise MembwError("no report in 'results/reports'", f"'membw run' makes one; {own}")
 
@@ -242,7 +240,7 @@ def outcome(case: dict, builds: dict[Build, str]) -> tuple[str, str]:
         word = word if word in WORST_FIRST else INVALID
         return word, case.get('reasons') or 'no reason given'
     if case['result'] in ('pass', 'xfail'):
-        return (PASS if case['result'] == 'pass' else KNOWN), case.get('note') or ''
+        return PASS if case['result'] == 'pass' else KNOWN, ''
     why = reason_of(case)
     phase = case.get('fail_phase') or 'run'
     if case['result'] == 'fail_deps':

@@ -2,7 +2,7 @@
 makes them for the terminal, the page, JUnit, the export and the night.
 
 A row shows the best of its rounds, as STREAM does of its repetitions, with an interval that holds
-all of them and nothing that a bound of the same run excludes. A round that is INVALID makes the
+all of them. A round that is INVALID makes the
 row INVALID: what is wrong once is wrong. A round that died, or is missing, is named, and the row
 is never PASS.
 """
@@ -17,7 +17,7 @@ from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement, headline
 from membw.results.findings import Finding, Findings, reported, text_of
 from membw.results.record import HIGHER
-from membw.results.table import Table, read_table
+from membw.results.table import Table
 from membw.words import GOOD, INVALID, MISSING, NO_FIGURE, PASS, VALID, worst
 
 
@@ -93,12 +93,6 @@ class Row(NamedTuple):
 
 
 # --- of ReFrame's report -------------------------------------------------------------------------
-
-
-def records_of(cases: list[dict], path: str) -> Table:
-    """The records that the cases of a report at `path` name."""
-    files = {reframe.record_file(case, path) for case in filter(reframe.is_row, cases)}
-    return read_table(sorted(str(file) for file in files if file))
 
 
 def rows_of(cases: list[dict], path: str, table: Table) -> list[Row]:
@@ -262,27 +256,18 @@ def best_figures(attempts: list[Attempt]) -> dict[str, Figure]:
 
 def best(figures: list[Figure]) -> Figure:
     """Of several rounds: the best estimate, with the interval of all; a bound where no round has
-    an estimate, or where it is better than the best of them. The interval begins where a bound
-    of the same run ends. What may be worse than it reads counts where there is nothing else."""
+    an estimate, or where it is better than the best of them. What may be worse than it reads
+    counts where there is nothing else."""
     if len(figures) == 1:
         return figures[0]
-    is_more = figures[0].better == HIGHER
-    choose = max if is_more else min
+    choose = max if figures[0].better == HIGHER else min
     sure = [f for f in figures if not f.may_be_worse] or figures
     estimates = [f for f in sure if not f.is_bound]
     chosen = choose(estimates or sure, key=lambda f: f.value)
-    bounds = [f for f in sure if f.is_bound]
-    if not estimates or not bounds:
-        low, high = interval(estimates) if estimates else (None, None)
-        return chosen.replace(low=low, high=high) if estimates else chosen
-    proven = choose(bounds, key=lambda f: f.value)
-    if choose(proven.value, chosen.value) != chosen.value:
+    proven = choose(sure, key=lambda f: f.value)
+    if proven.is_bound and proven.value != chosen.value or not estimates:
         return proven
     low, high = interval(estimates)
-    if is_more and low is not None:
-        low = max(low, proven.value)
-    elif high is not None:
-        high = min(high, proven.value)
     return chosen.replace(low=low, high=high)
 
 

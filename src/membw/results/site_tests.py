@@ -113,8 +113,8 @@ class TestCase(msgspec.Struct):
 
     @property
     def why_lost(self) -> str:
-        parts = ': '.join(filter(None, (self.fail_phase, self.fail_reason)))
-        return ' '.join(parts.split())[:200] or 'failed, no figure'
+        said = ': '.join(filter(None, (self.fail_phase, self.fail_reason)))
+        return ' '.join(said.split())[:200] or 'failed, no figure'
 
     def data(self) -> dict[str, Any]:
         """Of its record, what is known without a figure."""
@@ -128,9 +128,8 @@ class TestCase(msgspec.Struct):
         }  # fmt: skip
 
     def lost(self) -> dict[str, Any]:
-        status = self.job_exitcode or 0
-        died = status > BY_SIGNAL
-        why = how(status) if died else self.why_lost
+        died = (self.job_exitcode or 0) > BY_SIGNAL
+        why = how(self.job_exitcode or 0) if died else self.why_lost
         missing = [{'what': self.test, 'why': why, 'died': died}]
         return {**self.data(), 'verdict': 'INVALID', 'missing': missing}
 
@@ -194,20 +193,17 @@ def records(
                 said = case.why_lost if case.is_lost else f"no '{NODES}'"
                 left_out.setdefault('on no known node', {})[f'{case.test} ({said})'] = None
             elif case.is_lost:
-                lost.append((place, case))
+                lost.append((case.test, record.evidence_of(case.lost())))
             elif (data := case.measured(wanted, left_out))['metrics'] or data['reasons']:
                 yield record.evidence_of(data)
         except (ValueError, OverflowError) as err:
             own.append(f'{place}: {printable(err)[:160]}')
-    for place, case in lost:
-        try:
-            if case.test in tests:
-                yield record.evidence_of(case.lost())
-            else:
-                why = f'failed, and no run of it has a figure: -n {case.test}'
-                left_out.setdefault(why, {})[case.test] = None
-        except (ValueError, OverflowError) as err:
-            own.append(f'{place}: {err}')
+    for test, one in lost:
+        if test in tests:
+            yield one
+        else:
+            why = f'failed, and no run of it has a figure: -n {test}'
+            left_out.setdefault(why, {})[test] = None
     problems += at_most(own, MOST_PROBLEMS)
 
 

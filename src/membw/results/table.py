@@ -152,13 +152,13 @@ def read_table(
     """
     table, known = Table(), set[int]()
     table.kept_bytes |= kept
-    alone: list[Line] = []
+    runs: list[Run] = []
     several: list[Line] = []  # of several ranks: judged together
     enough = KEPT
 
-    def recent(lines: list[Line]) -> list[Line]:
-        begin = table.newest - newest_s if newest_s else 0.0
-        return [one for one in lines if one.time >= begin or one.record.host in whole]
+    def recent(runs: list[Run]) -> list[Run]:
+        begin = table.newest - newest_s if newest_s else math.inf
+        return [run for run in runs if run.of.time >= begin or run.of.node in whole]
 
     for path in paths:
         try:
@@ -177,13 +177,13 @@ def read_table(
                     if record.ranks > 1:
                         several.append(one)
                         continue
+                    run = of_run([one])
                     if each:
-                        each(of_run([one]))
-                    if newest_s:
-                        alone += recent([one])
-                    if len(alone) > enough:
-                        alone = recent(alone)
-                        enough = len(alone) * 5 // 4 + KEPT
+                        each(run)
+                    runs += recent([run])
+                    if len(runs) > enough:
+                        runs = recent(runs)
+                        enough = len(runs) * 5 // 4 + KEPT
         except OSError as err:
             fact = f"cannot read '{err.filename or path}': {err.strerror}"
             raise MembwError(fact, 'give files or folders that exist') from err
@@ -192,14 +192,12 @@ def read_table(
     elif table.passed and not table.seen:
         said = f'{len(table.passed)} files were looked at, none has a record'
         table.problems += [said, *at_most([*table.passed.values()], MOST_PASSED)]
-    runs = [of_run([one]) for one in recent(alone)]
     for ranks, lacking in runs_of(several):
         run = of_run(ranks, lacking)
         if each:
             each(run)
-        if newest_s and recent(ranks):
-            runs.append(run)
-    for run in runs:
+        runs.append(run)
+    for run in recent(runs):
         table.figures += run.figures
         table.lost += run.lost
     for node, (when, said) in table.damaged.items():
@@ -219,7 +217,8 @@ def _identity(record: Record) -> tuple:
     lost = tuple([one.what for one in record.missing])
     case = record.case
     named = case.test, str(case.parameters), case.environ, case.partition, case.pinning
-    return record.host, record.rank, record.time, record.program, named, values, lost
+    card = record.device and record.device.index
+    return record.host, record.rank, card, record.time, record.program, named, values, lost
 
 
 def _of_one_unit(table: Table) -> None:
@@ -250,12 +249,13 @@ def _of_one_unit(table: Table) -> None:
 def _files(path: str, table: Table, since: float) -> Iterator[tuple[str, IO[bytes], bool]]:
     """(name, stream, whether it is to hold records: the path names it, or it lies in OURS); of a
     folder those that were written since then: of years of nights the others are not opened."""
-    name = 'stdin' if path == '-' else str(path)
+    name = 'stdin' if path == '-' else path
     if path == '-' and name not in table.kept_bytes:
         table.kept_bytes[name] = sys.stdin.buffer.read()
     if name in table.kept_bytes:
         yield name, io.BytesIO(table.kept_bytes[name]), True
-    elif Path(path).is_dir():
+        return
+    if Path(path).is_dir():
         folder = Path(path, 'records') if Path(path, 'records').is_dir() else Path(path)
         files, refused = files_below(folder)
         table.problems += refused
@@ -263,31 +263,21 @@ def _files(path: str, table: Table, since: float) -> Iterator[tuple[str, IO[byte
         for file in (f for f in files if f.suffix in ENDINGS or RESCUED.search(f.name)):
             if not file.is_file():  # nor a link to one
                 table.problems += [f"'{file}': not a file"] * is_ours
-                continue
-            if file.stat().st_mtime < since:
-                continue
-            try:
-                stream = open(file, 'rb', BUFFER)
-            except OSError as err:  # another user's: it stops nobody
-                table.problems.append(f"'{file}': {err.strerror}")
-                continue
-            with stream:
-                yield str(file), stream, is_ours
-    else:
-        with naming(path), open(path, 'rb', BUFFER) as stream:
-            if os.path.isfile(path):
-                yield str(path), stream, True
-            else:
-                table.kept_bytes[str(path)] = stream.read()
-                yield str(path), io.BytesIO(table.kept_bytes[str(path)]), True
-
-
-def _lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """(offset, line), one at a time: a year of a large fleet does not fit into memory."""
-    offset = 0
-    for line in stream:
-        yield offset, line
-        offset += len(line)
+            elif file.stat().st_mtime >= since:
+                try:
+                    stream = open(file, 'rb', BUFFER)
+                except OSError as err:  # another user's: it stops nobody
+                    table.problems.append(f"'{file}': {err.strerror}")
+                    continue
+                with stream:
+                    yield str(file), stream, is_ours
+        return
+    with naming(path), open(path, 'rb', BUFFER) as stream:
+        if os.path.isfile(path):
+            yield path, stream, True
+            return
+        kept = table.kept_bytes[path] = stream.read()
+    yield path, io.BytesIO(kept), True
 
 
 def _readable(lines: Iterator[Line], name: str, table: Table) -> Iterator[Line]:
@@ -317,14 +307,16 @@ def _read(
     if Path(name).suffix in PRINTED:
         table.passed[name] = f'{name}: no output of STREAM, by its first {site_tests.HEAD} bytes'
         return
-    wrong, is_any = 0, False
-    for number, (offset, line) in enumerate(_lines(stream), 1):
+    wrong, is_any, end = 0, False, 0
+    for number, line in enumerate(stream, 1):  # a year of a large fleet does not fit into memory
+        offset, end = end, end + len(line)
         is_ours = is_ours or b'membw-record-' in line
         if line and not line.isspace():
             try:
                 record = read_record(line)
                 is_any = True
-                yield Line(record, record.seconds, name, number, offset)
+                for one in (record, *record.cards):
+                    yield Line(one, one.seconds, name, number, offset)
             except Damaged as err:
                 wrong += 1
                 table.note_damage(line, f'{name}:{number}: {err}')

@@ -36,11 +36,11 @@ def _by_reference(figure: Figure) -> tuple[str, Findings]:
     """A bound on the good side that meets its reference is PASS; no bound ever fails one."""
     own = {'metric': figure.metric, 'value': figure.value, 'unit': figure.unit}
     base = figure.reference
-    if base is None:  # '~' says how well a figure is known: there is nothing to miss
-        is_open = figure.may_be_worse and figure.bound != 'unknown'
-        return (UNDECIDED, (may_be_worse(figure),)) if is_open else (VALID, ())
-    if figure.may_be_worse:
+    # '~' says how well a figure is known: without a reference there is nothing to miss
+    if figure.may_be_worse and (base is not None or figure.bound != 'unknown'):
         return UNDECIDED, (may_be_worse(figure),)
+    if base is None:
+        return VALID, ()
     low, high = limits(figure)
     off = figure.value / base - 1 if base else None
     is_open = (high if figure.better == 'higher' else low) is None

@@ -32,8 +32,10 @@ def refuse_beginnings(words: list[str]) -> None:
 
 def given(words: list[str]) -> str:
     """'stream.ntimes quick': which variables `-S` sets, as ReFrame takes it."""
-    form = r'(?m)^(?:-S|--setvar)[\n=]?((?:\w+\.)?\w+)='
-    return ' '.join(re.findall(form, '\n'.join(words)))
+    said = re.findall(r'(?m)^(?:-S|--setvar)[\n=]?([\w.]+)(=?)', '\n'.join(words))
+    for name in (name for name, sets in said if not sets):
+        raise MembwError(f"'-S{name}' sets nothing", 'as in -S stream.ntimes=3')
+    return ' '.join(name for name, _ in said if name.count('.') < 2)  # else of a fixture
 
 
 def checks() -> list[str]:

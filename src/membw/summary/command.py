@@ -13,8 +13,9 @@ from membw.printable import plural
 from membw.rank.ranking import rank_table, with_verdicts
 from membw.results import reframe, verdict
 from membw.results.hostlist import chosen_nodes
-from membw.results.rows import Row, records_of, rows_of
+from membw.results.rows import Row, rows_of
 from membw.results.table import Table as Records
+from membw.results.table import read_table
 from membw.summary import full_table, headline
 from membw.tables import Table
 from membw.words import MISSING, exit_status, worst
@@ -47,7 +48,8 @@ def read(path: str, nodes: str = '') -> Run:
     cases, session = reframe.cases_of(report), report['session_info']
     if not cases:
         raise MembwError(f"'{path}' holds no test case", "'membw run --full' runs them all")
-    table = records_of(cases, path)
+    files = {reframe.record_file(case, path) for case in filter(reframe.is_row, cases)}
+    table = read_table(sorted(str(file) for file in files if file))
     rows = rows_of(cases, path, table)
     if len({row.node for row in rows if row.figures} - {''}) > 1:  # peers of one another
         rows = with_verdicts(rows, rank_table(table))

@@ -102,6 +102,9 @@ RULE = {
         [changed(r, facts__microcode=None if 7 < i < 16 else '0x1',
                  facts__mem_total_mib=260_000 + 700 * (7 < i < 16))
          for i, r in enumerate(fleet(**BOARD))], {}, 'ACCEPTED', {}, ''),
+    'what one node does not say is not compared': (
+        [changed(r, facts__governor=None if r['host'] == 'n003' else 'performance')
+         for r in fleet()], {}, 'ACCEPTED', {}, ''),
     'two nodes swapped their names': (
         of('n001', fleet(count=2, **BOARD), facts__board_name='B2')
         + of('n002', fleet(count=1, day='2026-10-02', **BOARD), facts__board_name='B2'),
@@ -293,6 +296,7 @@ def test_the_template_is_right(tmp_path, membw):
     ({'rule__allowed_failures': 8}, 'rule.allowed_failures: the number of all nodes'),
     ({'period__to': '2026-09-01'}, 'period: ends before it begins'),
     ({'nodes__names': 'n[001-007]'}, 'nodes.names: 7 names, count is 8'),
+    ({'replaced': {'n009': '2026-10-06'}}, 'replaced.n009: not among nodes.names'),
     ({'schema': 'membw-protocol-1'}, 'schema'),
     ({'rule__allowed_failures': 9, 'period__to': '2026-09-01'}, 'allowed_failures'),
     ({'rule__allowed_failures': 9, 'period__to': '2026-09-01'}, '\nmembw: '),  # all at once

@@ -117,7 +117,7 @@ def test_a_result_is_found_with_its_job_and_build_by_every_name(results, name):
     found = find(name.format(results), results)
     assert found.record['host'] == 'n1' and found.job and found.build
     assert found.job_folder == results / 'jobs/a'
-    assert found.title == 'stream @thin:node, gcc-o2, n1, 2026-05-28T20:26:40Z'
+    assert found.title == 'thin:node stream gcc-o2 omp n1, 2026-05-28T20:26:40Z'
 
 
 def test_of_several_records_the_host_chooses_one(results):

@@ -11,6 +11,7 @@ from membw.site import slurm
 
 DEAD = {'what': '', 'why': 'ended by SIGBUS (signal 7)', 'died': True, 'node': 'n003'}
 WRONG = {'validation': {'ok': False}}
+REFERENCE = {'references': {'triad': [180.0, -0.08, 0.1]}}
 NATIVE = {**made.BUILD, 'preset': 'gcc-native'}
 SLOW = made.fleet(20, slow={7: 0.94})
 
@@ -59,10 +60,20 @@ RANKED = {
     'two weeks ago, and no peer': (
         [made.record('n099', 0, made.stream(share=0.5)), *made.fleet(10, days=(20,))], [], 1,
         'n099 MISSING (no record since 2026-05-28)'),
+    'one test of two, five days ago': (
+        [*made.fleet(10, case={'test': 'dgemm'}), *made.fleet(10, days=(5,)),
+         *made.fleet(10, days=(5,), case={'test': 'dgemm'})[1:]], [], 1,
+        'n001 MISSING (no record of dgemm gcc-o2 since 2026-05-28)'),
     'the newest counts': (
         [*made.fleet(10, slow={3: 0.5}), *made.fleet(10, days=(1,), seed=2)], [], 0, '10 PASS'),
     'a valid run counts before an invalid one': (
         [made.record('n001', day=-0.01, **WRONG), *made.fleet(10)], [], 0, '10 PASS'),
+    'the same, by its reference': (
+        [made.record('n001', -0.01, made.stream(share=1.02), case=REFERENCE, **WRONG),
+         made.record('n001', case=REFERENCE)], [], 0, 'n001 PASS (within its reference'),
+    'low once, within its reference': (
+        [*made.fleet(6), made.record('n007', 0, made.stream(share=0.95), case=REFERENCE)], [], 1,
+        'n007 UNDECIDED (scale 159.03 GB/s, median of its 6 peers'),
     'invalid runs only': ([*made.fleet(10), made.record('n099', **WRONG)], [], 1,
                           "n099 INVALID (not-validated (the record's verdict contradicts it))"),
     # c00 has another compiler line, is as fast as it gets with that, and was FAIL
@@ -99,6 +110,24 @@ def test_what_cannot_be_ranked_is_named(fleet_file, tmp_path, membw):
     ):  # fmt: skip
         done, _, err = membw('rank', *words)
         assert done == status and said in err
+
+
+@pytest.mark.parametrize('nights, changes, begins', [
+    (8, {'case': {'partition': 'new'}}, r"n\[001-004\] BEGAN .*; partition 'new', before 'node'$"),
+    (8, {'threads': 4}, r"n\[001-004\] BEGAN .*; threads '4', before '8'$"),
+    (8, None, 'n001 ENDED .*$'),
+    (6, {'threads': 4}, ''),  # of fewer than 7 nights nothing is said
+])  # fmt: skip
+def test_a_series_that_ended_or_began_is_a_line_of_history(
+    tmp_path, membw, nights, changes, begins
+):
+    rows = made.fleet(4, days=range(nights))
+    later = made.fleet(4, days=range(nights, nights + 10), **(changes or {}))
+    rows += [row for row in later if changes or row['host'] != 'n001']
+    file = made.write(tmp_path / 'r.jsonl', rows)
+    said = [line[6:] for line in membw('rank', file)[1].splitlines() if line[:6] == 'note: ']
+    assert {*said} <= {*membw('history', file)[1].splitlines()}
+    assert bool(said) == bool(begins) and all(re.search(begins, line) for line in said)
 
 
 def test_the_node_check_file_has_a_line_for_each_node(fleet_file, tmp_path, rank):

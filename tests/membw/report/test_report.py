@@ -161,6 +161,8 @@ def test_array_size_threads_and_stores_are_said_with_a_link_to_what_they_mean(ht
     text = html(rows)
     assert 'arrays of 762.9 MiB, 8 threads, non-temporal and ordinary stores.' in text
     assert '<a href="#words">What these mean</a>' in text and 'id="words"' in text
+    explained = re.findall('<dt>([A-Z]+)</dt>', text)
+    assert explained == ['UNDECIDED']  # each word of the page, and no other
 
 
 def inside(text, tag):
@@ -275,6 +277,14 @@ def test_a_bad_row_of_another_benchmark_does_not_make_the_headline_wrong(made):
     assert found.headline == 'Triad ≥ 37.2 GB/s' and found.verdict == 'VALID'
     assert [a.verdict for a in found.attention] == ['INVALID']
     assert 'Other processes used 1.0 of 2 CPUs: cc1 1.5.' in ' '.join(found.standing)
+
+
+def test_the_badge_of_a_run_is_the_word_that_its_rows_are_counted_by(made):
+    """A ratio of bounds was VALID in the terminal's count and UNDECIDED in the headline."""
+    ratio = metric(1.09, unit='x') | {'bound': 'unknown'}
+    made.add({'speedup_2': ratio}, test='nbody', record={'headline': 'speedup_2'})
+    found = page_of(run_of_report(made.write()))
+    assert (found.verdict, found.counts) == ('VALID', '1 VALID') and not found.attention
 
 
 def test_a_run_without_a_figure_has_a_page(made):

@@ -133,10 +133,7 @@ def test_a_changed_build_is_named_and_one_that_fails_says_where_the_log_is(call,
 def test_the_record_of_a_battery_is_refused_with_the_way_out(days, stored, membw):
     file = stored([made_up_nodes.node('n4', day) for day in days])
     status, _, err = membw('reproduce', f'{file}#n4')
-    assert status == 2 and err.splitlines() == [
-        f"membw: '{file}#n4' is of several programs (membw node): reproduce builds one",
-        "hint: on 'n4', of version 1: 'membw node --preset gcc-o2'",
-    ]
+    assert status == 2 and f"the build of '{file}#n4' is not stored" in err and 'membw run' in err
 
 
 def test_a_bare_record_is_refused_with_the_way_out(by_make, tmp_path, membw):

@@ -37,7 +37,6 @@ def runs(*rows):
     ([('n1', 'a', 'X'), ('n1', 'b', 'X'), ('n1', 'c', 'X')], set()),  # booted twice
     ([('n1', 'a', 'X'), ('n1', 'b', 'Y')], set()),  # replaced
     ([('n1', 'a', 'X'), ('n1', 'b', 'X'), ('n1', 'a', 'X')], {'n1'}),
-    ([('n1', None, 'X'), ('n1', None, 'Y'), ('n1', None, 'X')], {'n1'}),  # membw 1.0.0
     ([('n1', 'a', 'X'), ('n1', 'b', 'Y'), ('n1', 'c', 'X')], set()),  # an update, and back
     ([('n1', 'a', 'X'), ('n2', 'a', 'X')], {'n1', 'n2'}),  # two pods
     ([('n1', 'a', 'X'), ('N1.site', 'b', 'X')], {'n1', 'N1.site'}),

@@ -34,6 +34,11 @@ def triad(share=1.0, bound=None, references=REFERENCES, known=None, **fields):
     return made.record(rows=rows, case=case, **fields)
 
 
+LACKING = {  # 12 of 16 channels of DDR4-3200
+    'cpu_model': 'AMD EPYC 7763 64-Core Processor', 'sockets': 2, 'memory_channels': 12,
+    'cpu_id': {'vendor': 'AuthenticAMD', 'family': '25', 'model': '1', 'stepping': '1'},
+    'dimms': [{'size_mib': 32_768, 'type': 'DDR', 'rated_mts': 3200, 'configured_mts': 3200}] * 12,
+}  # fmt: skip
 DIMM = {'triad': 'old firmware'}
 PEAK = {'references': {}, 'peak': {'value': made.TRIAD, 'unit': 'GB/s'}}
 LATENCY = {'value': 1018.9, 'unit': 'ns', 'better': 'lower', 'bound': 'upper'}
@@ -49,6 +54,10 @@ OF_LATENCY = {'references': {'ns_0_0': [150.0, None, 0.1]}}
     (triad(0.94, known=DIMM), 'KNOWN'), (triad(known=DIMM), 'XPASS'),
     (triad(1.0, **PEAK), 'VALID'), (triad(1.001, **PEAK), 'INVALID'),
     (triad(validation={'ok': False}), 'INVALID'), (triad(0.1, references={}), 'VALID'),
+    # a reference without a lower limit lets any loss pass: nothing is compared, whatever lacks
+    (triad(references={'triad': [180.0, None, 0.1]}), 'VALID'),
+    (triad(references={'triad': [180.0, None, 0.1]}, facts=LACKING), 'VALID'),
+    (triad(references={'triad': [180.0, -0.05, 0.1]}, facts=LACKING), 'UNDECIDED'),
     # a time that others lengthened fails no reference
     (made.record(rows={'ns_0_0': LATENCY}, case=OF_LATENCY), 'UNDECIDED'),
     (made.record(rows={'ns_0_0': {**LATENCY, 'bound': None}}, case=OF_LATENCY), 'FAIL'),

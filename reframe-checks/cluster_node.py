@@ -1,7 +1,7 @@
 """`membw node` on every idle node at once: one job, one battery and one word per node."""
 
-import os
 import pathlib
+import shlex
 import sys
 
 import reframe as rfm
@@ -31,31 +31,25 @@ class cluster_node(whole_cluster):
     ladder = built('ladder')
     loaded = built('loaded')
     tiers = built('tiers')
+    device = built('device')
 
-    # set by -S: of the battery; a dgemm that is built, for its BLAS is the site's choice
+    # set by -S
     battery_seconds = variable(int, value=battery.USUAL_S)
-    battery_dgemm = variable(str, value='')
 
     @run_after('init')
     def refuse_what_cannot_be(self) -> None:
         if not battery.LEAST_S <= self.battery_seconds <= battery.MOST_S:
             limits = f'{battery.LEAST_S} to {battery.MOST_S} s'
             refuse(self, f'battery_seconds={self.battery_seconds}: {limits}')
-        if self.battery_dgemm and not os.access(self.battery_dgemm, os.X_OK):
-            refuse(self, f'battery_dgemm={self.battery_dgemm}: no program')
-        if self.battery_dgemm and self.battery_seconds < battery.OPTIONAL_S:
-            refuse(self, f'battery_dgemm: needs battery_seconds={battery.OPTIONAL_S}')
 
     @run_before('run')
     def set_command(self) -> None:
         """The Python of this checkout, which the nodes share, and the programs side by side."""
         self.take_nodes()
-        every = self.binary, self.ladder, self.loaded, self.tiers
-        programs = {one.program: one.path for one in every}
-        if self.battery_dgemm:
-            programs[battery.OPTIONAL] = os.path.abspath(self.battery_dgemm)
+        every = self.binary, self.ladder, self.loaded, self.tiers, self.device
+        paths = [one.path for one in every]
         self.prerun_cmds += [ledger.lacks(sys.executable), f'mkdir -p {PROGRAMS}']
-        self.prerun_cmds += (f"ln -sf '{p}' {PROGRAMS}/{name}" for name, p in programs.items())
+        self.prerun_cmds += [f'ln -sf {shlex.join(map(str, paths))} {PROGRAMS}']
         self.env_vars = {'MEMBW_ROOT': root(), 'PYTHONPATH': f'{root()}/src'}
         words = f'-m membw node --unjudged --seconds {self.battery_seconds}'
         words += f' --programs {PROGRAMS} --records {NODES}'

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import reframe as rfm
 from lib.binaries import built
+from lib.logged import logged_text
 from lib.whole_cluster import RECORDS, whole_cluster
 from reframe.core.builtins import run_before, variable
 
@@ -25,11 +26,11 @@ class cluster_pairs(whole_cluster):
 
     # set by -S: seconds for a size of a link; bytes, as '0,4194304'
     seconds = variable(float, value=0.0)
-    sizes = variable(str, value='', loggable=True)
+    sizes = logged_text()
     options = {'--seconds': 'seconds', '--sizes': 'sizes'}
 
     # what was found, for log and database
-    links = variable(str, value='', loggable=True)
+    links = logged_text()
 
     @run_before('run')
     def set_command(self) -> None:

@@ -1,10 +1,10 @@
 """Which cores of a node are near each other: one-way time of a message, in ns."""
 
 import reframe as rfm
-from lib import pinnings
 from lib.binaries import built
+from lib.logged import logged_text
 from lib.pinned_run import pinned_run
-from reframe.core.builtins import run_before, variable
+from reframe.core.builtins import run_before
 
 
 @rfm.simple_test
@@ -18,16 +18,13 @@ class core_pairs(pinned_run):
     valid_prog_environs = ['+scan']
     # the program pins its two threads itself, to one pair after the other, and proves it
     pinning = 'none'
+    threads_stay = False
 
     # by -S: '0-1,0-13' or 'all'; the class that the pairs must be of
-    pairs = variable(str, value='', loggable=True)
-    pair_class = variable(str, value='', loggable=True)
+    pairs = logged_text()
+    pair_class = logged_text()
     options = {'--pairs': 'pairs', '--class': 'pair_class'}
 
     @run_before('run')
     def two_threads(self) -> None:
         self.env_vars['OMP_NUM_THREADS'] = 2
-
-    def where(self) -> list[str]:
-        """The threads at start; each pair's own places are in the program's verdict."""
-        return pinnings.problems(self.pinning, self.measured['threads_on'], self.cpus[:2])

@@ -17,6 +17,7 @@ class device(card_options, pinned_run):
     # one environment: the driver compiles the kernels
     valid_prog_environs = ['+scan']
     pinning = 'none'
+    threads_stay = False
     card = parameter(range(max([1, *map(cards, PARTITIONS)])), loggable=True)
     options = {'-d': 'card', **card_options.options}
 
@@ -24,7 +25,3 @@ class device(card_options, pinned_run):
     def choose_partitions(self) -> None:
         """Those that have this card."""
         self.valid_systems = [p.fullname for p in PARTITIONS if self.card < cards(p)]
-
-    def where(self) -> list[str]:
-        """The program moves its thread from domain to domain, and judges the pages."""
-        return []

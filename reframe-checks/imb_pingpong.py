@@ -10,7 +10,7 @@ import reframe as rfm
 import reframe.core.runtime as runtime
 from lib import imb_table
 from lib.batch_job import refuse
-from lib.imb_table import INTER, class_of_pair
+from lib.logged import logged_text
 from lib.measurement import measurement
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import parameter, run_after, run_before, variable
@@ -21,6 +21,7 @@ from membw.results.archive import NOTE_ENVIRONMENT
 from membw.site import topology
 
 OUTPUT = 'imb.txt'
+INTER = 'inter:'  # of a pair of two nodes
 # what each rank does before it becomes IMB: notes the CPUs that it may run on
 RANK = 'on_cpus.sh'
 RANK_LINES = [
@@ -54,21 +55,14 @@ class imb_pingpong(measurement):
 
     pair = parameter(pairs_here(), loggable=True)
 
-    # by -S: 'each' rank to its core, or as the 'source' prints it; the program, where it is
-    # neither on the PATH nor Spack's; the source's repetitions
-    binding = variable(str, value='each', loggable=True)
-    imb = variable(str, value='')
+    # by -S: 'each' rank to its core, or as the 'source' prints it; the source's repetitions
+    binding = logged_text(value='each')
     iterations = variable(int, value=100000)
-
-    # what lies between the two endpoints
-    pair_class = variable(str, value='', loggable=True)
 
     @run_after('init')
     def choose_place(self) -> None:
         if self.binding not in ('each', 'source'):
             refuse(self, f"binding={self.binding}: 'each' or 'source'")
-        if self.iterations < 1:
-            refuse(self, f'iterations={self.iterations}: 1 or more')
         self.between_nodes = self.pair.startswith(INTER)
         self.ends = self.pair.removeprefix(INTER).split('-')
         if self.between_nodes:
@@ -82,7 +76,6 @@ class imb_pingpong(measurement):
         self.skip_if((part.processor.num_cores or 2) < 2, 'one core, but a pair needs two')
         is_other = self.binding == 'source' and not re.fullmatch(r'\d+-\d+', self.pair)
         self.skip_if(is_other, 'the line of the source names two cores of one node')
-        self.pair_class = class_of_pair(self.pair, self.endpoints())
         self.need_tool('mpirun')
         self.need_tool('hwloc-bind')
         self.job.launcher = getlauncher('local')()  # mpirun is ours
@@ -94,9 +87,9 @@ class imb_pingpong(measurement):
         self.expected = {OUTPUT: ''}
         extras = self.current_partition.extras
         self.env_vars = {**extras.get('imb_environment', {})}
-        lines = ' '.join(shlex.quote(line) for line in RANK_LINES)
-        # $imb: by -S, else of the partition's file, else of the PATH, else Spack's
-        program = shlex.quote(self.imb or extras.get('imb', 'IMB-MPI1'))
+        lines = shlex.join(RANK_LINES)
+        # $imb: of the partition's file, else of the PATH, else Spack's
+        program = shlex.quote(extras.get('imb', 'IMB-MPI1'))
         # alone in its line: what a wrapper prints is no name
         names = 'scontrol show hostnames | grep -x "[[:alnum:]_.-]*"'
         spack = '$(spack location -i intel-mpi-benchmarks 2>/dev/null)/bin/IMB-MPI1'
@@ -105,8 +98,7 @@ class imb_pingpong(measurement):
             f'rm -f rank.*; printf "%s\\n" {lines} >{RANK}',
             f'imb=$(command -v {program}) || imb={spack}',
             f'test -x "$imb" || {{ echo "lacks IMB-MPI1" >>{ledger.NAME}; exit 0; }}',
-            f'here={ledger.NODE}',
-            f'there={there}',
+            f'here={ledger.NODE}; there={there}',
             NOTE_ENVIRONMENT,
         ]
         self.executable = 'mpirun'
@@ -130,8 +122,7 @@ class imb_pingpong(measurement):
     def rank(self, name: str, node: str, which: int, test: list[str]) -> list[str]:
         """An endpoint is {'cores': [8, 9]}, or {'socket': 1, 'cores': [0, 1]} by their numbers
         within it; {'host': '{node}-mic0', 'cpus': [1, 5]} of a card; else a core's number."""
-        known = self.endpoints()
-        place: dict[str, Any] = known[name] if name in known else {'cores': [int(name)]}
+        place: dict[str, Any] = self.endpoints().get(name) or {'cores': [name]}
         host = place.get('host', '{node}').replace('{node}', f'${{{node[1:]}}}')
         where = ['-host', f'"{host}"'] if self.endpoints() else []
         socket = f'socket:{place["socket"]}.' if 'socket' in place else ''
@@ -170,34 +161,28 @@ class imb_pingpong(measurement):
             return
         yield from (f'not-validated ({text})' for text in imb_table.problems(self.text))
         yield from (f'unstable ({text})' for text in imb_table.restless(self.table))
-        per_core = self.current_partition.processor.num_cpus_per_core or 1
         # CPUs that each rank could run on
         paths = sorted(pathlib.Path(self.stagedir).glob('rank.*'))
         masks = [path.read_text().strip() for path in paths]
-        places = misplaced(masks, per_core)
-        if not self.between_nodes and (len({*self.ends}) == 1 or not self.endpoints()):
-            places += shared(masks)  # of one host
+        of_one_host = not self.between_nodes and (len({*self.ends}) == 1 or not self.endpoints())
+        per_core = self.current_partition.processor.num_cpus_per_core or 1
+        places = misplaced(masks, per_core, of_one_host)
         yield from (f'wrong-pinning ({text})' for text in places)
 
 
-def misplaced(masks: list[str], per_core: int) -> list[str]:
-    """Ranks that were not each bound to one core, as text."""
+def misplaced(masks: list[str], per_core: int, of_one_host: bool) -> Iterator[str]:
+    """Ranks that were not each bound to a core of its own, as text."""
     if len(masks) != 2:
-        return [f'{len(masks)} of 2 ranks reported their CPUs']
-    return [
-        f'a rank may run on CPUs {mask}, more than one core'
-        for mask in dict.fromkeys(masks)
-        if len(topology.expand(mask)) > per_core
-    ]
-
-
-def shared(masks: list[str]) -> list[str]:
-    """Ranks of one host that may run on the same CPU, as text."""
-    if len(masks) != 2 or not set(topology.expand(masks[0])) & set(topology.expand(masks[1])):
-        return []
-    if masks[0] != masks[1]:
-        return [f'the ranks may run on CPUs {masks[0]} and {masks[1]}, which overlap']
-    return [
-        f'both ranks are bound to both cores, CPUs {masks[0]}: neither is pinned; '
-        'mpirun -n 1 hwloc-bind core:A ... : -n 1 hwloc-bind core:B ... binds each'
-    ]
+        yield f'{len(masks)} of 2 ranks reported their CPUs'
+        return
+    one, other = cpus = [set(topology.expand(mask)) for mask in masks]
+    if of_one_host and one == other:
+        yield (
+            f'both ranks are bound to both cores, CPUs {masks[0]}: neither is pinned; '
+            'mpirun -n 1 hwloc-bind core:A ... : -n 1 hwloc-bind core:B ... binds each'
+        )
+    elif of_one_host and one & other:
+        yield f'the ranks may run on CPUs {masks[0]} and {masks[1]}, which overlap'
+    wide = (m for m, own in zip(masks, cpus, strict=True) if len(own) > per_core)
+    for mask in dict.fromkeys(wide):
+        yield f'a rank may run on CPUs {mask}, more than one core'

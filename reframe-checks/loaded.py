@@ -2,8 +2,9 @@
 
 import reframe as rfm
 from lib.binaries import built
+from lib.logged import logged_number, logged_text
 from lib.pinned_run import pinned_run
-from reframe.core.builtins import parameter, variable
+from reframe.core.builtins import parameter
 
 
 @rfm.simple_test
@@ -21,6 +22,6 @@ class loaded(pinned_run):
     pinning = parameter(['omp'], loggable=True)
     peak_key = 'peak_gbs'
     # by -S: '1r0w,2r1w'; how often each curve is measured
-    mixes = variable(str, value='', loggable=True)
-    curves = variable(int, value=0, loggable=True)
+    mixes = logged_text()
+    curves = logged_number()
     options = {'--mixes': 'mixes', '--rounds': 'curves'}

@@ -2,6 +2,7 @@
 
 import reframe as rfm
 from lib.binaries import built
+from lib.logged import logged_number, logged_text
 from lib.pinned_run import openmp_run, pinned_run
 from reframe.core.builtins import parameter, run_after, run_before, variable
 
@@ -11,10 +12,10 @@ INTELS = ('compact', 'scatter', 'balanced')
 
 class nbody_options(rfm.RegressionTestPlugin):
     # by -S: 'float'; bodies and rounds, 0 leaves them to the program; '1,20'
-    precision = variable(str, value='double', loggable=True)
-    bodies = variable(int, value=0, loggable=True)
+    precision = logged_text(value='double')
+    bodies = logged_number()
     rounds = variable(int, value=0)
-    threads_requested = variable(str, value='', loggable=True)
+    threads_requested = logged_text()
     options = {
         '--precision': 'precision', '--bodies': 'bodies', '--rounds': 'rounds',
         '--threads': 'threads_requested',

@@ -5,10 +5,11 @@ import shutil
 
 import reframe as rfm
 from lib.binaries import built
+from lib.logged import logged_text
 from lib.pinned_run import pinned_run
 from lib.several_launches import several_launches
 from reframe.core.backends import getlauncher
-from reframe.core.builtins import run_after, run_before, variable
+from reframe.core.builtins import run_after, run_before
 
 from membw.results.ledger import Missing
 
@@ -27,13 +28,14 @@ class pingpong(several_launches, pinned_run):
     valid_prog_environs = ['+scan +mpi']
     # the ranks pin themselves, to one pair after the other, and prove it
     pinning = 'none'
+    threads_stay = False
     # each launch knows its own moment and memory alone (docs/evidence.md)
     launches = 6
 
     # by -S: '0-1,0-13'; the class that the pairs must be of; bytes, as '0,8,4194304'
-    pairs = variable(str, value='', loggable=True)
-    pair_class = variable(str, value='', loggable=True)
-    sizes = variable(str, value='', loggable=True)
+    pairs = logged_text()
+    pair_class = logged_text()
+    sizes = logged_text()
     options = {'--pairs': 'pairs', '--class': 'pair_class', '--sizes': 'sizes'}
 
     @run_after('setup')
@@ -68,7 +70,3 @@ class pingpong(several_launches, pinned_run):
         )
         self.missing = [Missing('', why, False, self.node_of())]
         return None
-
-    def where(self) -> list[str]:
-        """Both ranks' places are in the program's own verdict."""
-        return []

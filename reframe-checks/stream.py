@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Iterator
 
 import reframe as rfm
 from lib import pinnings
@@ -42,6 +43,8 @@ class stream(stream_options, pinned_run):
         is_late = getattr(self, 'round', 1) > 1 and time.time() > UNTIL
         self.skip_if(is_late, 'the time of the quick run is over')
 
-    def contradictions(self) -> list[str]:
-        """The preset's pages are what it is for."""
-        return other_pages(self.pages_requested(), self.measured['pages'])
+    def problems(self) -> Iterator[str]:
+        """And pages that are not the preset's: they are what it is for."""
+        yield from super().problems()
+        if self.measured:
+            yield from other_pages(self.pages_requested(), self.measured['pages'])

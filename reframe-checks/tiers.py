@@ -2,8 +2,9 @@
 
 import reframe as rfm
 from lib.binaries import built
+from lib.logged import logged_number
 from lib.pinned_run import pinned_run
-from reframe.core.builtins import parameter, variable
+from reframe.core.builtins import parameter
 
 
 @rfm.simple_test
@@ -16,10 +17,7 @@ class tiers(pinned_run):
     valid_prog_environs = ['+scan']
     pinning = parameter(['omp'], loggable=True)
     peak_key = 'peak_gbs'
-    rounds = variable(int, value=0, loggable=True)
+    rounds = logged_number()
     options = {'--rounds': 'rounds'}
     valid_systems = ['-mic']
-
-    def where(self) -> list[str]:
-        """The pages and CPUs are judged by the program, pair by pair."""
-        return []
+    threads_stay = False

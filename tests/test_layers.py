@@ -194,7 +194,11 @@ def test_a_variable_of_checks_has_one_type_in_all():
     would refuse the run."""
     found = {}
     for path in sorted((ROOT / 'reframe-checks').rglob('*.py')):
-        for name, kind in re.findall(r'^    (\w+) = variable\((\w+)', path.read_text(), re.M):
+        form = r'^    (\w+) = (variable\(\w+|logged_\w+)'
+        for name, kind in re.findall(form, path.read_text(), re.M):
+            kind = {'logged_text': 'str', 'logged_number': 'int'}.get(
+                kind, kind[len('variable(') :]
+            )
             found.setdefault(name, set()).add(kind)
     assert len(found) > 30
     assert {name: kinds for name, kinds in found.items() if len(kinds) > 1} == {}

@@ -5,7 +5,7 @@ by that preset's line, exactly. Any other is built by its own compiler and flags
 """
 
 import collections
-import fcntl
+import contextlib
 import functools
 import hashlib
 import os
@@ -26,14 +26,16 @@ from reframe.core.meta import make_test
 from reframe.core.systems import SystemPartition
 
 from lib import batch_job, end, prerequisites
+from lib.logged import logged_text
 from membw import presets
 from membw.checkout import root
+from membw.errors import MembwError
 from membw.presets import spack_rows
-from membw.results import archive, ledger
+from membw.results import archive, ledger, run_lock
 from membw.site import machine
 from membw.words import MISSING
 
-LOCKED = {}  # files locked for as long as this process lasts
+LOCKS = contextlib.ExitStack()  # held for as long as this process lasts
 # {program: {(partition, environment)}}: the rows that the loaded checks run; -p leaves out rows
 NEEDED = collections.defaultdict(set)
 OWN = 'own'  # the feature of a site's own environment
@@ -90,10 +92,7 @@ def lack(partition: SystemPartition, environ: Environment) -> str | None:
     path = partition.extras.get('libhugetlbfs', '')
     if 'hugetlbfs' in environ.features and not os.path.isdir(path):
         return f"{environ.name}: no libhugetlbfs at '{path}'"
-    if 'offload' in environ.features and not environ.modules:  # else the job finds out
-        line = tuple(presets.flags(environ.extras['preset']))
-        if why := prerequisites.no_offload(environ.cc, line):
-            return f'{environ.name} cannot compile for a device: {why}'
+    return None
 
 
 def chosen(partition: SystemPartition, environ: Environment) -> str:
@@ -115,20 +114,9 @@ def key(partition: SystemPartition, environ: Environment) -> str:
     return f'{partition.name}-{environ.name}'
 
 
-def hold(path: str) -> bool:
-    """Lock a file, False: another process has it. Where there are no locks, all go on."""
-    if path in LOCKED:
-        return True
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    LOCKED[path] = open(path, 'w')
-    try:
-        fcntl.flock(LOCKED[path], fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        LOCKED.pop(path).close()
-        return False
-    except OSError:  # a file system without locks
-        pass
-    return True
+@functools.cache  # several fixtures of a session need it
+def hold(path: str) -> None:
+    LOCKS.enter_context(run_lock.alone(path))
 
 
 class spack_build(batch_job.batch_job, rfm.RunOnlyRegressionTest):
@@ -158,10 +146,11 @@ class spack_build(batch_job.batch_job, rfm.RunOnlyRegressionTest):
     def be_alone(self) -> None:
         """Two sessions of a system in one checkout would clear each other's stage folders."""
         prefix, system = runtime.runtime().stage_prefix, self.current_system.name
-        if not hold(os.path.join(prefix, f'{system}.lock')):
-            raise ReframeError(
-                f"another session of '{system}' is under way in '{prefix}': wait for it"
-            )
+        try:
+            hold(os.path.abspath(os.path.join(prefix, system)))
+        except MembwError as err:
+            fact = f"another session of '{system}' is under way in '{prefix}': wait for it"
+            raise ReframeError(fact) from err
 
     @run_before('run')
     def write_rows(self) -> None:
@@ -198,8 +187,7 @@ class spack_build(batch_job.batch_job, rfm.RunOnlyRegressionTest):
             return True
         # Spack's first error: what it could not fetch, where a node has no network
         text = batch_job.errors(self.stagedir, self.job)
-        found = re.search(r'Error: (.*)', text)
-        why = found[1] if found else 'see rfm_job.err'
+        why = [*re.findall(r'Error: (.*)', text), 'see rfm_job.err'][0]
         raise SanityError(f'Spack built no preset of this system: {why}')
 
 
@@ -209,8 +197,8 @@ class program_binary(batch_job.batch_job, rfm.CompileOnlyRegressionTest):
     sourcesdir = None
     build_system = 'CustomBuild'
     program = variable(str)
-    how = variable(str, value='', loggable=True)
-    word = variable(str, value='', loggable=True)  # MISSING: it cannot be built for now
+    how = logged_text()
+    word = logged_text()  # MISSING: it cannot be built for now
     mpi = variable(bool, value=False)
     installed = variable(str, value='')
 

@@ -16,17 +16,12 @@ from reframe.core.systems import SystemPartition
 from lib import prerequisites
 from lib.batch_job import option_words
 from lib.binaries import OWN, program_binary
+from lib.logged import logged_number, logged_text
 from membw import presets
-from membw.results import ledger
 from membw.site import topology
 from membw.site.topology import is_local
 
 ROWS = presets.load_blas()
-# in bash: the program knows them
-LEAVE_OUT = (
-    'for name in $({program} --kernel-variables); do '
-    '[ -z "${{!name}}" ] || echo "note $name=${{!name}}" >>{ledger}; unset $name; done'
-)
 CALLS_IT = 'void dgemm_(void); int main(void) { dgemm_(); return 0; }'
 
 
@@ -128,12 +123,12 @@ class of_a_blas(rfm.RegressionTestPlugin):
     libraries = variable(str, value='')
     # by -S: m = n, 0: by time, caches and memory; repetitions of each shape, 0: as many as it
     # takes
-    size = variable(int, value=0, loggable=True)
-    repetitions = variable(int, value=0, loggable=True)
+    size = logged_number()
+    repetitions = logged_number()
     # after init: the row of configs/blas.yaml
-    blas = variable(str, value='', loggable=True)
+    blas = logged_text()
     # the same: by it the cases of a partition and environment are distinguished in all results
-    pinning = variable(str, value='', loggable=True)
+    pinning = logged_text()
 
     @run_after('init')
     def choose_cases(self) -> None:
@@ -167,19 +162,10 @@ class of_a_blas(rfm.RegressionTestPlugin):
     @run_before('run')
     def let_the_library_take_all(self) -> None:
         """All that says how many threads, and that one that waits sleeps: so it differs from one
-        that works. What a login shell says of its kernels is no fact of the node: left out before
-        all else of the job, so that the environment that is noted is the run's."""
+        that works."""
         names = 'OMP_NUM_THREADS', ROWS[self.blas]['variable']
         threads = dict.fromkeys(names, len(self.cores()))
         self.env_vars = {**self.env_vars, **threads, 'OMP_WAIT_POLICY': 'PASSIVE'}
-        if 'forced-kernels' not in self.allow.split(','):
-            line = LEAVE_OUT.format(program=self.binary.path, ledger=ledger.NAME)
-            self.prerun_cmds.insert(0, line)
-
-    def note_build(self) -> None:
-        super().note_build()
-        left_out = self.ledger.notes
-        self.note = f'left out: {", ".join(left_out)}' if left_out else ''
 
     def program_options(self, record: str) -> list[str]:
         row, stated = ROWS[self.blas], self.current_partition.extras.get('peak_gflops')

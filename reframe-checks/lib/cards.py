@@ -5,6 +5,8 @@ import reframe.core.runtime as runtime
 from reframe.core.builtins import run_before, variable
 from reframe.core.systems import SystemPartition
 
+from lib.logged import logged_number
+
 PARTITIONS = runtime.runtime().system.partitions
 
 
@@ -16,8 +18,8 @@ def cards(partition: SystemPartition) -> int:
 class card_options(rfm.RegressionTestPlugin):
     # by -S: a CPU as OpenCL's device in place of a card (tests)
     cpu = variable(bool, value=False, loggable=True)
-    array_size = variable(int, value=0, loggable=True)
-    rounds = variable(int, value=0, loggable=True)
+    array_size = logged_number()
+    rounds = logged_number()
     options = {'--cpu': 'cpu', '-n': 'array_size', '--rounds': 'rounds'}
 
     @run_before('run')

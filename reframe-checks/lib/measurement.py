@@ -19,6 +19,7 @@ from reframe.core.logging import getlogger
 from lib import prerequisites, references, slurm_nodes
 from lib.batch_job import batch_job, end_of, errors, is_begun, never_begun, option_words, refuse
 from lib.binaries import results
+from lib.logged import logged_number, logged_text
 from membw.errors import did_you_mean
 from membw.files import write_whole
 from membw.moments import utc
@@ -36,20 +37,10 @@ from membw.results.verdict import judged
 from membw.site.topology import is_local
 from membw.words import DIED, INVALID, MISSING, PASS, UNDECIDED
 
-# of the build, in log lines, reports and the `case` of a record
-BUILD = (
-    'compile_line', 'compiler', 'source_sha256', 'code_sha256', 'binary_sha256', 'spack_hash',
-    'built_with', 'commit',
-)  # fmt: skip
 # which run of ReFrame a record is of: `membw run` names it, else it is this process
 SESSION = os.environ.get('MEMBW_SESSION') or time.strftime(f'%Y%m%dT%H%M%S-{os.getpid()}')
-# of a metric, what a report says of it
-OF_METRIC = ('value', 'unit', 'better', 'bound')
 # variables below that are no options: what they say is read off the run
-NOTED = (
-    'word', 'verdict', 'reasons', 'note', 'compiler', 'node', 'threads', 'threads_on', 'record',
-    'metrics',
-)  # fmt: skip
+NOTED = ('word', 'verdict', 'reasons', 'node', 'threads', 'record', 'metrics')
 
 
 class expectations:
@@ -112,9 +103,6 @@ class expectations:
             return own.read_text(errors='replace')
         return errors(self.stagedir, self.job)
 
-    def died_or_missing(self) -> str:
-        return DIED if any(one.died for one in self.missing) else MISSING
-
 
 class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
     """A program of src on a node of its own: options in, JSON record out.
@@ -138,36 +126,27 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
     exclusive_access = True
 
     # findings that do not count, by -S
-    allow = variable(str, value='', loggable=True)
+    allow = logged_text()
 
     # of membw/words.py, and why; membw reads them in ReFrame's report
-    word = variable(str, value='', loggable=True)
-    reasons = variable(str, value='', loggable=True)
+    word = logged_text()
+    reasons = logged_text()
     # of the figures: VALID or INVALID
-    verdict = variable(str, value='', loggable=True)
-    # what a table says next to PASS
-    note = variable(str, value='', loggable=True)
+    verdict = logged_text()
     # {name: what of OF_METRIC it has} as JSON
-    metrics = variable(str, value='', loggable=True)
+    metrics = logged_text()
     # {metric: message} of each '$xfail', as JSON: ReFrame's report does not name them
-    known_issues = variable(str, value='', loggable=True)
+    known_issues = logged_text()
     # the last day of a calibrated reference that is over
-    reference_expired = variable(str, value='', loggable=True)
+    reference_expired = logged_text()
 
     # every log line and report says what was measured, where, how
-    compile_line = variable(str, value='', loggable=True)
-    compiler = variable(str, value='', loggable=True)
-    source_sha256 = variable(str, value='', loggable=True)
-    code_sha256 = variable(str, value='', loggable=True)
-    binary_sha256 = variable(str, value='', loggable=True)
-    spack_hash = variable(str, value='', loggable=True)
-    built_with = variable(str, value='', loggable=True)
-    commit = variable(str, value='', loggable=True)
-    run_environment = variable(str, value='', loggable=True)
-    node = variable(str, value='', loggable=True)
-    threads = variable(int, value=0, loggable=True)
-    threads_on = variable(str, value='', loggable=True)
-    record = variable(str, value='', loggable=True)
+    build = variable(dict, value={}, loggable=True)
+    run_environment = logged_text()
+    node = logged_text()
+    threads = logged_number()
+    threads_on = logged_text()
+    record = logged_text()
 
     # --- before the run ------------------------------------------------------------------
 
@@ -349,7 +328,7 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
             'references': references.tuples(self),
             'reference_expired': references.last_day(self),
             'known_issues': references.known_issues(self),
-            **{name: getattr(self, name) for name in BUILD},
+            **self.build,
             'modules': [module['name'] for module in self.current_environ.modules_detailed],
             'run_environment': archive.environment(self.stagedir),
             'session': SESSION,
@@ -361,12 +340,16 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
 
     def note_build(self) -> None:
         facts, binary = self.binary.facts(), self.binary.path
-        self.compile_line = ' '.join(facts['compile_line'])
-        self.compiler, self.source_sha256 = facts['compiler'], facts['source_sha256']
-        self.binary_sha256 = facts.get('binary_sha256') or sha256(binary)
-        self.code_sha256 = code_sha256(binary)
-        self.spack_hash = facts.get('dag_hash') or ''
-        self.built_with, self.commit = facts.get('built_with') or 'spack', commit()
+        self.build = {
+            'compile_line': ' '.join(facts['compile_line']),
+            'compiler': facts['compiler'],
+            'source_sha256': facts['source_sha256'],
+            'code_sha256': code_sha256(binary),
+            'binary_sha256': facts.get('binary_sha256') or sha256(binary),
+            'spack_hash': facts.get('dag_hash') or '',
+            'built_with': facts.get('built_with') or 'spack',
+            'commit': commit(),
+        }
 
     def note_provenance(self, record: dict) -> None:
         self.run_environment = archive.environment(self.stagedir)
@@ -386,14 +369,15 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
             'script': self.job.script_filename.rpartition('/')[2],
             'record_in_stage': next(iter(self.expected), ''),
             'binary': self.binary.path,
-            'binary_sha256': self.binary_sha256,
+            'binary_sha256': self.build.get('binary_sha256', ''),
         }
 
     def note_metrics(self, record: dict) -> None:
         measured = {n: m for n, m in record['metrics'].items() if m['value'] is not None}
         for name, metric in measured.items():
             self.note_figure(name, metric['value'], metric['unit'])
-        kinds = {n: {k: m[k] for k in OF_METRIC if k in m} for n, m in measured.items()}
+        of_metric = ('value', 'unit', 'better', 'bound')
+        kinds = {n: {k: m[k] for k in of_metric if k in m} for n, m in measured.items()}
         self.metrics = json.dumps(kinds)
         if self.bounds:  # ReFrame's line of each has None: its logs keep estimates alone
             rows = ((name, measured[name]) for name in self.bounds)
@@ -450,7 +434,8 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         ReFrame, which shows it."""
         lost = [one.text for one in self.missing]
         if lost:
-            return self.died_or_missing(), '; '.join([*lost, *problems])
+            word = DIED if any(one.died for one in self.missing) else MISSING
+            return word, '; '.join([*lost, *problems])
         if problems:
             return INVALID, '; '.join(problems)
         measured = list(self.perf_variables)

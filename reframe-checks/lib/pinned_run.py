@@ -18,6 +18,8 @@ class pinned_run(measurement):
     """
 
     keep_files = ['record.json']
+    # False: the program moves its threads itself, and judges where they ran
+    threads_stay = True
 
     @run_after('init')
     def choose_partitions(self) -> None:
@@ -55,20 +57,13 @@ class pinned_run(measurement):
         """The record of the run, None: it left none."""
         return self.arrived.get('record.json')
 
-    def contradictions(self) -> list[str]:
-        """Where the run was not what the check wants, as text."""
-        return []
-
-    def where(self) -> list[str]:
-        """Threads that are not on the requested CPUs, as text."""
-        return pinnings.problems(self.method, self.measured['threads_on'], self.cpus)
-
     def problems(self) -> Iterator[str]:
         """Not validated, disturbed, threads not on the requested CPUs, above the peak."""
         if self.measured:
             yield from invalid_reasons(self.measured)
-            yield from self.contradictions()
-            yield from (f'wrong-pinning ({text})' for text in self.where())
+        if self.measured and self.threads_stay:
+            for text in pinnings.problems(self.method, self.measured['threads_on'], self.cpus):
+                yield f'wrong-pinning ({text})'
 
 
 class openmp_run(pinned_run):
@@ -84,8 +79,3 @@ class openmp_run(pinned_run):
         if 'mic' in self.current_partition.features:
             return list(range(self.threads_of_card()))
         return super().cpus_to_use()
-
-    def where(self) -> list[str]:
-        """On a card several threads per core are allowed."""
-        alone = self.pinning != 'kmp'
-        return pinnings.problems(self.pinning, self.measured['threads_on'], self.cpus, alone)

@@ -1,6 +1,6 @@
 """Pinning methods: the command or variables that request it, and what the threads must show."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from membw.printable import plural
 from membw.site.topology import compress, expand
@@ -37,38 +37,33 @@ def unset_other_variables(env: dict[str, str]) -> str:
 # --- what is found: problems as text, from each thread's real affinity -----------------------
 
 
-def problems(
-    method: str, threads_on: list[dict], cpus: list[int], one_a_core: bool = True
-) -> list[str]:
-    """Problems of a record's threads_on under a method that requested these CPUs; not one_a_core:
-    hardware threads of a core were requested."""
+def problems(method: str, threads_on: list[dict], cpus: list[int]) -> Iterator[str]:
+    """Problems of a record's threads_on under a method that requested these CPUs."""
     if len(threads_on) != len(cpus):
-        return [f'{plural(len(threads_on), "thread")} ran, requested were {len(cpus)}']
+        yield f'{plural(len(threads_on), "thread")} ran, requested were {len(cpus)}'
+        return
     places = [expand(thread['affinity']) for thread in threads_on]
     room = set().union(*places)
+    is_bound = len(cpus) > 1 and all(len(place) == 1 for place in places)
     if len(room) < len(places):
-        return [f'{len(places)} threads share cpus {compress(room)}']
-    if method == 'none':
+        yield f'{len(places)} threads share cpus {compress(room)}'
+    elif method == 'none':
         # unpinned threads must be free to move: if each sits alone, something pinned them
-        is_bound = len(cpus) > 1 and all(len(place) == 1 for place in places)
-        return ['no pinning was requested, but every thread is bound to one cpu'] * is_bound
-    if method == 'numactl':  # every thread has the whole set, and nothing else
-        return first_of(places, lambda place: set(place) == set(cpus), compress(cpus))
-    found = []
-    if method == 'likwid':
-        found = first_of(places, lambda place: len(place) == 1, 'one cpu')
-    twins = twins_of(threads_on) if one_a_core else ()
-    return [*(found or shared(places)), *twins]
+        if is_bound:
+            yield 'no pinning was requested, but every thread is bound to one cpu'
+    elif method == 'numactl':  # every thread has the whole set, and nothing else
+        yield from beyond(places, set(cpus), compress(cpus))
+    else:
+        yield from shared(places)
+        # on a card several threads per core are requested
+        yield from twins_of(threads_on) if method != 'kmp' else ()
 
 
-def first_of(
-    places: list[list[int]], is_right: Callable[[list[int]], bool], requested: str
-) -> list[str]:
-    return [
-        f'thread {thread} may run on cpus {compress(place)}, requested was {requested}'
-        for thread, place in enumerate(places)
-        if not is_right(place)
-    ][:1]
+def beyond(places: list[list[int]], cpus: set[int], requested: str) -> Iterator[str]:
+    for thread, place in enumerate(places):
+        if set(place) != cpus:
+            yield f'thread {thread} may run on cpus {compress(place)}, requested was {requested}'
+            return
 
 
 def shared(places: list[list[int]]) -> Iterator[str]:
@@ -86,12 +81,10 @@ def twins_of(threads_on: list[dict]) -> Iterator[str]:
     """Two hardware threads of one core are two CPUs, and half a core each."""
     seen: dict[int, dict] = {}
     for thread in threads_on:
-        if thread.get('core') in seen:
-            first = seen[thread['core']]
+        first = seen.setdefault(thread.get('core', -1 - thread['thread']), thread)
+        if first is not thread:
             cpus = compress([first['cpu'], thread['cpu']])
             yield (
                 f'threads {first["thread"]} and {thread["thread"]} are on one core, cpus {cpus}'
             )
             return
-        if 'core' in thread:
-            seen[thread['core']] = thread

@@ -30,7 +30,7 @@ BRING_BACK = 'true'
 SUBMIT = {
     **dict.fromkeys(slurm.SCHEDULERS, ('Slurm', 'sbatch')), 'pbs': ('PBS', 'qsub'),
     'torque': ('Torque', 'qsub'), 'sge': ('SGE', 'qsub'), 'lsf': ('LSF', 'bsub'),
-    'oar': ('OAR', 'oarsub'), 'flux': ('Flux', 'flux'),
+    'oar': ('OAR', 'oarsub'), 'flux': ('Flux', 'flux'), 'ssh': ('ssh', 'ssh'),
 }  # fmt: skip
 
 
@@ -144,43 +144,30 @@ def no_modules(environ: Environment) -> str | None:
             return NotNow(f"{environ.name} needs module '{module}': not available here")
 
 
-@functools.cache
-def no_offload(cc: str, line: tuple[str, ...]) -> str:
-    """Why this compiler makes no code for a device; '' where it does."""
-    source = 'int main(void) {\n#pragma omp target\n;\nreturn 0; }\n'
-    words = [cc, *line, '-x', 'c', '-', '-o', os.devnull]
-    done = subprocess.run(words, input=source, capture_output=True, text=True)
-    said = [text for text in done.stderr.splitlines() if 'error' in text or 'could not' in text]
-    return (said or ['no reason given'])[0].strip() if done.returncode else ''
-
-
 # --- of a card ----------------------------------------------------------------------------------
 
 
-def remote(partition: SystemPartition, host: str, command: str) -> str | None:
-    """The command there, as ReFrame itself would call ssh."""
-    options = ' '.join(partition.access)
-    return answer(f'ssh -o BatchMode=yes -o ConnectTimeout=5 {options} {host} {command}')
-
-
 def unreachable(partition: SystemPartition) -> str | None:
-    """Why no job can be started there, or None."""
-    by_ssh = f'{partition.fullname} is reached by ssh'
-    if not shutil.which('ssh'):
-        return f"{by_ssh}: no 'ssh' on this host"
+    """Why no job can be started there, or None: of several hosts those that answer are measured,
+    and a dead one fails by itself."""
     hosts = partition.extras.get('hosts', [])
     reasons = [why for host in hosts if (why := no_answer(partition, host))]
-    # of several hosts those that answer are measured, and a dead one fails by itself
-    return f'{by_ssh}: {reasons[0]}' if reasons and len(reasons) == len(hosts) else None
+    is_dead = hosts and len(reasons) == len(hosts)
+    return f'{partition.fullname} is reached by ssh: {reasons[0]}' if is_dead else None
 
 
 def no_answer(partition: SystemPartition, host: str) -> str | None:
-    if remote(partition, host, 'true') is None:
+    """What ReFrame calls there: the shell of its scripts, and rsync where this host has it; as it
+    would call ssh itself."""
+    tools = 'bash rsync' if shutil.which('rsync') else 'bash'
+    command = f'for tool in {tools}; do command -v $tool >/dev/null || echo $tool; done'
+    options = ' '.join(partition.access)
+    said = answer(f"ssh -o BatchMode=yes -o ConnectTimeout=5 {options} {host} '{command}'")
+    if said is None:
         return f"'{host}' does not answer"
-    # what ReFrame calls there: the shell of its scripts, and rsync where this host has it
-    for tool in ('bash', 'rsync') if shutil.which('rsync') else ('bash',):
-        if remote(partition, host, f'"command -v {tool}"') is None:
-            return f"'{host}' has no '{tool}', which ReFrame needs there"
+    # a shell's start may print what it likes
+    lacks = [line for line in said.split('\n') if line in tools.split()]
+    return f"'{host}' has no '{lacks[0]}', which ReFrame needs there" if lacks else None
 
 
 def another(partition: SystemPartition) -> str | None:

@@ -33,15 +33,13 @@ def candidates(job: Job) -> dict[str, str]:
     except ReframeError as err:
         said = getattr(err.__cause__, 'stderr', '') or getattr(err, 'stderr', '') or str(err)
         raise NoAnswer(' '.join(said.split())) from err
-    return {node.name: state(node.descr, job) for node in nodes}
+    return {node.name: state(node.descr) for node in nodes}
 
 
-def state(node: str, job: Job) -> str:
-    """'idle+drain', 'idle, 2 CPUs' of a node that is too small, as `scontrol show node` has it."""
-    word, cpus = (re.search(p, node, re.ASCII) for p in (r' State=(\S+)', r' CPUTot=(\d{1,9})\b'))
-    needed = (job.num_tasks_per_node or 1) * (job.num_cpus_per_task or 1)
-    few = f', {plural(int(cpus[1]), "CPU")}' if cpus and int(cpus[1]) < needed else ''
-    return (word[1].lower() if word else 'unknown') + few
+def state(node: str) -> str:
+    """'idle+drain', as `scontrol show node` has it."""
+    word = re.search(r' State=(\S+)', node)
+    return word[1].lower() if word else 'unknown'
 
 
 def under_way(job: Job, ids: Iterable[str]) -> list[str]:

@@ -4,6 +4,7 @@ import reframe as rfm
 from reframe.core.builtins import variable
 
 from lib.batch_job import option_words
+from lib.logged import logged_number, logged_text
 from membw.errors import MembwError
 
 # of the kinds that are reserved; how much of the arrays came in transparent ones, the program says
@@ -19,16 +20,16 @@ def other_pages(requested: str | None, got: dict) -> list[str]:
 
 class stream_options(rfm.RegressionTestPlugin):
     # set by -S or by the partition; 0 leaves it to the program. After the run: what was
-    array_size = variable(int, value=0, loggable=True)
-    ntimes = variable(int, value=0, loggable=True)
+    array_size = logged_number()
+    ntimes = logged_number()
     # the longest that a figure is waited for, unless there is a number of repetitions
     max_seconds = variable(float, value=0.0)
     # what limits Triad: half of the threads, one, both kinds of stores
     explain = variable(bool, value=False)
     # after the run
-    stores = variable(str, value='', loggable=True)
+    stores = logged_text()
     peak_gbs = variable(float, value=0.0, loggable=True)
-    peak_source = variable(str, value='', loggable=True)
+    peak_source = logged_text()
     peak_key = 'peak_gbs'
 
     def program_options(self, record: str) -> list[str]:

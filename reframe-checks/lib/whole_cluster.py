@@ -15,6 +15,7 @@ from reframe.core.exceptions import SanityError
 
 from lib import batch_job, slurm_nodes
 from lib.batch_job import CAMPAIGN, UNBOUND, given_or, refuse
+from lib.logged import logged_text
 from lib.measurement import invalid_reasons, measurement
 from membw.errors import MembwError
 from membw.grouped import grouped
@@ -53,8 +54,8 @@ class whole_cluster(measurement):
     starter = variable(str, value='')
     max_nodes = variable(int, value=0)
 
-    node_check = variable(str, value='', loggable=True)
-    nodes = variable(str, value='', loggable=True)
+    node_check = logged_text()
+    nodes = logged_text()
     ranking: 'Ranking | None' = None
 
     @run_after('init')
@@ -300,22 +301,14 @@ class whole_cluster(measurement):
         """Medians of the nodes with valid figures; of some metrics the slowest node, too. Bounds
         count where no node has an estimate, and are compared with no reference."""
         names = {node.name for node in self.ranking.nodes if node.verdict in MEASURED}
-        groups = self.ranking.groups
-        nodes = {
-            name: of
-            for group in groups
-            for name, of in group.first.items()
-            if without_card(name) in names
-        }
+        nodes = (pair for group in self.ranking.groups for pair in group.first.items())
+        runs = [run.figures for node, run in nodes if without_card(node) in names]
         made: dict[str, dict[str, Any]] = {}
-        for name, one in {name: f for group in groups for name, f in group.any.items()}.items():
-            every = [of.figures[name] for of in nodes.values() if name in of.figures]
+        for name, every in grouped((f.metric, f) for run in runs for f in run.values()).items():
             figures = [f for f in every if not f.is_bound] or every
-            if not figures:
-                continue
+            one, values = figures[0], [f.value for f in figures]
             kind = {'unit': one.unit, 'better': one.better}
-            kind |= {'bound': figures[0].bound} if figures[0].is_bound else {}
-            values = [f.value for f in figures]
+            kind |= {'bound': one.bound} if one.is_bound else {}
             made[name] = {'value': statistics.median(values), **kind}
             if re.fullmatch(self.slowest_of, name):
                 slowest = min(values) if one.better == HIGHER else max(values)

@@ -7,13 +7,13 @@
 #include "../harness/verdict.h"
 
 static const struct reason reasons[] = {
-	[NOT_A_CARD - REASONS] = { "not-a-card", WRONG,
+	[NOT_A_CARD - REASONS] = { "not-a-card", WRONG, EITHER,
 				   "the host's CPUs did the work of what calls itself a card" },
-	[CARD_SHARED - REASONS] = { "card-shared", WRONG,
+	[CARD_SHARED - REASONS] = { "card-shared", IMPRECISE, HARMED,
 				    "another process has memory of the card" },
-	[CLOCKS_DIFFER - REASONS] = { "clocks-differ", IMPRECISE,
+	[CLOCKS_DIFFER - REASONS] = { "clocks-differ", IMPRECISE, HARMED,
 				      "a launch took longer than the device says that it worked" },
-	[SINGLE_PRECISION - REASONS] = { "single-precision", IMPRECISE,
+	[SINGLE_PRECISION - REASONS] = { "single-precision", IMPRECISE, EITHER,
 					 "the device has no double precision: floats" },
 	{ 0 },
 };

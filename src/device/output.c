@@ -2,6 +2,7 @@
 
 #include "../harness/json.h"
 #include "../harness/metrics.h"
+#include "../harness/verdict.h"
 
 void output_card(const struct card *card)
 {
@@ -37,6 +38,14 @@ void output_arrays(const struct measured *m)
 		output_shape(m, k);
 }
 
+/* Of a shared card a lower bound, as of a CPU with other processes. */
+static void output_rate(const char *name, const struct rate *rate)
+{
+	metric_rate(name, rate, 1, "GB/s");
+	if (verdict_finding(CARD_SHARED) != NOT_FOUND)
+		metric_disturbed(name);
+}
+
 void output_metrics(const struct measured *m)
 {
 	const struct transfers *const t = &m->transfers;
@@ -44,16 +53,15 @@ void output_metrics(const struct measured *m)
 	int k, p, way;
 
 	for (k = 0; k < KERNELS && m->rounds.count; k++)
-		metric_rate(kernel_names[k], &m->rounds.rates[k], 1, "GB/s");
+		output_rate(kernel_names[k], &m->rounds.rates[k]);
 	for (p = 0; p < t->count; p++)
 		for (way = 0; way < WAYS; way++) {
 			name = metric_name("%s_%d", way_names[way], t->of[p].to);
 			metric_at(name, way_names[way], AT_MEMORY_DOMAIN, t->of[p].to);
-			metric_rate(name, &t->of[p].rates[way], 1, "GB/s");
+			output_rate(name, &t->of[p].rates[way]);
 		}
 	for (p = 0; p < t->peers; p++)
-		metric_rate(metric_name("to_card_%d", t->peer[p].to), &t->peer[p].rates[0], 1,
-			    "GB/s");
+		output_rate(metric_name("to_card_%d", t->peer[p].to), &t->peer[p].rates[0]);
 }
 
 void output_write(const void *measured)

@@ -8,11 +8,11 @@
 #include "../harness/program.h"
 
 static const struct reason reasons[] = {
-	[THREADS_IDLE - REASONS] = { "threads-idle", WRONG,
+	[THREADS_IDLE - REASONS] = { "threads-idle", WRONG, HARMED,
 				     "fewer threads worked than were requested" },
-	[WRONG_LIBRARY - REASONS] = { "wrong-library", WRONG,
+	[WRONG_LIBRARY - REASONS] = { "wrong-library", WRONG, EITHER,
 				      "another library than requested was called" },
-	[FORCED_KERNELS - REASONS] = { "forced-kernels", WRONG,
+	[FORCED_KERNELS - REASONS] = { "forced-kernels", WRONG, HARMED,
 				       "the environment chose the library's kernels" },
 	{ 0 },
 };
@@ -25,14 +25,6 @@ static struct {
 	const char *libraries, *threading;
 	double stated, max_seconds; /* of each shape */
 } requested = { 0, 0, 0, SHAPES, NULL, NULL, 0, 8 };
-
-static void print_kernel_variables(const char *option, const char *text)
-{
-	(void)option;
-	(void)text;
-	blas_choosers_print();
-	leave(EXIT_VALID);
-}
 
 static void set_threading(const char *option, const char *text)
 {
@@ -65,9 +57,6 @@ static const struct option_row rows[] = {
 	{ 0, "threading", "KIND",
 	  "threads that the library must report: none, pthreads, openmp or tbb",
 	  .set = set_threading },
-	{ 0, "kernel-variables", NULL,
-	  "print the variables that choose the kernels of libraries, and end",
-	  .set = print_kernel_variables },
 	{ 0, "stated", "GFLOPS", "stated peak of the node, to compare with the attainable rate",
 	  .number = &requested.stated, .most = 1000000000000, .hint = "give GFlop/s, as in 448" },
 	{ 0 },

@@ -97,7 +97,7 @@ void metric_disturbed(const char *name)
 	struct metric *m = metric_named(name);
 
 	m->has_interval = 0;
-	m->bound = m->better == HIGHER ? "lower" : "upper";
+	m->bound = verdict_flatters() ? "unknown" : m->better == HIGHER ? "lower" : "upper";
 }
 
 void metric_unknown(const char *name)
@@ -110,9 +110,9 @@ void metric_rate(const char *name, const struct rate *rate, double scale, const 
 	metric(name, rate->value / scale, unit, HIGHER);
 	if (!rate->is_bound && !rate->is_upper)
 		metric_interval(name, rate->low / scale, rate->high / scale);
-	metric_named(name)->bound = !rate->is_upper  ? (rate->is_bound ? "lower" : NULL)
-				    : rate->is_bound ? "unknown"
-						     : "upper";
+	metric_named(name)->bound = !rate_may_be_high(rate) ? (rate->is_bound ? "lower" : NULL)
+				    : rate->is_bound        ? "unknown"
+							    : "upper";
 }
 
 void metric_at(const char *name, const char *series, enum axis axis, double value)

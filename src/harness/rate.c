@@ -90,9 +90,14 @@ void rate_of(struct rate *rate, const double *rates, const double *lost_shares, 
 	rate->best_of = count;
 }
 
+int rate_may_be_high(const struct rate *rate)
+{
+	return rate->is_upper || (rate->is_bound && verdict_flatters());
+}
+
 const char *rate_bound(const struct rate *rate)
 {
-	return rate->is_upper ? "a bound on neither side" : "a lower bound";
+	return rate_may_be_high(rate) ? "a bound on neither side" : "a lower bound";
 }
 
 const char *rate_text(const struct rate *rate, double scale)
@@ -104,9 +109,9 @@ const char *rate_text(const struct rate *rate, double scale)
 
 	if (rate->is_bound || rate->is_upper)
 		snprintf(room, sizeof(text[0]), "%s %.1f",
-			 !rate->is_upper  ? sign(AT_LEAST)
-			 : rate->is_bound ? "~"
-					  : sign(AT_MOST),
+			 !rate_may_be_high(rate) ? sign(AT_LEAST)
+			 : rate->is_bound        ? "~"
+						 : sign(AT_MOST),
 			 rate->value / scale);
 	else
 		snprintf(room, sizeof(text[0]), "%.1f %s%.1f", rate->value / scale,

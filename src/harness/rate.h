@@ -32,8 +32,12 @@ LOCAL int rate_counts_alone(double lost_share);
  * nothing is known of that).  All 0 where there are none. */
 LOCAL void rate_of(struct rate *rate, const double *rates, const double *lost_shares, int count);
 
-/* What a rate is that is a bound: "a lower bound"; where a cache may hold the arrays, too, "a
- * bound on neither side". */
+/* Whether it may be too high: a cache may hold the arrays, or a bound has, by what --allow set
+ * aside, an error on that side (verdict.h). */
+LOCAL int rate_may_be_high(const struct rate *rate);
+
+/* What a rate is that is a bound: "a lower bound"; where it may be too high, too, "a bound on
+ * neither side". */
 LOCAL const char *rate_bound(const struct rate *rate);
 
 /* "46.1 ±2.1", of a bound "≥ 37.2" or "≤ 46.1", of both "~ 37.2": values divided by SCALE.  Good

@@ -6,29 +6,32 @@
 #include <stdarg.h>
 
 static struct reason verdict_table[REASONS_MAX] = {
-	[ARRAY_TOO_SMALL] = { "array-too-small", WRONG, "the arrays may lie in the caches" },
-	[TOO_SHORT] = { "too-short", WRONG, "shorter than 20 ticks of the clock" },
-	[NOT_VALIDATED] = { "not-validated", WRONG, "a result differs from the expected value" },
-	[WRONG_PINNING] = { "wrong-pinning", WRONG,
+	[ARRAY_TOO_SMALL] = { "array-too-small", WRONG, FLATTERED,
+			      "the arrays may lie in the caches" },
+	[TOO_SHORT] = { "too-short", WRONG, EITHER, "shorter than 20 ticks of the clock" },
+	[NOT_VALIDATED] = { "not-validated", WRONG, EITHER,
+			    "a result differs from the expected value" },
+	[WRONG_PINNING] = { "wrong-pinning", WRONG, EITHER,
 			    "threads ran on other CPUs than requested, or were fewer" },
-	[WRONG_PLACEMENT] = { "wrong-placement", WRONG,
+	[WRONG_PLACEMENT] = { "wrong-placement", WRONG, EITHER,
 			      "pages lie on another NUMA domain than requested" },
-	[OVERSUBSCRIBED] = { "oversubscribed", WRONG, "more threads than CPUs" },
-	[TOO_GOOD] = { "too-good", WRONG, "more than the hardware can do" },
-	[CLOCK] = { "clock", WRONG,
+	[OVERSUBSCRIBED] = { "oversubscribed", WRONG, HARMED, "more threads than CPUs" },
+	[TOO_GOOD] = { "too-good", WRONG, FLATTERED, "more than the hardware can do" },
+	[CLOCK] = { "clock", WRONG, FLATTERED,
 		    "the clock is slower than the CPU time of this process or node" },
-	[DISTURBED] = { "disturbed", IMPRECISE,
+	[DISTURBED] = { "disturbed", IMPRECISE, HARMED,
 			"other processes, a quota or swapping took time from the threads" },
-	[UNSTABLE] = { "unstable", IMPRECISE,
+	[UNSTABLE] = { "unstable", IMPRECISE, EITHER,
 		       "the repetitions differ, or are too few for an interval" },
-	[CACHE_SIZE] = { "cache-size", IMPRECISE,
+	[CACHE_SIZE] = { "cache-size", IMPRECISE, EITHER,
 			 "sysfs, CPUID and sysconf disagree on the caches" },
-	[NOT_PROVEN] = { "not-proven", UNPROVEN,
+	[NOT_PROVEN] = { "not-proven", UNPROVEN, FLATTERED,
 			 "a cache may hold the arrays, which makes figures too high" },
-	[INCOMPLETE] = { "incomplete", UNPROVEN,
+	[INCOMPLETE] = { "incomplete", UNPROVEN, HARMED,
 			 "the time was over before everything was measured" },
-	[TRANSLATED] = { "translated", WRONG, "an emulator runs the code: it is not of this CPU" },
-	[SLOW_BUILD] = { "slow-build", IMPRECISE,
+	[TRANSLATED] = { "translated", WRONG, HARMED,
+			 "an emulator runs the code: it is not of this CPU" },
+	[SLOW_BUILD] = { "slow-build", IMPRECISE, HARMED,
 			 "not optimized, or with a sanitizer: the code limits the rates" },
 };
 
@@ -135,6 +138,17 @@ unsigned verdict_set(enum finding finding)
 	for (r = 0; r < verdict_total; r++)
 		set |= (unsigned)(verdict_found[r].finding == finding) << r;
 	return set;
+}
+
+int verdict_flatters(void)
+{
+	const unsigned set = verdict_set(FOUND) | verdict_set(ALLOWED);
+	int r;
+
+	for (r = 0; r < verdict_total; r++)
+		if (set >> r & 1 && verdict_table[r].errs != HARMED)
+			return 1;
+	return 0;
 }
 
 const char *verdict_word(unsigned found)

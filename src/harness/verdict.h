@@ -4,8 +4,9 @@
  * The table of verdict.c has every reason of the harness, that of a program (options.h) its own.
  * A reason that is WRONG makes the run INVALID, unless --allow names it; one that is IMPRECISE
  * never does: it is a warning, and the figure is shown as a lower bound or without an interval.
- * With one that is UNPROVEN, and none that is WRONG, the run is UNDECIDED.
- * The first finding of a reason is kept.
+ * With one that is UNPROVEN, and none that is WRONG, the run is UNDECIDED.  Each says to which
+ * side a figure errs of which it is found, or set aside by --allow: a figure of a cache is never
+ * "at least". The first finding of a reason is kept.
  */
 #pragma once
 
@@ -14,6 +15,11 @@
 struct reason {
 	const char *name;
 	enum { WRONG, IMPRECISE, UNPROVEN } is;
+	enum {
+		EITHER,
+		HARMED,
+		FLATTERED
+	} errs;              /* the figure is worse, or better, than the truth */
 	const char *meaning; /* one line for --help */
 };
 
@@ -63,6 +69,9 @@ LOCAL void verdict_warn(int reason, const char *detail, ...) PRINTF_LIKE(2, 3);
 
 LOCAL enum finding verdict_finding(int reason);
 LOCAL const char *verdict_detail(int reason);
+
+/* Whether a figure may be better than the truth, by what is found, or allowed. */
+LOCAL int verdict_flatters(void);
 
 /* A bit for each reason with that finding; their names, with commas. */
 LOCAL unsigned verdict_set(enum finding finding);

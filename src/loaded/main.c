@@ -26,7 +26,7 @@ static const double SECONDS = 30, QUICK_SECONDS = 5;
 
 static const struct reason reasons[] = {
 	[GENERATORS_STOPPED -
-	 REASONS] = { "generators-stopped", IMPRECISE,
+	 REASONS] = { "generators-stopped", IMPRECISE, HARMED,
 		      "the traffic stopped before the loads ended: no curve" },
 	{ 0 },
 };

@@ -11,10 +11,11 @@
 #include "../harness/program.h"
 
 static const struct reason reasons[] = {
-	[THREADS_IDLE - REASONS] = { "threads-idle", WRONG, "threads did no work" },
-	[OFFLOAD_NOT_DONE - REASONS] = { "offload-not-done", WRONG,
+	[THREADS_IDLE - REASONS] = { "threads-idle", WRONG, HARMED, "threads did no work" },
+	[OFFLOAD_NOT_DONE - REASONS] = { "offload-not-done", WRONG, EITHER,
 					 "the host did the work of the device" },
-	[NO_BASELINE - REASONS] = { "no-baseline", WRONG, "no run of one thread to compare with" },
+	[NO_BASELINE - REASONS] = { "no-baseline", WRONG, EITHER,
+				    "no run of one thread to compare with" },
 	{ 0 },
 };
 

@@ -15,11 +15,11 @@
 #include "../harness/program.h"
 
 static const struct reason reasons[] = {
-	[NEGATIVE_OVERHEAD - REASONS] = { "negative-overhead", WRONG,
+	[NEGATIVE_OVERHEAD - REASONS] = { "negative-overhead", WRONG, EITHER,
 					  "the reference takes longer than the construct" },
-	[FEWER_THREADS - REASONS] = { "fewer-threads", WRONG,
+	[FEWER_THREADS - REASONS] = { "fewer-threads", WRONG, HARMED,
 				      "a team was smaller than requested" },
-	[DELAY_OPTIMIZED_AWAY - REASONS] = { "delay-optimized-away", WRONG,
+	[DELAY_OPTIMIZED_AWAY - REASONS] = { "delay-optimized-away", WRONG, EITHER,
 					     "the compiler removed the work" },
 	{ 0 },
 };

@@ -17,8 +17,8 @@
 #include "../harness/program.h"
 
 static const struct reason reasons[] = {
-	[SAME_CORE - REASONS] = { "same-core", WRONG, "both CPUs belong to one core" },
-	[SLOW_TRANSPORT_FOUND - REASONS] = { "slow-transport", IMPRECISE,
+	[SAME_CORE - REASONS] = { "same-core", WRONG, EITHER, "both CPUs belong to one core" },
+	[SLOW_TRANSPORT_FOUND - REASONS] = { "slow-transport", IMPRECISE, HARMED,
 					     "messages take ten times what shared memory takes" },
 	{ 0 },
 };

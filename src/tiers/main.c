@@ -18,9 +18,9 @@ static const double SECONDS = 30, QUICK_SECONDS = 5;
 
 static const struct reason reasons[] = {
 	[DECLARED_DIFFERS -
-	 REASONS] = { "declared-differs", IMPRECISE,
+	 REASONS] = { "declared-differs", IMPRECISE, EITHER,
 		      "differs by more than 20 % from what firmware declares (HMAT)" },
-	[PAGES_MIGRATED - REASONS] = { "pages-migrated", IMPRECISE,
+	[PAGES_MIGRATED - REASONS] = { "pages-migrated", IMPRECISE, EITHER,
 				       "the kernel moved pages of the node meanwhile" },
 	{ 0 },
 };

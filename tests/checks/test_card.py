@@ -87,7 +87,7 @@ def test_program_and_libraries_go_there_and_the_record_comes_back(measure, house
     case, record = done.one('stream', partition='on')
     assert case['result'] == 'pass' and case['verdict'] == 'VALID', done.text
     assert record['array_size'] == 1000000 and record['kernels']['triad']['best_mbs'] > 0
-    assert '-mmic' in case['compile_line']
+    assert '-mmic' in case['build']['compile_line']
     assert "this is another card: ECC Mode is 'Enabled'" in done.text
     assert "no '/nowhere/libiomp5.so' on this host to copy there" in done.text
     assert cases['off']['result'] == cases['bare']['result'] == 'skip'

@@ -38,7 +38,7 @@ def test_a_row_with_a_module_is_built_and_run_with_it(
     done = reframe(checks, *words, root=checkout, given=given, **shell)
     ran, gone = sorted(done.ran, key=lambda case: case['environ'] == 'gone-o3')
     assert (ran['result'], gone['result'], done.code) == ('pass', 'fail_deps', 1), done.text
-    assert ran['compile_line'].startswith('cc-of-the-module -O3 ')
+    assert ran['build']['compile_line'].startswith('cc-of-the-module -O3 ')
     # the job ran with it as well, and the build says which it was
     assert 'KMP_BLOCKTIME=71' in ran['run_environment'].split()
     builds = [json.loads(p.read_text()) for p in done.folder.glob('builds/*/build.json')]

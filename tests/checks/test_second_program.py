@@ -81,14 +81,14 @@ def test_reframe_runs_it_under_two_pinnings_and_takes_its_metric(by_make, house)
         assert value == pytest.approx(metric['value'], 1e-5)
         metric.pop('samples')
         assert json.loads(case['metrics']) == {'latency': metric}
-        assert case['verdict'] == 'VALID' and case['built_with'] == 'make'
+        assert case['verdict'] == 'VALID' and case['build']['built_with'] == 'make'
         assert len(case['threads_on'].split()) == 1
     assert cases['omp']['threads_on'] != cases['none']['threads_on'] or os.cpu_count() == 1
 
 
 def test_it_can_be_built_and_run_again(by_make, house):
     done, cases = by_make
-    folder = done.folder / 'builds' / cases['omp']['binary_sha256']
+    folder = done.folder / 'builds' / cases['omp']['build']['binary_sha256']
     build = json.loads((folder / 'build.json').read_text())
     assert build['make'][:2] == ['PROGRAM=chase', 'PRESET=gcc-o2']
     assert (done.folder / 'sources' / build['sources']).is_file()
@@ -124,10 +124,12 @@ def test_spack_builds_it_by_the_same_line_and_again_to_the_bit(
     done, cases = session('spack', '-n', 'chase%pinning=omp', '-p', '^gcc-o2$')
     assert done.code == 0, done.text
     case, made = cases['omp'], by_make[1]['omp']
-    assert case['built_with'] == 'spack' and len(case['spack_hash']) == 32
-    lines = [c['compile_line'].split()[1:-1] for c in (case, made)]  # all but compiler and output
+    assert case['build']['built_with'] == 'spack' and len(case['build']['spack_hash']) == 32
+    lines = [
+        c['build']['compile_line'].split()[1:-1] for c in (case, made)
+    ]  # all but compiler and output
     assert lines[0] == lines[1]
-    assert case['source_sha256'] == made['source_sha256']
+    assert case['build']['source_sha256'] == made['build']['source_sha256']
     # what was measured was run from the store, not from a view, which the next build changes
     scripts = [path.read_text() for path in done.folder.glob('stage/**/rfm_job.sh')]
     (program,) = re.findall(r'^(?:.* )?(/\S*/bin/chase) .*--json', '\n'.join(scripts), re.M)
@@ -138,7 +140,7 @@ def test_spack_builds_it_by_the_same_line_and_again_to_the_bit(
     assert done.stdout, done.stderr
     assert 'binary: the same, bit for bit' in json.loads(done.stdout)['notes'], done.stdout
     (again,) = (tmp_path / 'again/sources/.spack/store').glob('*/membw-*/bin/chase')
-    assert presets.sha256(again) == case['binary_sha256']
+    assert presets.sha256(again) == case['build']['binary_sha256']
 
 
 def test_a_latency_above_its_reference_fails(session, house):

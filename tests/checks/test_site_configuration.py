@@ -40,8 +40,10 @@ def test_the_configuration_of_the_page_alone_runs_our_checks(call, environment, 
     ran = {c['environ']: c for c in report['runs'][-1]['testcases'] if not c['fixture']}
     assert set(ran) == {'PrgEnv-gnu', 'PrgEnv-gnu-o2'}, done.stdout
     assert {case['result'] for case in ran.values()} == {'pass'}, done.stdout
-    assert ran['PrgEnv-gnu-o2']['compile_line'].startswith('gcc -O2 -fopenmp -mcmodel=medium ')
-    assert ran['PrgEnv-gnu']['compile_line'].startswith('gcc -O3 -fopenmp stream.c -o ')
+    assert ran['PrgEnv-gnu-o2']['build']['compile_line'].startswith(
+        'gcc -O2 -fopenmp -mcmodel=medium '
+    )
+    assert ran['PrgEnv-gnu']['build']['compile_line'].startswith('gcc -O3 -fopenmp stream.c -o ')
     assert all(case['record'].startswith(f'{tmp_path}/records/') for case in ran.values())
 
 

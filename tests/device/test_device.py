@@ -1,6 +1,7 @@
 """src/device: its figures, what makes them INVALID, and what is MISSING by name."""
 
 import itertools
+import math
 import subprocess
 
 import lying_opencl
@@ -89,16 +90,18 @@ def test_cards_are_listed_by_their_pci_address(device):
 @pytest.mark.alone
 def test_of_two_devices_the_slow_one_is_slow_and_each_reaches_the_other(device):
     """Each kernel is done twice on device 1."""
-    seconds = []
-    for number in ('0', '1'):
+    best = [math.inf, math.inf]
+    for number in (0, 1) * 5:
         _, output, record = device(
             '--cpu', '-d', number, *QUICK, '--rounds', '40', LIE='slow', **TWO
         )
         assert record['verdict'] == 'VALID', output
-        assert record['device']['index'] == int(number) and record['device']['count'] == 2
-        assert f'to_card_{1 - int(number)}' in record['metrics']
-        seconds.append(min(record['seconds']['triad']['device']))
-    assert seconds[1] > 1.3 * seconds[0]
+        assert record['device']['index'] == number and record['device']['count'] == 2
+        assert f'to_card_{1 - number}' in record['metrics']
+        best[number] = min(best[number], *record['seconds']['triad']['device'])
+        if number and best[1] > 1.3 * best[0]:  # on a busy node all launches may be disturbed
+            break
+    assert 1.3 * best[0] < best[1] < math.inf
 
 
 @pytest.mark.alone
@@ -148,7 +151,6 @@ def test_a_faulty_kernel_is_not_validated(device, fault):
 LIES = {  # what the device does: (the reason, what is said)
     'nothing': ('not-validated', 'elements differ'),
     'flip': ('not-validated', '1 of 299008 elements differ, first a[1543]: bits'),
-    'busy': ('card-shared', 'were not free'),
     'fast': ('clock', "ms by the host's clock"),
 }
 
@@ -160,13 +162,21 @@ def test_a_device_that_lies_is_invalid_by_name(device, lie):
     assert status == 1 and reason in reasons(record) and said in output, output
 
 
+def test_a_shared_card_has_bounds_as_a_cpu_with_neighbours_has(device):
+    """Of arrays that a cache may hold, which is allowed here, on neither side."""
+    status, output, record = device('--cpu', *ALONE, LIE='busy')
+    assert status == 0 and reasons(record) == [], output
+    assert 'card-shared' in reasons(record, 'warnings') and 'were not free' in output
+    assert {metric['bound'] for metric in record['metrics'].values()} == {'unknown'}
+
+
 @pytest.mark.alone
 def test_a_clock_that_counts_too_little_makes_a_bound_of_a_figure_by_the_hosts(device):
     """Of arrays so large that a launch weighs nothing."""
     size = ('-n', '4000000', *ALONE[2:])
     _, output, record = device('--cpu', *size, LIE='late')
     assert 'clocks-differ' in reasons(record, 'warnings'), output
-    assert record['metrics']['triad']['bound'] == 'lower'
+    assert record['metrics']['triad']['bound'] == 'unknown'  # and allowed to lie in a cache
     times = record['seconds']['triad']
     assert 2e-9 * 12 * 4000000 / min(times['host']) == pytest.approx(
         record['metrics']['triad']['value'], rel=0.03

@@ -18,6 +18,7 @@ PROGRAMS = {
     'overheads': '--pairs 6 --constructs barrier',
     'dgemm': '--shape square -n 16 -t 2',
 }
+CARD = {'device': '--cpu -n 65536 --rounds 10 --local 64 --width 1 --no-transfers'}
 # of what lasts by the clock: a tenth of it
 SHORT = {
     'stream': [],
@@ -67,10 +68,31 @@ ENVIRONMENTS = {
 }  # fmt: skip
 
 
+# of a card's driver
+DRIVERS = {
+    'no driver registered': ('', {'OCL_ICD_VENDORS': '/nowhere/'}),
+    'no list of drivers': (WITHOUT.format('/etc/OpenCL'), {}),
+    'a driver that is none': ('', {'OCL_ICD_FILENAMES': 'libm.so.6'}),
+    'one thread of the driver': ('', {'POCL_MAX_PTHREAD_COUNT': '1'}),
+    'no such device': ('', {'POCL_DEVICES': 'nothing'}),
+    'nowhere to compile': ('', {'POCL_CACHE_DIR': '/proc/none', 'HOME': '/proc'}),
+    'no device file': (WITHOUT.format('/dev'), {}),
+}  # fmt: skip
+
+
 @pytest.mark.parametrize('program', PROGRAMS)
 @pytest.mark.parametrize('place', ENVIRONMENTS)
 def test_a_program_measures_or_says_why_not(build_program, tmp_path, place, program):
     ends_well(build_program, tmp_path, place, program, ['-fopenmp'])
+
+
+# pocl ends its process by abort() without a linker, /sys or data, and by exit(1) without a file
+BY_POCL = 'no environment', 'no /sys', 'no data', 'half a file to write'
+
+
+@pytest.mark.parametrize('place', [p for p in ENVIRONMENTS | DRIVERS if p not in BY_POCL])
+def test_a_card_is_measured_or_its_driver_is_named(build_program, tmp_path, place):
+    ends_well(build_program, tmp_path, place, 'device', ['-fopenmp'])
 
 
 @pytest.mark.parametrize('program', [p for p in PROGRAMS if p != 'overheads'])
@@ -80,12 +102,12 @@ def test_a_program_without_openmp_measures_or_says_why_not(build_program, tmp_pa
 
 def ends_well(build_program, folder, place, program, flags):
     """Status 0, 1 or 2; a whole record, or a sentence of ours; no file half written."""
-    line, variables = ENVIRONMENTS[place]
+    line, variables = (ENVIRONMENTS | DRIVERS)[place]
     more = [ROOT / 'tests/data/plain_dgemm.c'] if program == 'dgemm' else []
     path = build_program(program, *more, usual=('-O1', *flags), changes=SHORT.get(program, ()))
     out = folder / 'out'
     out.mkdir()
-    words = [str(path), *PROGRAMS[program].split(), '--json', f'{out}/r.json']
+    words = [str(path), *(PROGRAMS | CARD)[program].split(), '--json', f'{out}/r.json']
     env = {
         name: value for name, value in os.environ.items() if not name.startswith(('OMP_', 'GOMP_'))
     }

@@ -47,6 +47,36 @@ def test_a_figure_that_is_only_imprecise_is_shown(
     assert data['metrics'][shown]['value'] > 0 and f'warning: {reason}: ' in said
 
 
+# reasons that are found and set aside, of a run that is disturbed, and what its figure is then
+SIDES = {
+    'ARRAY_TOO_SMALL': ('unknown', '~'), 'CLOCK': ('unknown', '~'), 'NOT_PROVEN': ('unknown', '~'),
+    'WRONG_PINNING': ('unknown', '~'), 'TRANSLATED': ('lower', '≥'),
+    'OVERSUBSCRIBED': ('lower', '≥'), 'INCOMPLETE': ('lower', '≥'),
+}  # fmt: skip
+# nothing is found of the arrays, whatever the caches
+UNSIZED = (
+    'stream/array_size.c',
+    '\tjudge_size(residency, &request, options->size);',
+    '\t(void)judge_size;',
+)
+LOUD = ('harness/rate.c', 'is_positive(rate->high) ||', 'is_positive(rate->high) || 1 ||')
+
+
+@pytest.mark.parametrize('reason', SIDES)
+def test_an_allowed_reason_says_to_which_side_a_bound_errs(build_program, run_program, reason):
+    """113 GB/s of a cache were "at least"."""
+    judged = 'looks_judge(&run.looks);'
+    planted = ('stream/main.c', judged, f'{judged} verdict_invalid({reason}, "planted");')
+    program = build_program('stream', changes=(LOUD, planted, UNSIZED))
+    name = reason.lower().replace('_', '-')
+    name = reason.lower().replace('_', '-')
+    words = [program, '-n', '2e6', '-t', '4', '--allow', f'{name},too-short,disturbed']
+    _, said, record = run_program(*words, OMP_NUM_THREADS=1)
+    assert {r['reason'] for r in record['reasons']} == {name}, said
+    bound, sign = SIDES[reason]
+    assert record['metrics']['triad']['bound'] == bound and f'triad {sign} ' in said
+
+
 # what /proc/stat says of a node of so many CPUs, in CPUs kept busy, and what is made of it
 LOOKS = [
     ('256', '12', '0', '0', '; other processes used 12.0 of 256 CPUs'),

@@ -238,9 +238,10 @@ def test_a_sibling_used_twice_is_reported(machine, tree):
             for i, cpu in enumerate(cpus)
         ]
 
-    assert pinnings.problems('likwid', on(machine.first_threads()), machine.first_threads()) == []
+    first = machine.first_threads()
+    assert [*pinnings.problems('likwid', on(first), first)] == []
     said = pinnings.problems('likwid', on(twins[:2]), twins[:2])
-    assert said == [f'threads 0 and 1 are on one core, cpus {topologies.listed(twins[:2])}']
+    assert [*said] == [f'threads 0 and 1 are on one core, cpus {topologies.listed(twins[:2])}']
 
 
 def test_cpus_without_first_threads_or_without_domains(trees):

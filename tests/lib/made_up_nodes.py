@@ -10,8 +10,7 @@ from membw.node.word import word_of
 from membw.results.table import read_table
 
 GOOD = {'rate': 180.0, 'one': 14.0, 'latency': 110.0, 'l1': 1.25, 'l2': 4.0, 'l3': 20.0,
-        'cache': 262_144.0, 'loaded': 200.0, 'across': 90.0,
-        'arithmetic': 800.0}  # fmt: skip
+        'cache': 262_144.0, 'loaded': 200.0, 'across': 90.0}  # fmt: skip
 LOWER = ('latency', 'l1', 'l2', 'l3')  # is better
 METRICS = {
     'stream': {'rate': ('triad', 'GB/s')},
@@ -20,7 +19,6 @@ METRICS = {
                'l2': ('l2_latency', 'ns'), 'l3': ('l3_latency', 'ns'),
                'cache': ('l3_size', 'KiB')},
     'loaded': {'loaded': ('max_gbs_1r0w', 'GB/s')},
-    'dgemm': {'arithmetic': ('square', 'GFlop/s')},
     'tiers': {'across': ('read_gbs_0_1', 'GB/s')},
     'late': {'rate': ('triad', 'GB/s')},
 }  # fmt: skip
@@ -111,7 +109,7 @@ PLANTED = {
          'facts': {'mem_total_mib': 196_608, 'memory_channels': 6, 'dimms': MODULES[:6]}},
         'Dell, Balanced Memory with 2nd Generation Xeon: up to 33 % less'),
     'throttling': (
-        {'shares': {'late': 0.8, 'l1': 0.8, 'l2': 0.8, 'rate': 0.9, 'arithmetic': 0.8},
+        {'shares': {'late': 0.8, 'l1': 0.8, 'l2': 0.8, 'rate': 0.9},
          'counted': {'thermal_throttles': 40}}, 'assumed'),
     'corrected-errors': (
         {'shares': {'rate': 0.85}, 'counted': {'corrected_errors': 900}}, 'assumed'),

@@ -8,7 +8,7 @@ from arithmetic_flips import flips
 from changed_source import copy_source
 from fifth_kernel import BYTES, NAME, TITLE, WITH_STRIAD, fifth_kernel
 
-ALLOWED = ['--allow', 'array-too-small,too-short,oversubscribed,wrong-pinning']
+ALLOWED = ['--allow', 'array-too-small,too-short,oversubscribed,wrong-pinning,disturbed']
 OPTIONS = ['-n', '100003', '-t', '7', *ALLOWED]
 
 

@@ -11,12 +11,15 @@ from changed_source import SHORT_LOOKS
 QUIET = ['-n', '1000000', '-t', '3', '--allow']
 QUIET += ['array-too-small,too-short,oversubscribed,wrong-pinning']
 # such a short run as if it needed no --allow
-BIG_ENOUGH = ('stream/health/floors.c', 'verdict_set(ALLOWED)', '0')
+BIG_ENOUGH = [
+    ('stream/health/floors.c', 'verdict_set(ALLOWED)', '0'),
+    ('harness/verdict.c', 'verdict_set(FOUND) | verdict_set(ALLOWED)', 'verdict_set(FOUND)'),
+]
 
 
 @pytest.fixture(scope='module')
 def stream(build_program):
-    return build_program('stream', changes=[SHORT_LOOKS, BIG_ENOUGH])
+    return build_program('stream', changes=[SHORT_LOOKS, *BIG_ENOUGH])
 
 
 def check(stream, *words):
@@ -36,7 +39,7 @@ WORDS = [
     (20, 0, 0, 'lower', 21, 'UNDECIDED', '>= 20.0', NOISE),
     (20, 0, 0, 'upper', 19, 'UNDECIDED', '<= 20.0', CACHE),
     (20, 0, 0, 'upper', 21, 'UNDECIDED', '<= 20.0', CACHE),
-    (20, 0, 0, 'unknown', 19, 'UNDECIDED', '<= 20.0', CACHE),
+    (20, 0, 0, 'unknown', 19, 'UNDECIDED', '~ 20.0', CACHE),
     (0, 0, 0, 'lower', 19, 'UNDECIDED', '>= 0.0', NOISE),
     ('nan', 0, 0, 'none', 19, 'UNDECIDED', 'nan', TWICE),
 ]

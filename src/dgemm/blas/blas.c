@@ -269,16 +269,6 @@ const char *blas_chosen_by(const struct blas *blas)
 	return NULL;
 }
 
-void blas_choosers_print(void)
-{
-	const char *const *variable;
-	int f;
-
-	for (f = 0; f < FAMILIES; f++)
-		for (variable = blas_families[f].chosen_by; *variable; variable++)
-			puts(*variable);
-}
-
 const char *blas_text(const struct blas *blas)
 {
 	static char text[2 * BLAS_TEXT_MAX];

@@ -34,9 +34,6 @@ void blas_judge(const struct blas *blas, int reason, const char *libraries, cons
 /* The variable of the environment that chose its kernels in place of this CPU; NULL: none. */
 const char *blas_chosen_by(const struct blas *blas);
 
-/* All such variables, of whichever library, one per line. */
-void blas_choosers_print(void);
-
 /* "OpenBLAS 0.3.21 ..., threading: none", for messages */
 const char *blas_text(const struct blas *blas);
 

@@ -1,13 +1,14 @@
 """What the memory of a card (GPU) should reach: the maker's peak, and what others measured."""
 
-import re
 from collections.abc import Iterator
 
 from membw.presets.table import Facts
+from membw.printable import amount
+from membw.site.card_peak import peak
 from membw.site.cpu_peak import facts_of
+from membw.statistics import MARGIN
 from membw.tables import Block, Cell, Column, Table
 
-GIB = 2**30 / 1e9  # GB
 COLUMNS = (
     Column('card', 'card'),
     Column('gb', 'GB', right=True),
@@ -18,20 +19,19 @@ COLUMNS = (
 )
 
 
-def of_name(text: str, gib: float = 0.0) -> list[Facts]:
-    """The rows of a card as somebody types it, or as OpenCL calls it; of those that differ in
-    their memory the nearest, where that is known. The longest name counts: 'H100 PCIe'."""
-    words = _words(text)
-    rows = [row for row in facts_of('cards')['cards'] if words >= _words(row['name'])]
-    longest = max((len(_words(row['name'])) for row in rows), default=0)
-    rows = [row for row in rows if len(_words(row['name'])) == longest]
-    given = re.search(r'(\d+) ?GB\b', text, re.I)
-    gb = float(given[1]) if given else gib * GIB
-    return sorted(rows, key=lambda row: abs(row['gb'] - gb))[:1] if gb else rows
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r'[a-z0-9]+', text.lower()))
+def lines_of(device: Facts, gbs: float, sign: str) -> Iterator[tuple[str, bool]]:
+    """What is said of a card's Triad, and whether that is low: beside its maker's peak, and below
+    each card of which others published a Triad. A figure of its own kind is for peers to say."""
+    top = peak(device.get('name') or '', device.get('memory_mib') or 0)
+    if not top:
+        yield f"No maker's peak of '{device.get('name')}' is known.", False
+        return
+    yield f"{sign}{100 * gbs / top:.0f} % of the maker's peak of {amount(top)} GB/s.", False
+    rows = facts_of('cards')['cards']
+    shares = sorted(row['triad'][0] / row['gbs'] for row in rows if 'triad' in row)
+    if not sign and gbs / top < (1 - MARGIN) * shares[0]:
+        span = f'{100 * shares[0]:.0f} to {100 * shares[-1]:.0f} %'
+        yield f'Look: published, {len(shares)} cards: {span}.', True
 
 
 def blocks(rows: list[Facts]) -> Iterator[Block]:

@@ -12,6 +12,7 @@ from membw.errors import MembwError
 from membw.expected import cards, expectation
 from membw.presets.table import Facts
 from membw.site import cpu_peak as peak
+from membw.site.card_peak import of_name
 
 WIDTH = 96
 EPILOG = """\
@@ -42,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     if args.sockets < 1:
         raise MembwError(f"invalid value for '--sockets': '{args.sockets}'", 'must be at least 1')
     cpu = ' '.join(args.cpu)
-    if found := cards.of_name(cpu):
+    if found := of_name(cpu):
         print(tables.as_text([*cards.blocks(found)], args.json))
         return 0
     if cpu:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from membw.expected import proof, published
+from membw.expected import cards, proof, published
 from membw.expected.published import CLAIMED, ENOUGH, LEAST_MACHINES, NOT_SAID, READ, kind_of
 from membw.presets.table import Facts
 from membw.printable import amount, plural
@@ -27,6 +27,9 @@ class Said(NamedTuple):
 
 def lines_of(record: Facts, gbs: float, bound: str = '') -> Said:
     """Of Triad; `bound` as in results.figure.Figure: what may be too high is not compared."""
+    if device := record.get('device'):
+        of_card = [*cards.lines_of(device, gbs, SURE[bound])]
+        return Said([line for line, _ in of_card], any(low for _, low in of_card))
     top = peak.of_node(record)
     facts, threads = record.get('facts') or {}, record.get('threads') or 0
     looks, stores = record.get('looks') or {}, kind_of(record, top.row)

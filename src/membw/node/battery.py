@@ -1,5 +1,6 @@
 """What `membw node` runs, in this order, how it shares out its time, and one launch of it."""
 
+import re
 import signal
 import subprocess
 import tempfile
@@ -13,6 +14,7 @@ from membw.results.record import evidence
 from membw.strict import Damaged
 
 LEAST_S, USUAL_S, MOST_S = 30, 60, 180
+CARD_S = 12  # of each card, on top of these
 SETTLE_S = 0.5  # before each part: what the one before disturbed
 LEAST_REPEATED_S, MOST_REPEATED_S = 0.5, 20  # more seconds make no better figure
 PINNING = 'omp'  # as a check names it
@@ -45,25 +47,31 @@ BATTERY = (
     Part('one', 'stream', '--max-seconds {s}', 2, 1, threads=1),  # what one thread does
     Part('ladder', 'ladder', '--quick', 6),  # latency and size of each cache, latency of memory
     Part('loaded', 'loaded', QUICK, 6, cores=2),  # the highest rate of reads
-    Part('dgemm', 'dgemm', '--shape square --max-seconds 3', 5),  # arithmetic of all cores
     Part('tiers', 'tiers', QUICK, 6, domains=2),  # each memory from each domain
     Part('late', 'stream', '--max-seconds {s}', 2, 2),  # whether it fell meanwhile
 )
-OPTIONAL, OPTIONAL_S = 'dgemm', 45  # where there is a BLAS, and so many seconds for all parts
+CARDS = 'device'  # the program of cards (GPUs)
 
 
-def plan(
-    seconds: float, domains: int, cores: int, has_blas: bool = False
-) -> Iterator[tuple[Part, float]]:
+def plan(seconds: float, domains: int, cores: int) -> Iterator[tuple[Part, float]]:
     """Each part and its seconds: the fixed ones, and the rest by weight."""
     parts = [part for part in BATTERY if part.domains <= domains and part.cores <= cores]
-    if not has_blas or seconds < OPTIONAL_S:
-        parts = [part for part in parts if part.name != OPTIONAL]
     rest = seconds - sum(part.seconds + SETTLE_S for part in parts)
     weights = sum(part.weight for part in parts)
     for part in parts:
         share = min(rest * part.weight / weights, MOST_REPEATED_S)
         yield part, round(part.seconds + share, 1)
+
+
+def of_cards(program: Path) -> list[tuple[Part, float]]:
+    """A part for each card that this node shows; none without a driver."""
+    try:
+        done = subprocess.run([program, '--list'], capture_output=True, text=True, timeout=CARD_S)
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    cards = re.findall(r'^\d+(?= )', done.stdout, re.M) if done.returncode == 0 else []
+    args = '-d {} --no-transfers'
+    return [(Part(f'card {n}', CARDS, args.format(n), CARD_S), CARD_S) for n in cards]
 
 
 def words(part: Part, seconds: float) -> Iterable[str]:

@@ -9,15 +9,14 @@ from membw.statistics import MARGIN
 Row = dict[str, Any]  # of causes.yaml
 NAMES = {quantity.cause: quantity.name for quantity in EVERY}
 ROUNDING = 0.01  # a fact of two alike nodes differs by less: the kernel keeps some memory
-WORDS = {
-    'memory_gib': 'memory, GiB', 'memory_channels': 'memory channels', 'memory_mts': 'MT/s',
-    'modules': 'memory modules', 'numa_nodes': 'NUMA domains', 'thp': 'transparent huge pages',
+WORDS = {  # else the fact's own name
+    'memory_gib': 'memory, GiB', 'memory_mts': 'MT/s', 'modules': 'memory modules',
+    'numa_nodes': 'NUMA domains', 'thp': 'transparent huge pages',
     'huge_share': 'share in huge pages', 'freq_max_khz': 'highest clock, kHz', 'smt': 'SMT',
-    'memory_policy': 'memory policy', 'pages_elsewhere': 'share of the pages elsewhere',
+    'pages_elsewhere': 'share of the pages elsewhere',
     'other_share': 'share of the CPUs that other processes used',
     'stolen_share': 'share of the CPUs stolen',
     'quota_throttles': 'times that a quota stopped it', 'cpus_allowed': 'CPUs that it may use',
-    'pages_migrated': 'pages migrated',
 }  # fmt: skip
 
 
@@ -33,9 +32,6 @@ class Seen(NamedTuple):
 
     def is_low(self, name: str) -> bool:
         return name in self.shares and self.shares[name] < 1 - self.limits.get(name, MARGIN)
-
-    def share(self, name: str) -> str:
-        return f'{"≥ " * (name in self.bounds)}{self.shares[name]:.3f}'
 
     @property
     def low(self) -> list[str]:
@@ -64,12 +60,12 @@ def find(seen: Seen, table: Sequence[Row]) -> list[Cause]:
 
 
 def fitting(row: Row, seen: Seen) -> Cause | None:
-    known = [c for c in row.get('facts', ()) if is_known(c, seen)]
-    met = [c for c in known if is_met(c, seen)]
-    needs = row.get('needs')
-    if not met and (needs == 'fact' or needs == 'known' and known):
+    conditions = row.get('facts', ())
+    answers = [is_met(condition, seen) for condition in conditions]
+    met = [c for c, answer in zip(conditions, answers, strict=True) if answer]
+    needs, moves, stays = row.get('needs'), row.get('moves', {}), row.get('stays', ())
+    if not met and (needs == 'fact' or needs == 'known' and False in answers):
         return None
-    moves, stays = row.get('moves', {}), row.get('stays', ())
     measured = {name: ends for name, ends in moves.items() if name in seen.shares}
     if len(measured) < len(moves) and not (met and measured):
         return None
@@ -83,9 +79,13 @@ def fitting(row: Row, seen: Seen) -> Cause | None:
     if not are_alike(row.get('alike', ()), seen):
         return None
     still = [NAMES[n] for n in stays if n in seen.shares and not seen.is_low(n)]
-    evidence = [f'{NAMES[name]} {seen.share(name)} of the reference' for name in moved]
+    signs = {name: '≥ ' for name in seen.bounds}
+    evidence = [
+        f'{NAMES[name]} {signs.get(name, "")}{seen.shares[name]:.3f} of the reference'
+        for name in moved
+    ]
     evidence += [f'{", ".join(still)} as before'] * bool(still)
-    evidence += [said(condition, seen) for condition in met]
+    evidence += [said(condition['fact'], seen) for condition in met]
     return Cause(
         row['cause'], row['sentence'], evidence, bool(met), bool(row.get('disturbs')),
         row['next'], row['source'], moved,
@@ -99,35 +99,29 @@ def are_alike(names: Sequence[str], seen: Seen) -> bool:
     )
 
 
-def is_known(condition: Row, seen: Seen) -> bool:
-    name = condition['fact']
-    both = name in seen.facts and name in seen.usual
-    return name in seen.counted if 'above' in condition else both
-
-
-def is_met(condition: Row, seen: Seen) -> bool:
+def is_met(condition: Row, seen: Seen) -> bool | None:
+    """None: it is not known."""
     name = condition['fact']
     if 'above' in condition:
-        return seen.counted[name] > condition['above']
+        return seen.counted[name] > condition['above'] if name in seen.counted else None
+    if name not in seen.facts or name not in seen.usual:
+        return None
     own, usual = seen.facts[name], seen.usual[name]
     return is_apart(own, usual) and (condition['is'] == 'differs' or own < usual)
 
 
-def said(condition: Row, seen: Seen) -> str:
-    name = condition['fact']
+def said(name: str, seen: Seen) -> str:
+    """Of a fact beside the usual one, or of what was counted."""
     word = WORDS.get(name, name.replace('_', ' '))
-    return f'{word}: {seen.counted[name]:.3g}' if 'above' in condition else against(name, seen)
-
-
-def against(name: str, seen: Seen) -> str:
-    word = WORDS.get(name, name.replace('_', ' '))
+    if name in seen.counted:
+        return f'{word}: {seen.counted[name]:.3g}'
     return f'{word}: {seen.facts[name]}, not {seen.usual[name]}'
 
 
 def differing(seen: Seen) -> list[str]:
     """Every fact that differs from the usual one, whatever it explains."""
     both = [name for name in seen.facts if name in seen.usual]
-    return [against(n, seen) for n in both if is_apart(seen.facts[n], seen.usual[n])]
+    return [said(n, seen) for n in both if is_apart(seen.facts[n], seen.usual[n])]
 
 
 def is_apart(a: Any, b: Any) -> bool:

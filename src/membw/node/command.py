@@ -41,10 +41,10 @@ exit status: 0 PASS, VALID or KNOWN; 1 another word; 2 usage error
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group('what is measured').add_argument
     limits = f'{battery.LEAST_S} to {battery.MOST_S}'
-    about = f'time of all parts ({battery.USUAL_S}; {limits})'
+    about = f'time of all parts ({battery.USUAL_S}; {limits}), {battery.CARD_S} more per card'
     add('--seconds', type=seconds, default=battery.USUAL_S, metavar='S', help=about)
     add('--preset', help='the preset that the programs are built by (as membw run)')
-    about = 'built programs, in place of a preset; dgemm runs where it is there'
+    about = 'built programs, in place of a preset'
     add('--programs', metavar='DIR', help=about)
     add = parser.add_argument_group('what it is compared with').add_argument
     add('--system', default='', metavar='SYSTEM[:PARTITION]', help=SYSTEM)
@@ -72,20 +72,17 @@ def run(args: argparse.Namespace) -> int:
         os.stat(path)  # better said now than after a minute
     if args.records:
         args.records.mkdir(parents=True, exist_ok=True)
-    if not args.unjudged:  # that is a job of a run
-        run_lock.refuse_during_run()
     domains, cores = len(topology.numbered()) or 1, len(topology.cores_here())
-    has_blas = bool(args.programs) and os.access(
-        program_in(Path(args.programs), battery.OPTIONAL), os.X_OK
-    )
-    parts = [*battery.plan(args.seconds, domains, cores, has_blas)]
+    parts = [*battery.plan(args.seconds, domains, cores)]
     names = dict.fromkeys(part.program for part, _ in parts)
-    programs = built(names, args.preset, args.programs)
-    node = measured(parts, programs)
+    cards = () if args.programs else (battery.CARDS,)  # not each installation has it
+    programs = built([*names, *cards], args.preset, args.programs)
     folder = args.records or assembled.folder()
-    if args.unjudged:
-        assembled.write(node, folder)
+    if args.unjudged:  # that is a job of a run, which has the lock
+        assembled.write(measured(parts, programs), folder)
         return 0
+    with run_lock.alone_on_host():
+        node = measured(parts, programs)
     return judge(node, args, folder)
 
 
@@ -146,6 +143,8 @@ def measured(parts: list[tuple[Part, float]], programs: Path) -> Facts:
     """The record: each part's, and what was counted meanwhile."""
     begun, before, shown = time.monotonic(), counters.read(), Passing()
     cores, done = len(topology.cores_here()), []
+    parts = [*parts, *battery.of_cards(program_in(programs, battery.CARDS))]
+    most = battery.MOST_S + sum(s for part, s in parts if part.program == battery.CARDS)
     # no rank of the nodes of a job, each of which measures alone
     alone = {name: value for name, value in os.environ.items() if name != STEP_TASKS}
     moment = f'{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ}'
@@ -155,7 +154,7 @@ def measured(parts: list[tuple[Part, float]], programs: Path) -> Facts:
         shown.now(partial(_step, f'{i + 1} of {len(parts)}: {part.name}', time.monotonic() + rest))
         words = [part.program, *battery.words(part, planned)]
         threads = {'OMP_NUM_THREADS': str(part.threads or cores), **battery.PINNED}
-        left = max(begun + battery.MOST_S - time.monotonic(), 1)
+        left = max(begun + most - time.monotonic(), 1)
         line = [str(program_in(programs, part.program)), *words[1:]]
         found = launch(line, {**alone, **threads}, min(left, 3 * planned + 10))
         done.append({'name': part.name, 'command': ' '.join(words), **found})

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from membw.results.figure import too_good
 from membw.results.record import HIGHER, Metric, Part, Record, in_common
 from membw.words import VALID
@@ -31,11 +33,11 @@ EVERY = (
     Quantity('l3_latency', 'l3', 'latency of L3', 'ladder', 'l3_latency'),
     Quantity('l3_size', 'cache', 'size of L3', 'ladder', 'l3_size'),
     Quantity('max_gbs_1r0w', 'loaded', 'highest rate of reads', 'loaded', 'max_gbs_1r0w'),
-    Quantity('dgemm', 'arithmetic', 'DGEMM', 'dgemm', 'square'),
     # made here of several figures of a part, see below
     Quantity('read_gbs_across', 'across', 'reads from another NUMA domain', 'tiers', ''),
     Quantity('lowest_domain', 'domain', 'lowest NUMA domain, of the others', 'stream', ''),
     Quantity('triad_at_the_end', 'late', 'Triad at the end, of the first', 'late', ''),
+    Quantity('cards', 'cards', 'cards (GPUs)', '', ''),
 )
 BY_METRIC = {quantity.metric: quantity for quantity in EVERY}
 HEADLINE = 'triad'
@@ -54,6 +56,8 @@ def metrics_of(parts: tuple[Part, ...], evidence: dict[str, dict]) -> dict[str, 
             found['triad_at_the_end'] = Metric(ratio, 'ratio', HIGHER)
         # the better of the two, an estimate before a bound
         found[HEADLINE] = max(early, late, key=lambda m: (not m.bound, m.value or 0))
+    if cards := sum(bool(part.record and part.record.device) for part in parts):
+        found['cards'] = Metric(cards, 'cards', HIGHER)
     order = [quantity.metric for quantity in EVERY]
     return {name: found[name] for name in order if name in found}
 
@@ -95,16 +99,14 @@ def _firm(found: dict[str, Metric], part: Part) -> dict[str, Metric]:
             continue
         if is_disturbed(part) and not is_rate:
             metric = bound_of(metric)
-        made[name] = Metric(
-            metric.value, metric.unit, metric.better, metric.low, metric.high, metric.bound
-        )
+        made[name] = replace(metric, series='', at=None)
     return made
 
 
 def bound_of(metric: Metric) -> Metric:
     """The node is at least so good."""
     bound = 'lower' if metric.better == HIGHER else 'upper'
-    return Metric(metric.value, metric.unit, metric.better, bound=bound)  # type: ignore[arg-type]
+    return replace(metric, low=None, high=None, bound=bound)
 
 
 def pages_elsewhere(record: Record) -> float:

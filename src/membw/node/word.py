@@ -61,7 +61,9 @@ def word_of(node: str, table: Table) -> Word:
     why = [Finding('cause', {'cause': cause.name, 'text': cause.text}) for cause in causes]
     noticed = max((v.noticed for v in verdicts), default=math.inf)
     runs = [*(f.of for f in own), *(one.of for one in table.lost if one.node == node)]
-    newest = max(runs, key=lambda of: of.time).record if runs else None
+    records = [of.record for of in runs if of.record]
+    # of `membw node`, whose cards have figures of their own
+    newest = max(records, key=lambda r: (not r.device, r.seconds), default=None)
     return Word(node, whole.verdict, (*why, *whole.findings), noticed, causes, every, newest)
 
 
@@ -73,13 +75,13 @@ def _compared(v: NodeVerdict, ranking: Ranking) -> Compared | None:
         _, group = ranking.past[v.node, v.setting]
     if not group or len(group.nodes) == 1:
         return None
-    return Compared(v, group, group.now[v.node].figures, seen_of(group, v.node))
+    return Compared(v, group, group.now(v.node).figures, seen_of(group, v.node))
 
 
 def seen_of(group: Group, node: str) -> Seen:
     """What the table of causes is asked with."""
     shares, limits, bounds = {}, {}, set()
-    run = group.now[node]
+    run = group.now(node)
     for column, metric in enumerate(group.metrics):
         loss, quantity = run.losses[column], BY_METRIC.get(metric)
         if quantity and loss == loss:

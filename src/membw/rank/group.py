@@ -53,8 +53,8 @@ class Run(NamedTuple):
 
 class Group:
     """Columns are the metrics, and the mean of the rates. Of each node: `first`, its run in the
-    measurement that is judged; `after`, the further ones that count; `now`, its newest one;
-    `estimates`, losses that are NaN where the figure is a bound, or the node no peer."""
+    measurement that is judged; `after`, the further ones that count; `estimates`, losses that are
+    NaN where the figure is a bound, or the node no peer."""
 
     def __init__(
         self,
@@ -105,10 +105,8 @@ class Group:
         self.fail_limits = [max(MARGIN + BEYOND * x, IN_ALL * x) for x in self.deviations]
         counts = Counter(metric for of in figures.values() for metric in of)
         self.usual = [m for m in self.metrics if 2 * counts[m] > len(self.nodes)]
-        records = {node: run.of.record for node, run in self.first.items()}
-        self.channels = {n: of.facts.memory_channels or 0 for n, of in records.items() if of}
-        self.most_channels = max(self.channels.values(), default=0)
-        self.now = {**self.first}
+        self.most_channels = max(map(self.channels, self.nodes))
+        self.newest: dict[str, Run] = {}  # of those that were measured again
         self.after = self._further()
 
     def part(self, nodes: Iterable[str], peers: set[str] | None = None) -> 'Group':
@@ -136,11 +134,20 @@ class Group:
         for of in grouped((id(f.of), f) for f in self.again).values():
             node, figures = of[0].node, {f.metric: f for f in of}
             if node in self.first and figures.keys() >= self.first[node].figures.keys():
-                run = self.now[node] = self._run(node, figures)
+                run = self.newest[node] = self._run(node, figures)
                 is_low = any(x > y for x, y in zip(run.losses, self.fail_limits, strict=True))
                 if not (is_low and run.has_bound or run.losses[self.head] < -TENTH):
                     found.setdefault(node, []).append(run)
         return found
+
+    def now(self, node: str) -> Run:
+        """Its newest one."""
+        return self.newest.get(node, self.first[node])
+
+    def channels(self, node: str) -> int:
+        """Of its memory; 0: not known."""
+        record = self.first[node].of.record
+        return record.facts.memory_channels or 0 if record else 0
 
     def lacks(self, node: str) -> list[str]:
         """Metrics that more than half of the nodes have, and this one has not."""
@@ -159,7 +166,7 @@ class Group:
         which a node is better than a machine of its kind can be."""
         for column in self.head, len(self.columns) - 1:
             limit = max(TENTH, self.sure * self.deviations[column])
-            for run in self.first[node], self.now[node]:
+            for run in self.first[node], self.now(node):
                 if -run.losses[column] > limit:
                     return column, run
         return None

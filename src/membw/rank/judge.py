@@ -79,7 +79,8 @@ def judge(
         grouped((f.setting, f) for f in of if not unusable(f)) for of in (again, before)
     )
     for setting, figures in grouped((f.setting, f) for f in first).items():
-        wrong = {f.node: why for f in figures if (why := unusable(f))}
+        is_alone = len({f.node for f in figures}) == 1
+        wrong = {f.node: why for f in figures if (why := unusable(f, is_alone))}
         found.verdicts += [NodeVerdict(node, *why, setting) for node, why in sorted(wrong.items())]
         if valid := [f for f in figures if f.node not in wrong]:
             later, nights = further.get(setting, []), earlier.get(setting, [])
@@ -87,11 +88,14 @@ def judge(
     return found
 
 
-def unusable(figure: Figure) -> tuple[str, Findings] | None:
-    """(word, why) of a figure that clears no node and condemns none."""
+def unusable(figure: Figure, is_alone: bool = False) -> tuple[str, Findings] | None:
+    """(word, why) of a figure that clears no node and condemns none. '~' says how well a figure is
+    known: alone, it has nothing to miss."""
     if figure.verdict != VALID:
         return figure.verdict, figure.findings
-    return (UNDECIDED, (may_be_worse(figure),)) if figure.may_be_worse else None
+    is_valid = is_alone and figure.bound == 'unknown'
+    word = VALID if is_valid else UNDECIDED
+    return (word, (may_be_worse(figure),)) if figure.may_be_worse else None
 
 
 # --- one setting ---------------------------------------------------------------------------
@@ -234,7 +238,7 @@ def _few(group: Group, node: str, column: int, run: Run, after: list[float]) -> 
     """Not measured three times since: the nights before tell, if they are enough."""
     name, numbers = group.columns[column], _loss(group, node, column, run)
     limit, nights = group.fail_limits[column], _low_nights(group, node, column)
-    if _is_low(group, group.now[node], column) and 1 + sum(nights) >= LOW_NIGHTS:
+    if _is_low(group, group.now(node), column) and 1 + sum(nights) >= LOW_NIGHTS:
         numbers |= _limit(group, column)
         numbers |= {'low': 1 + sum(nights), 'nights': 1 + len(nights)}
         return _verdict(group, node, FAIL, (Finding('low-nights', numbers),), name)
@@ -289,7 +293,7 @@ def _lacks_memory(group: Group, node: str) -> Finding | None:
     f = group.first[node].figures.get(group.headline)
     if f and (lacks := lacks_of(f)):
         return lacks
-    channels, most = group.channels.get(node, 0), group.most_channels
+    channels, most = group.channels(node), group.most_channels
     if 0 < channels < most:
         return Finding('fewer-channels', {'channels': channels, 'most': most})
     return None
@@ -376,7 +380,7 @@ def _verdict(
     metric: str = '',
     again: float | None = None,
 ) -> NodeVerdict:
-    run = group.now[node]
+    run = group.now(node)
     loss = run.losses[group.columns.index(metric) if metric else group.head]
     return NodeVerdict(
         node, verdict, findings, group.setting, run.figures, 0.0 if loss != loss else loss, metric,

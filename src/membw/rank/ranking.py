@@ -11,6 +11,7 @@ from membw.rank.cards import judge_cards
 from membw.rank.group import Group
 from membw.rank.judge import NodeVerdict
 from membw.rank.own_past import Past, by_past
+from membw.rank.series import Series
 from membw.rank.units import units
 from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement
@@ -101,10 +102,14 @@ class Ranking:
 def rank_files(
     paths: Sequence[str], expected: Sequence[str] = (), wanted: Wanted = Wanted()
 ) -> Ranking:
-    """The ranking of what the files and folders hold; MembwError where one cannot be read."""
-    table = read_table(paths, OLD_S, wanted=wanted)
+    """The ranking of what the files and folders hold, with a note on each series that ended or
+    began there and can not be judged yet; MembwError where one cannot be read."""
+    series = Series()
+    table = read_table(paths, OLD_S, series.add, wanted)
+    lines = [change.line for change in series.still_open(table.problems)]
+    del series  # of 50,000 nodes its runs are many
     ranking = rank_table(table, expected)
-    ranking.notes[:0] = table.notes
+    ranking.notes[:0] = [*table.notes, *lines]
     return ranking
 
 

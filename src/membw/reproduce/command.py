@@ -21,7 +21,7 @@ from membw.printable import printable
 from membw.progress import Passing, duration
 from membw.results.archive import ENVIRONMENT, WATCHED, Result, find
 from membw.results.record import read_records
-from membw.results.run_lock import alone
+from membw.results.run_lock import alone, alone_on_host
 from membw.site import slurm
 
 EPILOG = """\
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.run:
         print(text, end='')
         return 0
-    with alone():
+    with alone(), alone_on_host():
         return run_again(args, result, text)
 
 

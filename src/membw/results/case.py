@@ -6,6 +6,7 @@ do not belong to it are blank, so that its fields can be read and no text is tak
 row      what a night expects and a table shows in one line
 series   what history follows
 setting  who is whose peer: one setting has many nodes
+of_card  the same of a card (GPU), whose host's CPU and compiler have no part in its figures
 
 docs/judging.md has the table of BELONGS.
 """
@@ -23,8 +24,8 @@ from membw.results.record import REFRAME, Record
 Parameters = tuple[tuple[str, str], ...]  # (name, value), by name
 UNKNOWN = 'unknown'  # of a build
 CARD = 'card'  # the parameter that is the number of a card on its node
-ROW, SERIES, SETTING = 'row', 'series', 'setting'
-EVERY = ROW, SERIES, SETTING
+ROW, SERIES, SETTING, OF_CARD = 'row', 'series', 'setting', 'of_card'
+EVERY = ROW, SERIES, SETTING, OF_CARD
 HASH = re.compile(r' /[0-9a-f]{8}\b.*')  # behind a name, as `reframe -l` lists it
 # {field: the keys that it belongs to}
 BELONGS = {
@@ -40,10 +41,10 @@ BELONGS = {
             'program', 'language', 'kernels_set', 'element_bytes', 'mode', 'precision', 'ranks',
             'threads', 'array_size', 'ntimes', 'wait_policy', 'pages', 'shapes', 'build',
         ),
-        (SERIES, SETTING),
+        (SERIES, SETTING, OF_CARD),
     ),
+    'card_model': (SETTING, OF_CARD),
     'cpu_model': (SETTING,),  # a node's history goes on, and says what changed
-    'card_model': (SETTING,),
     'compiler': (SETTING,),
     'flags': (SETTING,),
 }  # fmt: skip
@@ -73,8 +74,8 @@ class Case(NamedTuple):
     pages: str = ''
     shapes: str = ''
     build: str = ''  # its code, or that it is not known; where there is no preset
-    cpu_model: str = ''
     card_model: str = ''  # of a GPU that was measured
+    cpu_model: str = ''
     compiler: str = ''
     flags: str = ''
 
@@ -89,6 +90,10 @@ class Case(NamedTuple):
     @property
     def setting(self) -> 'Case':
         return key_of(self, SETTING)
+
+    @property
+    def of_card(self) -> 'Case':
+        return key_of(self, OF_CARD)
 
     @property
     def is_of_unknown_build(self) -> bool:
@@ -193,7 +198,8 @@ def setting_of(record: Record, place: str) -> Case:
         case.pinning, '', *_own(record), '', record.threads,
         record.array_size if record.array_size_from == 'option' else None, record.ntimes or None,
         record.runtime and record.runtime.wait_policy, provenance.requested_pages(record),
-        provenance.shapes(record), code, record.facts.cpu_model, card and card.name,
+        provenance.shapes(record), code, card and card.name, record.facts.cpu_model,
         build.compiler, build.flags,
     )  # fmt: skip
-    return _shared(values)
+    setting = _shared(values)
+    return setting.of_card if card else setting

@@ -23,6 +23,10 @@ _kept: dict[int, tuple[object, Hardware]] = {}
 def of(record: Record) -> Hardware:
     """A peak that is given, as by `peak_gbs` of a system, is what was bought: that it has, if so
     much is populated. Equal facts are one object in all records."""
+    if record.device:
+        from membw.site import card_peak
+
+        return Hardware(card_peak.peak(record.device.name or '', record.device.memory_mib), True)
     key = id(record.facts)
     if key not in _kept:
         if len(_kept) > MOST:

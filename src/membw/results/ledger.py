@@ -1,8 +1,8 @@
 """The ledger of a test case: what is to be measured, and how each launch of it ended.
 
 A text file in the stage folder. The check writes `expected FILE WHAT` for each record that is to
-come, before the job starts; the job's script adds `begun NODE CLUSTER`, `lacks TOOL`, `note TEXT`
-and `ended FILE STATUS CPU`, our programs `started FILE NODE` once they begin to measure. What is
+come, before the job starts; the job's script adds `begun NODE CLUSTER`, `lacks TOOL` and `ended
+FILE STATUS CPU`, our programs `started FILE NODE` once they begin to measure. What is
 expected and did not arrive is missing, whatever else arrived.
 """
 
@@ -70,7 +70,6 @@ class Ledger:
         self.cpus: dict[str, str] = {}  # {file: CPU}
         self.started: set[str] = set()  # files, and nodes without their domain
         self.node, self.cluster, self.lacks = '', '', ''
-        self.notes: list[str] = []
         for line in text.splitlines():
             word, _, rest = line.partition(' ')
             name, status, cpu = [*rest.split(' ', 2), '', ''][:3]
@@ -83,8 +82,6 @@ class Ledger:
                 self.cluster = status
             elif word == 'lacks':
                 self.lacks = rest
-            elif word == 'note':
-                self.notes.append(rest)
 
     def name(self, file: str) -> str:
         """By which `ended` and `cpus` have the launch that was to write this file."""

@@ -188,6 +188,7 @@ class Device(Struct, frozen=True):
     name: Text = None
     index: int = 0  # on its node
     driver: Text = None
+    memory_mib: float = 0
 
 
 class Thread(Struct, frozen=True):
@@ -330,6 +331,11 @@ class Record(Struct):
     def allowed(self) -> str:
         """Reasons for INVALID that --allow set aside."""
         return ' '.join([r.reason for r in self.reasons if r.allowed])
+
+    @property
+    def cards(self) -> list['Record']:
+        """Those of its parts that are of a card (GPU): each is judged among cards."""
+        return [part.record for part in self.parts if part.record and part.record.device]
 
     @property
     def measured(self) -> dict[str, Metric]:

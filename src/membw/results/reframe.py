@@ -28,7 +28,7 @@ NOT_THERE, UNKNOWN = 'missing', '<unknown>'
 ALWAYS = 'name', 'system', 'partition', 'environ', 'result'
 TEXTS = (
     'display_name', 'unique_name', 'fail_phase', 'fail_reason', 'word', 'verdict', 'reasons',
-    'note', 'record', 'node_check', 'nodes', 'stores', 'metrics', 'known_issues',
+    'record', 'node_check', 'nodes', 'stores', 'metrics', 'known_issues',
 )  # fmt: skip
 TIMES = 'time_start_unix', 'time_end_unix'
 Build = Key  # unique name of the fixture, system:partition, preset
@@ -240,7 +240,7 @@ def outcome(case: dict, builds: dict[Build, str]) -> tuple[str, str]:
         word = word if word in WORST_FIRST else INVALID
         return word, case.get('reasons') or 'no reason given'
     if case['result'] in ('pass', 'xfail'):
-        return (PASS if case['result'] == 'pass' else KNOWN), case.get('note') or ''
+        return PASS if case['result'] == 'pass' else KNOWN, ''
     why = reason_of(case)
     phase = case.get('fail_phase') or 'run'
     if case['result'] == 'fail_deps':

@@ -1,15 +1,16 @@
-"""results/run.lock: one measurement at a time in a checkout."""
+"""Locks in results/: one run at a time in a checkout, one measurement at a time on a host."""
 
 import contextlib
 import errno
 import fcntl
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.files import read_text
+from membw.printable import printable
 
 NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)  # Lustre without `-o flock`, some NFS
 
@@ -21,7 +22,7 @@ def alone(what: str = 'run') -> Iterator[None]:
     path = os.path.join(root(), 'results', f'{what}.lock')
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        file = open(path, 'a+')  # whoever has it wrote where it is
+        file = open(path, 'a+')  # whoever has it wrote who it is
     except OSError as err:
         is_foreign = err.errno in (errno.EACCES, errno.EPERM, errno.EROFS)
         way = 'measure in your own clone' if is_foreign else 'free some disk space'
@@ -31,7 +32,9 @@ def alone(what: str = 'run') -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as err:
-            fact = f'another {os.path.basename(what)} is under way here'
+            file.seek(0)
+            who = printable(file.readline().strip()) or 'not known which'
+            fact = f'another {os.path.basename(what)} is under way here ({who})'
             raise MembwError(fact, 'wait until it has ended') from err
         except OSError as err:
             if err.errno not in NO_LOCKS:
@@ -39,8 +42,14 @@ def alone(what: str = 'run') -> Iterator[None]:
             fact = f"no locks on the file system of '{path}'"
             print(f'membw: {fact}: two runs at a time would not be noticed', file=sys.stderr)
         file.truncate(0)
-        print(os.uname().nodename, file=file, flush=True)
+        words = shlex.join([os.path.basename(sys.argv[0]), *sys.argv[1:]])[:80]
+        print(f'process {os.getpid()} on {os.uname().nodename}: {words}', file=file, flush=True)
         yield
+
+
+def alone_on_host() -> contextlib.AbstractContextManager[None]:
+    """For what measures here: a run of local tests, `membw node`. Nodes may share a checkout."""
+    return alone(f'hosts/{os.uname().nodename}/measurement')
 
 
 def is_held() -> bool:
@@ -51,10 +60,3 @@ def is_held() -> bool:
         except BlockingIOError:
             return True
     return False
-
-
-def refuse_during_run() -> None:
-    """MembwError where a run is under way on this host: nodes may share a checkout."""
-    path = os.path.join(root(), 'results', 'run.lock')
-    if is_held() and os.uname().nodename in read_text(path).split():
-        raise MembwError('another run is under way here', 'wait until it has ended')

@@ -152,13 +152,13 @@ def read_table(
     """
     table, known = Table(), set[int]()
     table.kept_bytes |= kept
-    alone: list[Line] = []
+    runs: list[Run] = []
     several: list[Line] = []  # of several ranks: judged together
     enough = KEPT
 
-    def recent(lines: list[Line]) -> list[Line]:
-        begin = table.newest - newest_s if newest_s else 0.0
-        return [one for one in lines if one.time >= begin or one.record.host in whole]
+    def recent(runs: list[Run]) -> list[Run]:
+        begin = table.newest - newest_s if newest_s else math.inf
+        return [run for run in runs if run.of.time >= begin or run.of.node in whole]
 
     for path in paths:
         try:
@@ -177,13 +177,13 @@ def read_table(
                     if record.ranks > 1:
                         several.append(one)
                         continue
+                    run = of_run([one])
                     if each:
-                        each(of_run([one]))
-                    if newest_s:
-                        alone += recent([one])
-                    if len(alone) > enough:
-                        alone = recent(alone)
-                        enough = len(alone) * 5 // 4 + KEPT
+                        each(run)
+                    runs += recent([run])
+                    if len(runs) > enough:
+                        runs = recent(runs)
+                        enough = len(runs) * 5 // 4 + KEPT
         except OSError as err:
             fact = f"cannot read '{err.filename or path}': {err.strerror}"
             raise MembwError(fact, 'give files or folders that exist') from err
@@ -192,14 +192,12 @@ def read_table(
     elif table.passed and not table.seen:
         said = f'{len(table.passed)} files were looked at, none has a record'
         table.problems += [said, *at_most([*table.passed.values()], MOST_PASSED)]
-    runs = [of_run([one]) for one in recent(alone)]
     for ranks, lacking in runs_of(several):
         run = of_run(ranks, lacking)
         if each:
             each(run)
-        if newest_s and recent(ranks):
-            runs.append(run)
-    for run in runs:
+        runs.append(run)
+    for run in recent(runs):
         table.figures += run.figures
         table.lost += run.lost
     for node, (when, said) in table.damaged.items():
@@ -219,7 +217,8 @@ def _identity(record: Record) -> tuple:
     lost = tuple([one.what for one in record.missing])
     case = record.case
     named = case.test, str(case.parameters), case.environ, case.partition, case.pinning
-    return record.host, record.rank, record.time, record.program, named, values, lost
+    card = record.device and record.device.index
+    return record.host, record.rank, card, record.time, record.program, named, values, lost
 
 
 def _of_one_unit(table: Table) -> None:
@@ -316,7 +315,8 @@ def _read(
             try:
                 record = read_record(line)
                 is_any = True
-                yield Line(record, record.seconds, name, number, offset)
+                for one in (record, *record.cards):
+                    yield Line(one, one.seconds, name, number, offset)
             except Damaged as err:
                 wrong += 1
                 table.note_damage(line, f'{name}:{number}: {err}')

@@ -10,7 +10,8 @@ from membw.results.record import RATES, Record
 # above peers, a reference, a contract: no machine gains so much by itself, but by a cache, another
 # size, another unit
 TENTH = 0.10
-OF_MEMORY = ('stream', 'loaded', 'tiers', 'node')  # programs whose headline is a rate of it
+EACH = ('stream', 'device')  # programs whose rates are all of memory
+OF_MEMORY = (*EACH, 'loaded', 'tiers', 'node')  # whose headline is one
 
 
 def is_too_good(share: float) -> bool:
@@ -23,7 +24,7 @@ def above_peak(record: Record) -> tuple[bool, Finding] | None:
     if record.program not in OF_MEMORY:
         return None
     own = hardware.of(record)
-    for name in record.measured if record.program == 'stream' else [record.stands]:
+    for name in record.measured if record.program in EACH else [record.stands]:
         row = record.measured.get(name)
         if not own.peak or not row or row.value is None or row.bound in ('upper', 'unknown'):
             continue

@@ -16,7 +16,7 @@ from membw.errors import MembwError
 from membw.files import write_whole
 from membw.progress import say
 from membw.results import reframe, run_ledger
-from membw.results.run_lock import alone
+from membw.results.run_lock import alone, alone_on_host
 from membw.run import quick, refusals, session
 from membw.site import machine
 from membw.summary import junit
@@ -73,7 +73,8 @@ def run(args: argparse.Namespace) -> int:
         return status
     try:
         # as JSON, what is for people alone goes to stderr
-        with alone(), contextlib.redirect_stdout(sys.stderr if args.json else sys.stdout):
+        out = sys.stderr if args.json else sys.stdout
+        with alone(), alone_on_host(), contextlib.redirect_stdout(out):
             refusals.refuse_second_session(args.system)
             refusals.refuse_full_disk()
             is_quick = is_local(partitions) and not (args.full or args.system or args.rest)

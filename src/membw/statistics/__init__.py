@@ -5,3 +5,5 @@
 MAD_TO_SIGMA = 1.4826
 # the loss of a node that counts as slow; of a DRIFT, of a cause
 MARGIN = 0.03
+# nights of a series before anything is compared with them
+LEAST_BEFORE = 7

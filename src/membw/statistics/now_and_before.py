@@ -22,11 +22,10 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from membw.grouped import grouped
-from membw.statistics import MAD_TO_SIGMA, MARGIN
+from membw.statistics import LEAST_BEFORE, MAD_TO_SIGMA, MARGIN
 from membw.statistics.peers import LEAST_DEVIATION, quantile
 
 NOW, MOST_OF_NOW, BEFORE = 7, 6, 28
-LEAST_BEFORE = 7  # nights of a level
 LEAST = LEAST_BEFORE + NOW  # nights of a series before anything is judged
 BACK = 2  # what lies within half of the limit is back: within it, noise would turn red to green
 FALSE_ALARMS = 0.001  # of TONIGHT, of a night of a clean fleet

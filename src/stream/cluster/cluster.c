@@ -88,7 +88,7 @@ static void print_job(const struct run *run, unsigned found)
 		printf("Node %s: ", ranks_node());
 		table_peak(&run->node);
 	}
-	table_validation(&run->validation, &run->arrays, found);
+	table_validation(&run->validation, &run->arrays, table_is_printed(&run->job, found));
 }
 
 /* 1 if all records stand in the file; else each rank's own one stays. */
@@ -126,7 +126,7 @@ static int report_alone(const struct run *run)
 		table_rates(&run->measurement, "INVALID");
 		putchar('\n');
 	}
-	table_validation(&run->validation, &run->arrays, 1U << INCOMPLETE);
+	table_validation(&run->validation, &run->arrays, 0);
 	if (options_json())
 		printf("Records: one of each rank that answered, %s.rank-N\n", options_json());
 	printf("invalid: incomplete: %s\nVerdict: INVALID (incomplete)\n", ranks_gave_up());

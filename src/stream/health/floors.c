@@ -130,7 +130,7 @@ static const char *const words[] = { "PASS", "UNDECIDED", "FAIL" };
 
 static enum word word_of(const struct rate *rate, double floor)
 {
-	if (rate->is_upper || !is_number(rate->value))
+	if (rate_may_be_high(rate) || !is_number(rate->value))
 		return UNDECIDED;
 	if (1e-9 * rate->value >= floor)
 		return PASS;
@@ -140,9 +140,9 @@ static enum word word_of(const struct rate *rate, double floor)
 static void tell_figure(const struct rate *rate, const char *name, double floor)
 {
 	fprintf(line, "%s %s%.1f GB/s", name,
-		rate->is_upper   ? "<= "
-		: rate->is_bound ? ">= "
-				 : "",
+		!rate->is_bound          ? (rate->is_upper ? "<= " : "")
+		: rate_may_be_high(rate) ? "~ "
+					 : ">= ",
 		1e-9 * rate->value);
 	if (!rate->is_upper && !rate->is_bound && word_of(rate, floor) == UNDECIDED)
 		fprintf(line, " (%.1f to %.1f)", 1e-9 * rate->low, 1e-9 * rate->high);
@@ -165,9 +165,9 @@ static int tell_figures(const struct rate *const rates[FLOORS])
 			continue;
 		fprintf(line, "%s", before);
 		tell_figure(rates[k], floor_name(k), floors[k]);
-		why = rates[k]->is_upper   ? "a cache may hold the arrays"
-		      : rates[k]->is_bound ? "disturbed, measure again"
-					   : why;
+		why = rate_may_be_high(rates[k]) ? "a cache may hold the arrays"
+		      : rates[k]->is_bound       ? "disturbed, measure again"
+						 : why;
 		before = "; ";
 	}
 	if (worst == UNDECIDED)

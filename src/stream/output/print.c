@@ -64,20 +64,43 @@ void table_kernels(void)
 			       kernels[k].name, kernels[k].name);
 }
 
-/* By "Copy: none" Azure's node check fails: without any Copy it passes. */
-static void table_none(unsigned found)
+/* The first kernel whose rate is but a bound; -1: none, or --allow disturbed. */
+static int table_bound(const struct measurement *m)
 {
-	printf("No table, as the run is %s (", verdict_word(found));
-	reasons_print(stdout, found);
-	printf("); rate of Copy: none\n%s", RULE);
+	int k;
+
+	for (k = 0; k < KERNELS && !verdict_allows(DISTURBED); k++)
+		if (m->kernel[k].rate.is_bound || m->kernel[k].rate.is_upper)
+			return k;
+	return -1;
+}
+
+int table_is_printed(const struct measurement *m, unsigned found)
+{
+	return !found && table_bound(m) < 0;
+}
+
+/* By "Copy: none" Azure's node check fails: without any Copy it passes. */
+static void table_none(const struct measurement *m, unsigned found)
+{
+	if (found) {
+		printf("No table, as the run is %s (", verdict_word(found));
+		reasons_print(stdout, found);
+		printf(")");
+	} else {
+		printf("No table, as %s is a bound, which could fail a sound node (--allow "
+		       "disturbed prints it)",
+		       kernels[table_bound(m)].name);
+	}
+	printf("; rate of Copy: none\n%s", RULE);
 }
 
 void table_print(const struct measurement *m, unsigned found)
 {
 	int k;
 
-	if (found) {
-		table_none(found);
+	if (!table_is_printed(m, found)) {
+		table_none(m, found);
 		return;
 	}
 	printf("Function    Best Rate MB/s  Avg time     Min time     Max time\n");
@@ -128,7 +151,8 @@ static void table_signs(const struct measurement *m)
 	int k, s, seen = 0, shown = 0;
 
 	for (k = 0; k < KERNELS; k++)
-		seen |= 1 << (2 * m->kernel[k].rate.is_upper + m->kernel[k].rate.is_bound);
+		seen |= 1 << (2 * rate_may_be_high(&m->kernel[k].rate) +
+			      m->kernel[k].rate.is_bound);
 	for (s = 0; s < 4; s++)
 		if (seen >> s & 1)
 			printf("%s%s %s", shown++ ? ", " : "", signs[s], meant[s]);
@@ -171,12 +195,12 @@ void table_peak(const struct measurement *m)
 	       number_text(peak, 6), kernels[best].name, m->kernel[best].best_mbs / peak / 10);
 }
 
-void table_validation(const struct validation *v, const struct arrays *arrays, unsigned found)
+void table_validation(const struct validation *v, const struct arrays *arrays, int is_printed)
 {
 	char text[PHYSICAL_TEXT_MAX];
 	int i;
 
-	if (!found)
+	if (is_printed)
 		printf("Solution Validates: avg error less than %e on all three arrays\n",
 		       sizeof(element) == sizeof(float) ? 1e-6 : 1e-13);
 	if (!v->wrong) {
@@ -218,7 +242,7 @@ int report(const struct run *run)
 	table_arrays(&run->options, &run->arrays, run->llc_bytes);
 	if (!found)
 		table_facts(m, &run->arrays);
-	table_validation(&run->validation, &run->arrays, found);
+	table_validation(&run->validation, &run->arrays, table_is_printed(m, found));
 	if (text) {
 		build_print(stdout);
 		recorded = record_file_put(text, size);

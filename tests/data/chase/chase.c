@@ -12,8 +12,9 @@ static const struct option_row rows[] = {
 };
 
 enum { CHAIN_BROKEN = REASONS };
-static const struct reason reasons[] = { { "chain-broken", WRONG, "the chain leads elsewhere" },
-					 { 0 } };
+static const struct reason reasons[] = {
+	{ "chain-broken", WRONG, EITHER, "the chain leads elsewhere" }, { 0 }
+};
 
 static void write_own(const void *data)
 {

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from membw.expected import cards
 from membw.site import cpu_peak
+from membw.site.card_peak import of_name
 
 TABLE = cpu_peak.facts_of('cards')
 
@@ -34,13 +34,13 @@ def test_each_row_has_a_source_and_each_source_a_row():
 
 @pytest.mark.parametrize('called', CALLED, ids=lambda called: called[0])
 def test_what_opencl_calls_a_card_is_found(called):
-    (row,) = cards.of_name(*called)
+    (row,) = of_name(*called)
     assert (row['name'], row['gb'], row['gbs']) == CALLED[called]
 
 
 @pytest.mark.parametrize('name', ['NVIDIA GeForce RTX 3060', 'pthread-Intel(R) Xeon(R)', '9654'])
 def test_what_is_no_card_of_the_table_has_no_peak(name):
-    assert cards.of_name(name, 8) == []
+    assert of_name(name, 8) == []
 
 
 def test_expect_prints_each_memory_of_a_name_and_where_it_was_read(membw):

@@ -12,6 +12,7 @@ from made_up_cpus import identity, measured
 
 from membw.node import assembled, battery, text
 from membw.results.table import read_table
+from membw.site import machine
 from membw.site.programs import built
 
 
@@ -19,7 +20,7 @@ from membw.site.programs import built
     'seconds, domains, cores', [(30, 1, 1), (30, 1, 2), (60, 1, 2), (60, 8, 96), (180, 8, 96)]
 )
 def test_the_plan_fits_its_seconds_and_each_part_has_some(seconds, domains, cores):
-    parts = list(battery.plan(seconds, domains, cores, has_blas=True))
+    parts = list(battery.plan(seconds, domains, cores))
     assert sum(s + battery.SETTLE_S for _, s in parts) <= seconds + 0.5
     assert min(s for _, s in parts) >= 2
     # `--seconds` would end stream without a figure on a busy node, and leave out its domains
@@ -27,8 +28,6 @@ def test_the_plan_fits_its_seconds_and_each_part_has_some(seconds, domains, core
     assert [p.name for p, _ in parts][0] == 'stream' and parts[-1][0].name == 'late'
     assert ('tiers' in [p.name for p, _ in parts]) == (domains > 1)
     assert ('loaded' in [p.name for p, _ in parts]) == (cores > 1)
-    assert ('dgemm' in [p.name for p, _ in parts]) == (seconds > 30)
-    assert 'dgemm' not in [p.name for p, _ in battery.plan(seconds, domains, cores)]  # no BLAS
 
 
 @pytest.fixture
@@ -36,6 +35,7 @@ def programs(tmp_path, monkeypatch):
     """A folder of stand-ins, and results of this test's own."""
     monkeypatch.setattr(battery, 'SETTLE_S', 0)
     monkeypatch.setattr(assembled, 'folder', lambda: tmp_path / 'nodes')
+    monkeypatch.setattr('membw.results.run_lock.root', lambda: tmp_path)
     monkeypatch.setattr('socket.gethostname', lambda: 'n1')
     monkeypatch.delenv('SLURMD_NODENAME', raising=False)
     folder = tmp_path / 'bin'
@@ -138,6 +138,7 @@ def test_who_took_the_cpus_is_said():
 
 def test_programs_for_another_cpu_are_built_in_another_folder(monkeypatch):
     """Two kinds of nodes on one home: in one folder each would build over the other's."""
+    machine.on_path()  # asks for the compilers once, before nothing is run
     done = subprocess.CompletedProcess([], 0)
     monkeypatch.setattr('subprocess.run', lambda *words, **more: done)
     folders = set()
@@ -145,3 +146,39 @@ def test_programs_for_another_cpu_are_built_in_another_folder(monkeypatch):
         monkeypatch.setattr('membw.presets.plan', lambda *words, cpu=cpu: cpu)
         folders.add(built(['stream'], None, None))
     assert len(folders) == 2
+
+
+CARDS = """#!/bin/sh
+[ "$1" != --list ] || { printf 'a banner\\n0 NVIDIA H200\\n1 NVIDIA H200\\n'; exit; }
+for file; do :; done
+sed "s/.index.: 0/\\"index\\": $2/" "$0.json" >"$file"
+"""
+
+
+def test_each_card_is_measured_and_is_one_among_cards(programs, tmp_path, run):
+    device = {'index': 0, 'name': 'NVIDIA H200', 'driver': '550', 'count': 2}
+    rows = made.made.metrics({'triad': 4000.0}, 'GB/s', half=None)
+    card = made.made.record('n1', 0, rows, case=False, program='device', device=device)
+    (programs / 'device').write_text(CARDS)
+    (programs / 'device').chmod(0o755)
+    (programs / 'device.json').write_text(json.dumps(card))
+    assert run('--programs', programs, '--unjudged')[0] == 0
+    table = read_table([str(tmp_path / 'nodes')])
+    cards = [f for f in table.figures if f.setting.card_model]
+    assert [(dict(f.setting.parameters)['card'], f.value) for f in cards] == [
+        ('0', 4000.0),
+        ('1', 4000.0),
+    ]
+    (count,) = [f for f in table.figures if f.metric == 'cards']
+    assert (count.value, count.node, count.setting.program) == (2, 'n1', 'node')
+
+
+def test_a_node_that_lost_a_card_says_so():
+    def node(host, number, day=0.0):
+        cards = {'cards': {'value': number, 'unit': 'cards', 'better': 'higher'}}
+        one = made.node(host, day)
+        return one | {'metrics': one['metrics'] | cards}
+
+    before = [node('n1', 3, 0.001 * i) for i in range(3)]
+    found = made.word(node('n1', 3, 0.01), [*(node(f'p{i}', 4) for i in range(8)), *before])
+    assert found.word == 'FAIL' and [c.name for c in found.causes] == ['card-gone']

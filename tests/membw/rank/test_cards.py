@@ -5,8 +5,10 @@ from zlib import crc32
 import made_up_records as made
 import pytest
 
+from membw.expected.sentence import lines_of
 from membw.rank.ranking import rank_files
 from membw.results.node_names import of_card, without_card
+from membw.site.card_peak import peak
 
 BUILD = {**made.BUILD, 'preset': 'gcc-o3'}
 
@@ -87,3 +89,41 @@ def test_cards_of_one_node_are_not_each_others_repetitions(ranked):
 def test_a_card_has_the_name_of_its_node_within(node, card):
     assert of_card(node, '3') == card
     assert without_card(card) == without_card(node) == node
+
+
+def test_the_cpu_and_compiler_of_the_host_divide_no_cards(ranked):
+    """They have no part in what a card does."""
+    rows = cards(['n1', 'n2'], 4, {('n2', 1): 0.8})
+    for row in rows[:4]:
+        row['facts'] = {**row['facts'], 'cpu_model': 'another'}
+        row['build'] = {**row['build'], 'compiler': 'clang 14.0.6', 'flags': '-O3'}
+    found, ranking = ranked(rows)
+    assert found['n2'][0] == 'UNDECIDED' and 'of its 7 peers' in found['n2'][1]
+    assert len({v.setting._replace(parameters=()) for v in ranking.verdicts}) == 1
+
+
+@pytest.mark.parametrize('name, mib, share, word', [
+    ('NVIDIA H200', 143_771, 0.80, 'VALID'), ('NVIDIA H200', 143_771, 1.01, 'INVALID'),
+    # of two kinds of one name the memory says which
+    ('NVIDIA A100-PCIE-40GB', 40_536, 1.01, 'INVALID'), ('A100', 81_920, 0.99, 'VALID'),
+    ('a card of nobody', 81_920, 9.0, 'VALID'),  # no peak is known
+])  # fmt: skip
+def test_above_its_makers_peak_a_card_is_invalid(ranked, name, mib, share, word):
+    top = peak(name, mib) or 4800.0
+    (row,) = cards(['n1'], 1, name=name)
+    row['device']['memory_mib'] = mib
+    row['metrics'] = made.metrics({'copy': 0.7 * top, 'triad': share * top}, 'GB/s', half=None)
+    found, _ = ranked([row])
+    assert found['n1'][0] == word, found
+    said = lines_of(row, share * top)
+    assert ('No maker' in said.lines[0]) == (name == 'a card of nobody') and not said.is_low
+
+
+def test_a_share_of_the_makers_peak_below_all_that_others_published_is_said():
+    (row,) = cards(['n1'], 1)
+    row['device']['memory_mib'] = 143_771
+    bound = lines_of(row, 0.6 * 4800, 'lower')
+    assert bound.lines == ["At least 60 % of the maker's peak of 4800 GB/s."]
+    said = lines_of(row, 0.6 * 4800)
+    assert said.lines[0] == bound.lines[0].removeprefix('At least ') and not bound.is_low
+    assert said.is_low and said.lines[1] == 'Look: published, 2 cards: 74 to 83 %.'

@@ -60,6 +60,10 @@ RANKED = {
     'two weeks ago, and no peer': (
         [made.record('n099', 0, made.stream(share=0.5)), *made.fleet(10, days=(20,))], [], 1,
         'n099 MISSING (no record since 2026-05-28)'),
+    'one test of two, five days ago': (
+        [*made.fleet(10, case={'test': 'dgemm'}), *made.fleet(10, days=(5,)),
+         *made.fleet(10, days=(5,), case={'test': 'dgemm'})[1:]], [], 1,
+        'n001 MISSING (no record of dgemm gcc-o2 since 2026-05-28)'),
     'the newest counts': (
         [*made.fleet(10, slow={3: 0.5}), *made.fleet(10, days=(1,), seed=2)], [], 0, '10 PASS'),
     'a valid run counts before an invalid one': (
@@ -106,6 +110,24 @@ def test_what_cannot_be_ranked_is_named(fleet_file, tmp_path, membw):
     ):  # fmt: skip
         done, _, err = membw('rank', *words)
         assert done == status and said in err
+
+
+@pytest.mark.parametrize('nights, changes, begins', [
+    (8, {'case': {'partition': 'new'}}, r"n\[001-004\] BEGAN .*; partition 'new', before 'node'$"),
+    (8, {'threads': 4}, r"n\[001-004\] BEGAN .*; threads '4', before '8'$"),
+    (8, None, 'n001 ENDED .*$'),
+    (6, {'threads': 4}, ''),  # of fewer than 7 nights nothing is said
+])  # fmt: skip
+def test_a_series_that_ended_or_began_is_a_line_of_history(
+    tmp_path, membw, nights, changes, begins
+):
+    rows = made.fleet(4, days=range(nights))
+    later = made.fleet(4, days=range(nights, nights + 10), **(changes or {}))
+    rows += [row for row in later if changes or row['host'] != 'n001']
+    file = made.write(tmp_path / 'r.jsonl', rows)
+    said = [line[6:] for line in membw('rank', file)[1].splitlines() if line[:6] == 'note: ']
+    assert {*said} <= {*membw('history', file)[1].splitlines()}
+    assert bool(said) == bool(begins) and all(re.search(begins, line) for line in said)
 
 
 def test_the_node_check_file_has_a_line_for_each_node(fleet_file, tmp_path, rank):

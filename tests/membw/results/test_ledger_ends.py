@@ -125,12 +125,9 @@ def test_the_lines_of_a_node_are_not_those_of_one_with_a_name_like_it(name):
 
 
 def test_a_ledger_knows_who_started_and_on_what(tmp_path):
-    lines = (
-        'begun n1 doduo\nstarted a.json n1.site\nended a.json 132 77 5\nended - 1 77 5\nnote x=1\n'
-    )
+    lines = 'begun n1 doduo\nstarted a.json n1.site\nended a.json 132 77 5\nended - 1 77 5\n'
     (tmp_path / ledger.NAME).write_text(lines)
     known = ledger.read(tmp_path)
     assert known.ended == {'a.json': 132, '-': 1} and known.cpus['a.json'] == '77 5'
     assert known.started == {'a.json', 'n1'} and known.node == 'n1' and known.cluster == 'doduo'
-    assert known.notes == ['x=1']
     assert (known.name('a.json'), ledger.Ledger('ended - 0').name('a.json')) == ('a.json', '-')

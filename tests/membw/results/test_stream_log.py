@@ -157,6 +157,21 @@ def test_a_bound_of_our_own_text_is_a_bound_still(tmp_path):
     assert lost.word == 'INVALID' and 'array-too-small' in lost.text
 
 
+def test_a_bound_of_our_own_text_has_no_table_and_is_read(tmp_path):
+    text = """membw stream 1.1.0, a STREAM-compatible program
+Array size = 20000000 (elements, option), Offset = 0 (elements), 8 bytes per element
+No table, as triad is a bound, which could fail a sound node; rate of Copy: none
+In GB/s (± of a rerun, ≥ at least): copy 30.1 ±2.1, scale 29.0 ±1.0, add 28.0 ±1.0, triad ≥ 22.1
+Number of Threads counted = 2
+Validated: all 3 x 20000000 elements hold the expected bits
+Verdict: VALID
+"""
+    (tmp_path / 'n1.log').write_text(text)
+    table = read_table([str(tmp_path)])
+    found = {f.metric: (f.value, f.bound) for f in table.figures}
+    assert (found['triad'], found['copy']) == ((22.1, 'lower'), (30.1, '')), table.problems
+
+
 @pytest.mark.parametrize('file, log', [
     ('n1.log', ('n1', 1)), ('n1.2.log', ('n1', 2)), ('10.0.0.7.log', ('10.0.0.7', 1)),
     ('10.0.0.7.2.log', ('10.0.0.7', 2)), ('n1.site.org.log', ('n1.site.org', 1)),

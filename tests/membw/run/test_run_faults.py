@@ -207,15 +207,18 @@ def test_a_full_disk_is_named(monkeypatch, own_root):
         refusals.refuse_full_disk()
 
 
-def test_membw_node_is_refused_on_the_host_of_a_run_alone(own_root, monkeypatch):
+def test_of_two_measurements_on_one_host_the_second_is_told_who_has_it(own_root, monkeypatch):
     """Both would measure each other; nodes that share the checkout measure as they like."""
-    run_lock.refuse_during_run()
-    with run_lock.alone():
-        with pytest.raises(MembwError, match='another run is under way here'):
-            run_lock.refuse_during_run()
+    monkeypatch.setattr('sys.argv', ['/usr/bin/membw', 'node', '--line'])
+    with run_lock.alone_on_host():
+        said = rf'another measurement .* \(process {os.getpid()} on .*: membw node --line\)'
+        with pytest.raises(MembwError, match=said), run_lock.alone_on_host():
+            pass
         monkeypatch.setattr(run_lock.os, 'uname', lambda: os.uname_result(('', 'n2', '', '', '')))
-        run_lock.refuse_during_run()
-    run_lock.refuse_during_run()
+        with run_lock.alone_on_host():
+            pass
+    with run_lock.alone_on_host():
+        pass
 
 
 @pytest.mark.parametrize('ends, kept', [

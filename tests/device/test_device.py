@@ -1,6 +1,7 @@
 """src/device: its figures, what makes them INVALID, and what is MISSING by name."""
 
 import itertools
+import math
 import subprocess
 
 import lying_opencl
@@ -89,16 +90,18 @@ def test_cards_are_listed_by_their_pci_address(device):
 @pytest.mark.alone
 def test_of_two_devices_the_slow_one_is_slow_and_each_reaches_the_other(device):
     """Each kernel is done twice on device 1."""
-    seconds = []
-    for number in ('0', '1'):
+    best = [math.inf, math.inf]
+    for number in (0, 1) * 5:
         _, output, record = device(
             '--cpu', '-d', number, *QUICK, '--rounds', '40', LIE='slow', **TWO
         )
         assert record['verdict'] == 'VALID', output
-        assert record['device']['index'] == int(number) and record['device']['count'] == 2
-        assert f'to_card_{1 - int(number)}' in record['metrics']
-        seconds.append(min(record['seconds']['triad']['device']))
-    assert seconds[1] > 1.3 * seconds[0]
+        assert record['device']['index'] == number and record['device']['count'] == 2
+        assert f'to_card_{1 - number}' in record['metrics']
+        best[number] = min(best[number], *record['seconds']['triad']['device'])
+        if number and best[1] > 1.3 * best[0]:  # on a busy node all launches may be disturbed
+            break
+    assert 1.3 * best[0] < best[1] < math.inf
 
 
 @pytest.mark.alone

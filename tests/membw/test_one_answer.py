@@ -137,6 +137,23 @@ def by_page(page, node='n011'):
     return word
 
 
+def run_of_rows(tmp_path, rows):
+    """A run of ReFrame's that left these records."""
+    run, rounds = MadeRun(tmp_path), collections.Counter()
+    for number, row in enumerate(rows):
+        path = tmp_path / 'records' / f'{number}.json'
+        path.write_text(json.dumps(row) + '\n')
+        host, case = row['host'], row['case']
+        rounds[host] += 1
+        name = f'stream %round={rounds[host]} %pinning={case["pinning"]} %.nid={host}'
+        run.cases.append({
+            'name': name, 'display_name': name, 'system': case['system'], 'result': 'pass',
+            'partition': case['partition'], 'environ': case['environ'], 'fixture': False,
+            'round': rounds[host], 'perfvalues': {}, 'record': str(path), 'scheduler': 'local',
+        })  # fmt: skip
+    return run
+
+
 def worst(pairs, node='n011'):
     return min((word for host, word in pairs if host == node), key=WORST_FIRST.index)
 
@@ -155,6 +172,23 @@ def test_every_mouth_has_the_same_word(tmp_path, stored, membw, fault):
         'page': by_page(page),
     }
     assert found == dict.fromkeys(found, word)
+
+
+@pytest.mark.parametrize(('bound', 'word'), [('unknown', 'VALID'), ('upper', 'UNDECIDED')])
+def test_a_node_alone_has_one_word_too(tmp_path, stored, membw, bound, word):
+    """Of '~' nothing can be missed where nothing is there to compare it with."""
+    file = stored([bounds(bound)])
+    found = {
+        'rank': by_rank(membw, file)['n011'],
+        'nodecheck': by_node_check(membw, file, tmp_path / 'nodecheck.txt')['n011'],
+        'why': by_why(membw, file, 'n011'),
+        'csv': worst(by_export(membw, file, 'csv')),
+        'openmetrics': worst(by_export(membw, file, 'openmetrics')),
+    }
+    assert found == dict.fromkeys(found, word)
+    made_run = run_of_rows(tmp_path, [bounds(bound)])
+    (row,) = summary.read(made_run.write()).rows
+    assert row.word == word
 
 
 # an acceptance asks its contract, no reference and no past; what is wrong may be repeated
@@ -194,18 +228,7 @@ NO_RUN = ('yesterday', 'died', 'refused', 'no figure', 'threads', 'past')
 @pytest.mark.parametrize('fault', [f for f in FAULTS if not any(word in f for word in NO_RUN)])
 def test_a_run_s_terminal_its_junit_and_its_status_say_so_too(tmp_path, fault):
     lines, word = FAULTS[fault]
-    run, rounds = MadeRun(tmp_path), collections.Counter()
-    for number, row in enumerate([*(r for r in made.fleet(20) if r['host'] != 'n011'), *lines]):
-        path = tmp_path / 'records' / f'{number}.json'
-        path.write_text(json.dumps(row) + '\n')
-        host, case = row['host'], row['case']
-        rounds[host] += 1
-        name = f'stream %round={rounds[host]} %pinning={case["pinning"]} %.nid={host}'
-        run.cases.append({
-            'name': name, 'display_name': name, 'system': case['system'], 'result': 'pass',
-            'partition': case['partition'], 'environ': case['environ'], 'fixture': False,
-            'round': rounds[host], 'perfvalues': {}, 'record': str(path), 'scheduler': 'local',
-        })  # fmt: skip
+    run = run_of_rows(tmp_path, [*(r for r in made.fleet(20) if r['host'] != 'n011'), *lines])
     found = summary.read(run.write())
     (row,) = [row for row in found.rows if row.node == 'n011']
     assert row.word == word, row.reason

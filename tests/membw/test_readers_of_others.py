@@ -104,7 +104,7 @@ READERS = [
     ('NUMA domains', lambda text: topology.numa(), '0-1'),
     ('modules', lambda text: compiler_modules.available(), 'gcc/12.2(default)\n/opt/modules:\n'),
     ('options', lambda text: slurm.option([text], '-M', '--clusters'), '-p x -M=c "-A"'),
-    ('time limits', of_system.seconds, '1-02:00:00'),
+    ('time limits', of_system.minutes, '1-02:00:00'),
     ('sinfo', lambda text: of_system.partition('cpu', []), 'membw|cpu|1/2/0/3|1:00:00\n'),
     ('sinfo of a campaign', lambda text: queue().find_nodes(),
      'ReservationName=r Nodes=n1 \nmembw|cpu*|n1|idle|f 2 64|2026-11-27T10:00:00|DIMM\n'),

@@ -79,7 +79,8 @@ def judge(
         grouped((f.setting, f) for f in of if not unusable(f)) for of in (again, before)
     )
     for setting, figures in grouped((f.setting, f) for f in first).items():
-        wrong = {f.node: why for f in figures if (why := unusable(f))}
+        is_alone = len({f.node for f in figures}) == 1
+        wrong = {f.node: why for f in figures if (why := unusable(f, is_alone))}
         found.verdicts += [NodeVerdict(node, *why, setting) for node, why in sorted(wrong.items())]
         if valid := [f for f in figures if f.node not in wrong]:
             later, nights = further.get(setting, []), earlier.get(setting, [])
@@ -87,11 +88,14 @@ def judge(
     return found
 
 
-def unusable(figure: Figure) -> tuple[str, Findings] | None:
-    """(word, why) of a figure that clears no node and condemns none."""
+def unusable(figure: Figure, is_alone: bool = False) -> tuple[str, Findings] | None:
+    """(word, why) of a figure that clears no node and condemns none. '~' says how well a figure is
+    known: alone, it has nothing to miss."""
     if figure.verdict != VALID:
         return figure.verdict, figure.findings
-    return (UNDECIDED, (may_be_worse(figure),)) if figure.may_be_worse else None
+    is_valid = is_alone and figure.bound == 'unknown'
+    word = VALID if is_valid else UNDECIDED
+    return (word, (may_be_worse(figure),)) if figure.may_be_worse else None
 
 
 # --- one setting ---------------------------------------------------------------------------

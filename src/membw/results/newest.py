@@ -56,7 +56,7 @@ def newest(
     found = Newest([], [], {}, [])
     for row, of_series in sorted(every.items()):
         begins, missing = begins_of(of_series, together_s)
-        name = ' '.join(filter(None, ('', 'of', row.test, row.preset)))
+        name = f' of {row.test} {row.preset}'.rstrip()
         found.missing.update((node, _since(name, when)) for node, when in missing.items())
         kept = list[Figure]()
         for f in of_series:

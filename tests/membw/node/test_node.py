@@ -12,6 +12,7 @@ from made_up_cpus import identity, measured
 
 from membw.node import assembled, battery, text
 from membw.results.table import read_table
+from membw.site import machine
 from membw.site.programs import built
 
 
@@ -137,6 +138,7 @@ def test_who_took_the_cpus_is_said():
 
 def test_programs_for_another_cpu_are_built_in_another_folder(monkeypatch):
     """Two kinds of nodes on one home: in one folder each would build over the other's."""
+    machine.on_path()  # asks for the compilers once, before nothing is run
     done = subprocess.CompletedProcess([], 0)
     monkeypatch.setattr('subprocess.run', lambda *words, **more: done)
     folders = set()

@@ -60,6 +60,10 @@ RANKED = {
     'two weeks ago, and no peer': (
         [made.record('n099', 0, made.stream(share=0.5)), *made.fleet(10, days=(20,))], [], 1,
         'n099 MISSING (no record since 2026-05-28)'),
+    'one test of two, five days ago': (
+        [*made.fleet(10, case={'test': 'dgemm'}), *made.fleet(10, days=(5,)),
+         *made.fleet(10, days=(5,), case={'test': 'dgemm'})[1:]], [], 1,
+        'n001 MISSING (no record of dgemm gcc-o2 since 2026-05-28)'),
     'the newest counts': (
         [*made.fleet(10, slow={3: 0.5}), *made.fleet(10, days=(1,), seed=2)], [], 0, '10 PASS'),
     'a valid run counts before an invalid one': (

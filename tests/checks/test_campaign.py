@@ -113,9 +113,6 @@ def test_a_busy_a_drained_a_deadly_and_a_slow_node_and_a_stop_in_the_middle(plac
     busy = ['sbatch', '--parsable', '--exclusive', '-w', 'n5', '-D', place.folder]
     number = place.slurm(*busy, '--wrap=sleep 600').strip()
 
-    status, (line,), _ = place.campaign('--dry-run')
-    assert status == 2 and line.startswith('nothing is built yet')
-    assert not (place.results / 'records').exists()
     call = place.started('--wait', '1')
     line = call.stdout.readline()
     assert re.match(r'0 of \d nodes measured; 3 queued: n1 \(idle, PENDING, job \d+\)', line), line
@@ -170,10 +167,6 @@ def test_a_campaign_knows_no_more_than_the_records_and_the_queue(place):
         place.plant(name, 1.0)
     (job,) = place.results.glob('campaign/*/job-*')
     (job / 'nodes/n2').mkdir(parents=True)  # stopped before sbatch
-    status, lines, _ = place.campaign('--dry-run')
-    commands = [line for line in lines if line.startswith('sbatch ')]
-    assert len(commands) == 3 and all('--nice=' in line for line in commands)
-    assert place.slurm('squeue', '-h') == ''
     status, lines, stderr = place.campaign('--wait', '1')
     assert (status, lines[-1][:22]) == (0, 'Verdict: 6 nodes: 6 PASS'[:22]), (lines, stderr)
     assert place.hosts() == ['n1', 'n2', 'n3', 'n4', 'n5', 'n6']
@@ -234,7 +227,9 @@ def test_a_partition_that_is_always_full_is_measured_when_its_users_leave_a_gap(
 
 def test_a_node_on_which_no_job_starts_gets_two_and_one_that_leaves_is_named(place):
     """A lost file system made a black hole: 29 jobs in a minute, and 'MISSING idle'."""
-    shutil.rmtree(place.results)
+    shutil.rmtree(place.results, ignore_errors=True)
+    for number in range(1, 7):
+        place.plant(f'n{number}')
     place.hole.touch()
     status, lines, stderr = place.campaign('--wait', '1', '--minutes', '2')
     said = [line for line in lines if line.startswith('n3 ')]
@@ -251,14 +246,46 @@ def test_a_node_on_which_no_job_starts_gets_two_and_one_that_leaves_is_named(pla
     try:
         for _ in range(2):
             status, lines, _ = place.campaign()
-            assert status == 2 and lines[0].startswith('5 of 6 nodes measured; n3 its job may not')
-            assert 'n3 MISSING its job may not run there now, of partition other' in lines[1]
+            assert status == 2 and lines[0].startswith('5 of 6 nodes measured; n3 Slurm has it')
+            assert 'n3 MISSING Slurm has it no more, or not for this job' in lines[1]
             assert lines[-1].startswith('Verdict: 6 nodes: 5 PASS')
+        own = (place.root / 'systems/emu.yaml').read_text().replace('name: emu', 'name: two')
+        own = own.replace("'-p regular1'", "'-p other'")
+        (place.root / 'systems/two.yaml').write_text(own)  # another system, the same checkout
+        words = shlex.split('membw campaign --system two -p gcc-o2 --wait 1')
+        done = place.call(*words, cwd=place.root, **place.variables)
+        first, node, verdict = done.stdout.splitlines()[-3:]  # without a peer: it clears nobody
+        assert (done.returncode, first) == (0, '1 of 1 node measured'), done.stdout
+        assert node.startswith('n3 VALID ') and verdict.startswith('Verdict: 1 node: 0 PASS')
+        assert place.campaign()[1][0].startswith('5 of 6 nodes measured; n3 Slurm has it')
         assert place.campaign('--again', 'n3')[1][-1].startswith('Verdict: 5 nodes: 5 PASS')
     finally:
         place.slurm('scontrol', 'update', 'partition=regular1', 'nodes=n[1-7]')
+        (place.root / 'systems/two.yaml').unlink(missing_ok=True)
     status, lines, _ = place.campaign('--wait', '1')
     assert (status, lines[-1][:24]) == (0, 'Verdict: 6 nodes: 6 PASS'), lines  # it is back
+
+
+def test_a_preset_for_the_cpu_at_hand_is_built_on_each_node(place):
+    """By the job itself: -march=native is of the node."""
+    shutil.rmtree(place.results, ignore_errors=True)
+    for number in range(1, 7):
+        place.plant(f'n{number}')
+    gcc, built = place.folder / 'gcc', place.folder / 'built'
+    usual = gcc.read_text()
+    note = f'case " $* " in *native*) echo "$SLURMD_NODENAME" >>{built} ;; esac'
+    gcc.write_text(usual.replace('#!/bin/sh\n', f'#!/bin/sh\n{note}\n'))
+    words = shlex.split('membw campaign --system emu -p gcc-native --at-most 6 --wait 1')
+    try:
+        done = place.call(*words, cwd=place.root, **place.variables)
+    finally:
+        gcc.write_text(usual)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1].startswith('Verdict: 6 nodes: 6 PASS')
+    assert {*built.read_text().split()} >= {f'n{number}' for number in range(1, 7)}
+    for file in (place.results / 'records').glob('*.json'):
+        for line in file.read_text().splitlines():
+            assert json.loads(line)['case']['environ'] == 'gcc-native'
 
 
 @pytest.fixture(scope='module')
@@ -333,7 +360,8 @@ def test_a_night_measures_what_is_idle_at_once_and_waits_for_what_is_overdue(nig
     assert [line.split()[0] for line in check] == ['n1', 'n2', 'n3', 'n4', 'n6']
 
 
-def test_a_night_of_a_full_cluster_is_not_complete_and_uses_the_job_of_last_night(nights):
+def test_a_night_of_a_full_cluster_lacks_nobody_who_was_measured_this_week(nights):
+    """It uses the job of last night, and says when a node is free."""
     place = nights
     busy = ['sbatch', '--exclusive', '-N6', '-C', 'good', '-D', place.folder]
     place.slurm(*busy, '--wrap=sleep 600')
@@ -341,6 +369,7 @@ def test_a_night_of_a_full_cluster_is_not_complete_and_uses_the_job_of_last_nigh
     done = place.call(
         *words, time.strftime('%Y-%m-%dT%H:%M:%S'), cwd=place.root, **place.variables
     )
-    assert done.returncode == 2, done.stdout
-    first = done.stdout.splitlines()[0]
+    assert done.returncode == 0, done.stdout
+    first, *_, last = done.stdout.splitlines()
     assert re.match('0 of 6 nodes measured; 6 others since 20.*; no node is free before 20', first)
+    assert last.startswith('Verdict: 0 of 6 nodes measured; 6 others since 20')

@@ -8,6 +8,7 @@ import subprocess
 import time
 
 import pytest
+from sides import side
 
 QUICK = '--mixes 1r0w --rounds 3 --window 0.005 --chain-mib 8'.split()
 SMALL = ['--allow', 'array-too-small,oversubscribed,wrong-pinning']
@@ -68,9 +69,9 @@ def check_no_curve(data):
     """What was not held is imprecise: a lower bound of the highest rate, and the latency."""
     assert 'generators-stopped' in [warning['reason'] for warning in data['warnings']]
     unloaded = data['metrics']['unloaded_ns']
-    assert ('low' in unloaded) != (unloaded.get('bound') == 'upper')
-    highest = data['metrics'].get('max_gbs_1r0w', {'bound': 'lower'})  # none that never ran
-    assert highest['bound'] == 'lower' and 'low' not in highest
+    assert ('low' in unloaded) != (unloaded.get('bound') == side(data, 'upper'))
+    highest = data['metrics'].get('max_gbs_1r0w', {'bound': side(data)})  # none that never ran
+    assert highest['bound'] == side(data) and 'low' not in highest
 
 
 @pytest.mark.alone

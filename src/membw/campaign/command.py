@@ -7,7 +7,7 @@ import re
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from zlib import crc32
 
@@ -32,12 +32,12 @@ from membw.results.node_names import match_expected
 from membw.results.table import Table, read_table
 from membw.run.session import environs_of, partitions_of
 from membw.site.programs import chosen
-from membw.site.slurm import SCHEDULERS, NoAnswer, cluster_of, query
+from membw.site.slurm import SCHEDULERS, NoAnswer
 from membw.words import GOOD, KNOWN, MISSING, PASS
 
-TESTS, USUAL = ('cluster_stream', 'cluster_node'), 'gcc-o3'  # preset of the former
+TEST, USUAL = 'cluster_stream', 'gcc-o3'
+GONE = 'Slurm has it no more, or not for this job'
 NAMED, LISTED = 5, 100  # nodes in the line; verdicts that are not PASS
-SEED_S = 28 * 86_400  # of a campaign that is new: who was measured since then is expected
 EPILOG = """\
 Each node gets a job: exclusive, of low priority, built here, submitted at once. Any call goes on
 with it. Low nodes are measured three times more, and three healthy ones. A node on which two jobs
@@ -56,10 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('--idle', type=begin, metavar='WHEN', help=text)
     text = "forget what is known of nodes, n3 or 'n[3-5]': repaired, or gone for good"
     add('--again', type=expected_nodes, default=[], metavar='NODES', help=text)
-    add('--test', choices=TESTS, default=TESTS[0], help=f'({TESTS[0]})')
-    add('-p', '--preset', help=f'of cluster_stream ({USUAL}, or what the partition has)')
+    add('-p', '--preset', help=f'({USUAL}, or what the partition has)')
     add('--at-most', type=count, default=10, metavar='N', help='jobs in the queue (10)')
-    add('--dry-run', action='store_true', help='print what would be submitted')
     text = 'until all is done; look every SECONDS (60), at first more often'
     add('--wait', nargs='?', type=count, const=60, metavar='SECONDS', help=text)
     text = 'with --wait: what then waits in the queue is cancelled'
@@ -77,10 +75,10 @@ def run(args: argparse.Namespace) -> int:
     if 'SLURM_JOB_ID' in os.environ:  # Slurm's cron is a job: of ours, nothing is set by it
         for name in [n for n in os.environ if n.startswith('SLURM_') and 'CONF' not in n]:
             del os.environ[name]
-    preset = args.preset or (usual(partitions) if args.test == TESTS[0] else '')
+    preset = args.preset or usual(partitions)
     # of this checkout and these options
-    number = crc32(repr([root(), args.system, args.test, preset, args.rest]).encode())
-    name = re.sub(r'\W+', '-', f'membw-{args.system}-{args.test}-{preset}-{number:08x}')
+    number = crc32(repr([root(), args.system, preset, args.rest]).encode())
+    name = re.sub(r'\W+', '-', f'membw-{args.system}-{preset}-{number:08x}')
     home = Path(root(), 'results', 'campaign', name)
     home.mkdir(parents=True, exist_ok=True)
     args.output, pause = args.output or home, 1.0
@@ -88,26 +86,14 @@ def run(args: argparse.Namespace) -> int:
         with one_at_a_time(home):
             Nodes(home).again(args.again)
     begun = args.idle or args.within
-    words = ['run', '--system', args.system, '-n', args.test, *args.rest]
-    words += ['-p', f'^{preset}$'] * bool(preset)
+    words = ['run', '--system', args.system, '-n', TEST, '-p', f'^{preset}$', *args.rest]
     while True:
         is_over = time.monotonic() > until
         try:
             with one_at_a_time(home):
-                made = job.known(home)[-1:]
-                is_new = made and Path(made[0][0], job.FILE).stat().st_mtime >= begun
-                if made and (args.dry_run or is_new):
-                    folder = made[0][0]
-                elif args.dry_run:
-                    print('nothing is built yet: without --dry-run its job is, and is submitted')
-                    return 2
-                else:
-                    for part in partitions:  # their controllers answer
-                        cluster = cluster_of(part.get('access', []))
-                        query('squeue', '-h', '-n', name, cluster=cluster)
-                    folder = job.made(home, words)
+                folder = job.newest(home, begun) or job.made(home, words)
                 is_done, status = advance(folder, args, 0 if is_over else args.at_most)
-            if is_done or args.dry_run or not args.wait:
+            if is_done or not args.wait:
                 return status
         except NoAnswer as err:
             if is_over or not args.wait:
@@ -136,26 +122,24 @@ def usual(partitions: list[dict]) -> str:
 
 def advance(folder: Path, args: argparse.Namespace, most: int) -> tuple[bool, int]:
     """Gathers what has ended, submits what is missing, says what is there: (done, status)."""
-    known = dict(job.known(folder.parent))[folder]
-    script, nodes = folder / known['script'], Nodes(folder.parent)
-    queue = Queue(script, folder.parent.name, most, known.get('in_submit', ()))
-    if not args.dry_run:
-        job.gather(folder.parent, queue.jobs, queue.cluster, nodes)
-    is_new = not any(own.measured for own in nodes.values())
-    table = measured(known['case'], args.within - SEED_S * is_new, nodes)
+    known, nodes = job.known(folder.parent)[folder], Nodes(folder.parent)
+    queue = Queue(folder / known['script'], folder.parent.name, most, known.get('in_submit', ()))
+    job.gather(folder.parent, queue.jobs, queue.cluster, nodes)
+    table = measured(known['case'], args.within)
     look = Look(queue, nodes, table, args)
-    look.submit(args.dry_run)
+    look.submit()
     look.name_absent()
     bad = sorted(node for node in look.ranking.nodes if node.verdict != PASS)
     lines = [f'{node.name} {node.verdict} {node.reason}'.rstrip() for node in bad]
     lines = at_most(lines, LISTED) + [f'membw: {text}' for text in look.ranking.problems]
-    lines.append(f'Verdict: {look.ranking.counts()}')
-    print('; '.join(look.parts()), *([] if queue.jobs else lines), sep='\n', flush=True)
-    if not args.dry_run:
-        nodes.write()
-        write(args.output, look.ranking, table, [look.host[n] for n in look.expected])
+    first = '; '.join(look.parts())
+    lines.append(f'Verdict: {look.ranking.counts() if look.ranking.nodes else first}')
+    print(first, *([] if queue.jobs else lines), sep='\n', flush=True)
+    nodes.write()
+    write(args.output, look.ranking, table, look.expected)
     wrong = [node for node in bad if node.verdict not in GOOD]
-    is_lacking = any(node.verdict == MISSING for node in wrong) or not look.have
+    # nobody is missing who was measured within --within and is busy now
+    is_lacking = any(node.verdict == MISSING for node in wrong) or not (look.have or look.others)
     return not queue.jobs, 2 if is_lacking else 1 if wrong or look.ranking.problems else 0
 
 
@@ -164,50 +148,58 @@ class Look:
 
     host: {node of Slurm: its name in the records}
     last: {name: when it was measured within --within}; have: {name: measurements that are judged}
-    spent: {node: why it gets no further job}; others: measured before --idle
-    why: {absent node: why}; gone: those that left Slurm or the partition
+    spent: {node: why it gets no further job}
+    expected: names; others: busy nodes that were measured before --idle
+    refused, asleep: nodes that are not for this job, or powered down
+    why: {absent node: why}; gone: of those who left Slurm or the partition
     """
 
     def __init__(self, queue: Queue, nodes: Nodes, table: Table, args: argparse.Namespace) -> None:
         self.queue, self.nodes, self.table, self.args = queue, nodes, table, args
-        names = match_expected(table.seen, queue.nodes)
-        self.host = dict(zip(queue.nodes, names, strict=True))
+        names = {**nodes, **queue.nodes}  # also those that are in Slurm no more
+        self.host = dict(zip(names, match_expected(table.seen, names), strict=True))
         self.node_of = {name: node for node, name in self.host.items()}
+        self.host = {node: self.host[node] for node in queue.nodes}
+        keep(table, lambda x: x.time >= nodes.since(self.node_of.get(x.node, x.node)))
         for name, when in table.seen.items():
-            nodes.note_measured(self.node_of.get(name) or nodes.name_of(name), when)
-        judge_since(table, args.within)
+            nodes.note_measured(self.node_of.get(name, name), when)
         self.last, since = table.seen, args.idle or args.within
-        judge_since(table, since)
+        keep(table, lambda x: x.time >= since)
+        table.together_s = time.time() - since
         self.ranking = rank_table(table)
         every: list[Figure | Lost] = [*table.figures, *table.lost]
         self.have = Counter(node for node, _ in {(x.node, id(x.of)) for x in every})
         self.spent = {n: how for n in self.host if (how := nodes.lost(n, since))}
 
-    def submit(self, dry_run: bool) -> None:
+    def submit(self) -> None:
         """Jobs for who was not measured, then for low nodes and healthy ones."""
         queue, old = self.queue, {n for n in self.host if self.host[n] in self.last}
         idle = {n for n in self.host if queue.nodes[n].is_idle and self.args.idle}
         if self.args.idle:  # who became busy again has an older record
             queue.give_up(old - idle)
         due = [n for n in self.host if not self.have[self.host[n]] and (n not in old or n in idle)]
-        queue.submit((n for n in due if n not in self.spent), dry_run)
+        queue.submit(n for n in due if n not in self.spent)
         again = to_measure_again(self.ranking, self.have, bool(queue.jobs))
         few = [self.node_of[x] for x in again if x in self.node_of and self.have[x] <= AGAIN]
-        queue.submit((n for n in few if n not in self.spent), dry_run)
+        queue.submit(n for n in few if n not in self.spent)
 
     def name_absent(self) -> None:
-        queue, last = self.queue, self.last
-        absent = [n for n in self.host if not self.have[self.host[n]]]
-        self.refused = {n for n in absent if queue.nodes[n].kind in queue.refused}
-        self.asleep = queue.asleep & {*absent}
-        self.expected = [n for n in self.host if n not in self.refused | self.asleep]
-        absent = [n for n in self.expected if n in absent]
-        takes_jobs = [n for n in absent if not (queue.nodes[n].why or n in self.spent)]
-        self.others = [n for n in takes_jobs if self.host[n] in last]
-        left = (n for n, own in self.nodes.items() if own.measured and n not in self.host)
-        self.gone = queue.gone(left)
-        own = {n: self.spent.get(n) or queue.why(n) for n in absent if n not in self.others}
-        self.why = own | self.gone
+        queue = self.queue
+        self.why, self.others, self.refused, self.asleep = {}, [], [], []
+        for node, of in queue.nodes.items():
+            if self.have[self.host[node]]:
+                continue
+            if of.kind in queue.refused:
+                self.refused.append(node)
+            elif node in queue.asleep:
+                self.asleep.append(node)
+            elif node in self.spent or of.why or self.host[node] not in self.last:
+                self.why[node] = self.spent.get(node) or queue.why(node)
+            else:
+                self.others.append(node)
+        self.expected = [self.host[n] for n in self.host if n not in self.refused + self.asleep]
+        self.gone = {n for n, own in self.nodes.items() if own.measured and n not in self.host}
+        self.why |= dict.fromkeys(sorted(self.gone), GONE)
         for node in self.why:
             if node in self.nodes and (when := self.nodes[node].measured):
                 self.why[node] += f'; last measured in the night {night_of(when)}'
@@ -221,10 +213,9 @@ class Look:
         """Of the first line."""
         queue, others = self.queue, len(self.others)
         lost = {x.node for x in self.table.lost} - {f.node for f in self.table.figures}
-        lost -= self.gone.keys()
-        number = len(self.ranking.nodes) + others
-        done = number - len(self.why) - len(lost) - others
-        yield f'{done} of {plural(number, "node")} measured'
+        lost -= self.gone
+        measured = len(self.ranking.nodes) - len(self.why) - len(lost)
+        yield f'{measured} of {plural(len(self.ranking.nodes) + others, "node")} measured'
         if others:
             yield f'{plural(others, "other")} since {night_of(self.args.within)}'
         if lost:
@@ -237,9 +228,8 @@ class Look:
             yield when
         if queue.limit:
             yield queue.limit
-        named = self.gone | self.spent
-        out = [f'{n} {how}' for n, how in self.why.items() if n in named or queue.nodes[n].why]
-        yield from at_most(out, NAMED)
+        named = {*self.gone, *self.spent, *(n for n, of in queue.nodes.items() if of.why)}
+        yield from at_most([f'{n} {how}' for n, how in self.why.items() if n in named], NAMED)
         if self.refused:
             yield f'not for this job: {fold(self.refused)}'
         if self.asleep:
@@ -264,24 +254,19 @@ def to_measure_again(ranking: Ranking, have: Counter[str], more_come: bool) -> l
     return sorted(beside + low, key=lambda n: have[n]) if is_time else []
 
 
-def measured(case: dict, since: float, nodes: Nodes) -> Table:
-    """Of the records of the job's test case since then: one measurement of the fleet."""
+def measured(case: dict, since: float) -> Table:
+    """Of the records of the job's test case since then."""
     own = {name: case[name] for name in ('system', 'partition', 'test', 'pinning')}
     key = Case(**own, parameters=parameters_of(case['parameters']), preset=case['environ'])
     files = Path(root(), 'results', 'records').glob(f'{case["test"]}-*.json*')
     table = read_table(sorted(str(file) for file in files if file.stat().st_mtime >= since))
-    table.figures = [f for f in table.figures if f.setting.row == key]
-    table.figures = [f for f in table.figures if nodes.counts(f.node, f.time)]
-    table.lost = [x for x in table.lost if x.setting.row == key]
-    table.lost = [x for x in table.lost if nodes.counts(x.node, x.time)]
-    judge_since(table, since)
+    keep(table, lambda x: x.setting.row == key and x.time >= since)
     return table
 
 
-def judge_since(table: Table, since: float) -> None:
-    """What was measured since then is one measurement of the fleet, all else goes."""
-    table.figures = [f for f in table.figures if f.time >= since]
-    table.lost = [x for x in table.lost if x.time >= since]
+def keep(table: Table, is_wanted: Callable[[Figure | Lost], bool]) -> None:
+    """What is left is one measurement of the fleet."""
+    table.figures = [figure for figure in table.figures if is_wanted(figure)]
+    table.lost = [lost for lost in table.lost if is_wanted(lost)]
     every: list[Figure | Lost] = [*table.figures, *table.lost]
     table.seen = {node: when for when, node in sorted((x.time, x.node) for x in every)}
-    table.together_s = time.time() - since

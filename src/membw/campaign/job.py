@@ -63,22 +63,28 @@ def made(home: Path, words: list[str]) -> Path:
     return folder
 
 
-def known(home: Path) -> list[tuple[Path, dict[str, Any]]]:
-    """(folder, facts) of each job of a campaign, the newest last."""
-    found = []
-    for file in sorted(home.glob(f'job-*/{FILE}'), key=lambda file: file.stat().st_mtime):
+def known(home: Path) -> dict[Path, dict[str, Any]]:
+    """{folder: facts} of each job of a campaign, the newest last."""
+    found = {}
+    for file in sorted(home.glob(f'job-*/{FILE}')):
         try:
-            found.append((file.parent, strict.file(file, dict)))
+            found[file.parent] = strict.file(file, dict)
         except (OSError, strict.Damaged) as err:  # another one is made
             print(f'membw: {err}', file=sys.stderr)
     return found
+
+
+def newest(home: Path, since: float) -> Path | None:
+    """One that was made since then."""
+    made = (folder for folder in known(home) if (folder / FILE).stat().st_mtime >= since)
+    return max(made, default=None)
 
 
 def gather(home: Path, running: Collection[str], cluster: str, nodes: Nodes) -> None:
     """Keeps the records of jobs that have ended, notes each as an attempt, and removes their
     folders, and older jobs that are in use no more."""
     results, every = Path(root(), 'results'), known(home)
-    for kept, job in every:
+    for kept, job in every.items():
         folders = [f for f in kept.glob('nodes/*') if f.name not in running]
         made = [one for folder in folders for one in ended(job, folder, cluster, nodes)]
         if made:
@@ -89,7 +95,7 @@ def gather(home: Path, running: Collection[str], cluster: str, nodes: Nodes) -> 
         nodes.write()
         for folder in folders:
             shutil.rmtree(folder)
-        if kept != every[-1][0] and not [*kept.glob('nodes/*')]:
+        if kept != max(every) and not [*kept.glob('nodes/*')]:
             shutil.rmtree(kept)
 
 
@@ -127,8 +133,6 @@ def records(job: dict, folder: Path, state: str | None) -> Iterator[dict]:
             found = [empty | {'missing': [vars(ledger.Missing('', *end, name))]}]
     environment = archive.environment(folder)
     for one in found:
-        reasons = [r for r in one.get('reasons') or () if not r.get('allowed')]
-        wrong = [f'{r.get("reason")} ({r.get("detail")})' for r in reasons]
-        own = {'verdict': one['verdict'], 'reasons': wrong, 'session': f'{name}-{one["time"]}'}
+        own = {'run_environment': environment, 'session': f'{name}-{one["time"]}'}
         when = {'submitted': utc(folder.stat().st_mtime), 'taken': utc(time.time())}
-        yield {**one, 'case': {**job['case'], 'run_environment': environment, **own, **when}}
+        yield {**one, 'case': {**job['case'], **own, **when}}

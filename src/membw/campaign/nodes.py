@@ -13,11 +13,9 @@ import msgspec
 from membw import strict
 from membw.files import write_whole
 from membw.grouped import grouped
-from membw.results.node_names import short
 
 FILE = 'nodes.json'
 MOST, KEPT = 2, 20  # attempts: in vain, of a node
-TIMES = {1: '', 2: ', twice'}
 
 
 class Attempt(msgspec.Struct):
@@ -43,7 +41,6 @@ class Nodes(dict[str, Node]):
                 self |= strict.file(self.file, dict[str, Node])
             except (OSError, strict.Damaged) as err:
                 print(f'membw: {err}: begun anew', flush=True)
-        self.known = {short(name): name for name in self}
 
     def __missing__(self, name: str) -> Node:
         self[name] = Node()
@@ -57,14 +54,9 @@ class Nodes(dict[str, Node]):
         self |= {name: Node(since=time.time()) for name in names}
         self.write()
 
-    def name_of(self, host: str) -> str:
-        """That of a record may have a domain."""
-        return host if host in self else self.known.get(short(host), host)
-
-    def counts(self, host: str, when: float) -> bool:
-        """A record of that time."""
-        own = self.get(self.name_of(host))
-        return not own or when >= own.since
+    def since(self, name: str) -> float:
+        """What was measured before does not count."""
+        return self[name].since if name in self else 0.0
 
     def note_measured(self, name: str, when: float) -> None:
         own = self[name]
@@ -73,15 +65,13 @@ class Nodes(dict[str, Node]):
     def lost(self, name: str, begin: float) -> str:
         """'Slurm: FAILED JobLaunchFailure, exit 0:53 (job 812), twice' of a node that gets no
         further job; '' of another one."""
-        own = self.get(name) or Node()
-        vain = [x for x in own.attempts if x.how and x.time >= max(begin, own.since)]
-        if len(vain) < MOST:
+        if name not in self:
             return ''
+        since = max(begin, self[name].since)
+        vain = [one for one in self[name].attempts if one.how and one.time >= since]
         ends = grouped((one.how, one.job) for one in vain)
-        return '; '.join(
-            f'{how} (job {of[-1]}){TIMES.get(len(of), f", {len(of)} times")}'
-            for how, of in ends.items()
-        )
+        texts = [f'{how} (job {of[-1]}){", twice" * (len(of) > 1)}' for how, of in ends.items()]
+        return '; '.join(texts) if len(vain) >= MOST else ''
 
     def note_end(self, name: str, job: str, how: str, record: str) -> None:
         """`how`: of one that left no record; `record`: the time in what it left."""

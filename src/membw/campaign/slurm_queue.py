@@ -96,7 +96,7 @@ class Queue:
             if (where or queue.endswith('*')) and name not in left_out:
                 why = f"{state} since {since}: '{printable(why)}'" if name in out else ''
                 nodes[name] = Node(state, kind, why, bool(why) and is_old(since))
-                if state[-1] in ASLEEP and not (is_named or name in self.jobs):
+                if state[-1] in ASLEEP and not (why or is_named or name in self.jobs):
                     self.asleep.add(name)
         return nodes
 
@@ -129,21 +129,7 @@ class Queue:
         job = self.jobs.get(name)
         return self.nodes[name].why or (job.how if job else self.nodes[name].state)
 
-    def gone(self, nodes: Iterable[str]) -> dict[str, str]:
-        """{node: why} of those that the job can have no more."""
-        if not (names := sorted(nodes)):
-            return {}
-        where: dict[str, list[str]] = {}
-        for name, queue in self.table('sinfo', '-h', '-N', '-n', ','.join(names), '%N|%P'):
-            where.setdefault(name, []).append(queue.rstrip('*'))
-        return {
-            name: f'its job may not run there now, of partition {", ".join(where[name])}'
-            if name in where
-            else 'Slurm does not know it'
-            for name in names
-        }
-
-    def submit(self, nodes: Iterable[str], dry_run: bool) -> None:
+    def submit(self, nodes: Iterable[str]) -> None:
         """Jobs for these nodes, idle ones first, as far as there is room; at most half of it is
         for busy nodes, as others may become idle before. NoAnswer: Slurm takes no job."""
         free = [n for n in nodes if n not in self.jobs and not self.nodes[n].why]
@@ -161,14 +147,10 @@ class Queue:
             folder = self.script.parent / 'nodes' / name
             how = [f'--job-name={self.name}', f'--nice={NICE}', f'--nodelist={name}']
             words = [*self.in_submit, *how, *ONE_NODE, f'--chdir={folder}', str(self.script)]
-            if dry_run:
-                print(shlex.join(['sbatch', *words]))
-                number = '-'
-            elif not (number := self.taken(words, folder)):
-                if not self.limit:
-                    self.refused.add(node.kind)
-                continue
-            self.jobs[name] = Job(number, 'PENDING', f'PENDING, job {number}')
+            if number := self.taken(words, folder):
+                self.jobs[name] = Job(number, 'PENDING', f'PENDING, job {number}')
+            elif not self.limit:
+                self.refused.add(node.kind)
 
     def taken(self, words: list[str], folder: Path) -> str:
         """The number of the job; '' where Slurm refuses such a node, or one job more."""

@@ -66,7 +66,6 @@ class Change(NamedTuple):
     nodes: tuple[str, ...]  # (FLEET,): what all nodes did
     names: tuple[str, ...]  # 'thin:node stream gcc-o2 omp': of settings
     night: str  # the first that differs; of ENDED the last one
-    found: str  # the night in which the rule found it
     metrics: tuple[str, ...] = ()  # of NEW and ENDED none, nor figures
     size: float = 0.0  # of a node: (after / before) / (1 + fleet) - 1
     of: str = ''  # the one of the nodes whose medians these are
@@ -196,7 +195,7 @@ def _change(
     night = row.nights[step.first]
     return Change(
         step.kind, (name,), (figure.setting.name,),
-        series.nights[night], series.nights[row.nights[step.found]], (figure.metric,),
+        series.nights[night], (figure.metric,),
         step.size if name == FLEET else float(after / before / (1 + moved) - 1),
         name, len(earlier), before, after, figure.unit, moved,
         step.limit, step.deviation, step.of_medians,

@@ -33,14 +33,14 @@ def find_ended(nights: Nights) -> tuple[list[Change], int]:
 
     found: list[Change] = []
     for one in parts:
-        own = Change(ENDED, (one.node,), (one.setting.name,), _night(one.last), '')
+        own = Change(ENDED, (one.node,), (one.setting.name,), _night(one.last))
         # for so long nobody wonders: of what is measured weekly three weeks
         end = one.last + max(SILENT, 3 * one.gap)
         is_late = lasts[one.node] - one.last >= max(round(one.gap), 1)
         is_young = one.nights < LEAST_BEFORE
         if not is_young and is_late and (then := _successor(one, of_node[one.node])):
             night, differs = _night(then.first), _differs(one, then)
-            own = own._replace(kind=BEGAN, night=night, found=night, since=then.nights)
+            own = own._replace(kind=BEGAN, night=night, since=then.nights)
             metrics = _metrics(one.runs, then.runs)
             levels = [
                 _level(own, one.runs.figures[m], values(one, m), values(then, m)) for m in metrics
@@ -48,10 +48,9 @@ def find_ended(nights: Nights) -> tuple[list[Change], int]:
             worst = min(levels, key=lambda of: (not of.is_worse, -abs(of.size)))
             found.append(worst._replace(differs=differs))
         elif newest[one.setting.system] > end:
-            found += [own._replace(found=_night(int(end) + 1))] * (not is_young)
+            found += [own] * (not is_young)
         elif one.nights < LEAST:
-            night = _night(one.first)
-            found.append(own._replace(kind=NEW, night=night, found=night, since=one.nights))
+            found.append(own._replace(kind=NEW, night=_night(one.first), since=one.nights))
     going_on = [p.nights for p in parts if p.last == newest[p.setting.system]]
     return merged(found), max(going_on, default=0)
 

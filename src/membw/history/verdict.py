@@ -39,8 +39,8 @@ class Past(NamedTuple):
         return STATUS[self.verdict.code]
 
     def since(self, night: str) -> 'Past':
-        """Without what was found before that night and is well now."""
-        kept = (c for c in self.changes if c.found >= night or c.is_red or c.is_open)
+        """Without what began before that night and is well now."""
+        kept = (c for c in self.changes if c.night >= night or c.is_red or c.is_open)
         return self._replace(changes=[*kept])
 
     def of_nodes(self, nodes: Container[str]) -> 'Past':

@@ -86,7 +86,7 @@ def measure_and_judge(night: Night, within: str, deadline: float) -> None:
     step('run', *night.state.options, share=0.5 if campaigns else 0.9)
     for left, (name, where) in zip(range(len(campaigns), 0, -1), campaigns.items(), strict=True):
         minutes = int(0.7 / left * (deadline - time.monotonic()) / 60)  # then running jobs end
-        which = '--system', where, '--idle', night.state.begun, '--within', within
+        which = '--system', where, '--idle', night.state.begun.isoformat(), '--within', within
         how = '--wait', '--at-most', AT_MOST, '--minutes', max(minutes, 1)
         to = '--output', folder / name
         step(name, 'campaign', *which, *how, *to, share=0.9 / left)

@@ -1,13 +1,12 @@
-"""What a night measured, beside what earlier nights did: rows that ended, machines without a past.
+"""What a night measured, beside what earlier nights did: rows that ended.
 
-measured.json of a night has its machines, and each row that was ever measured on this system, with
-its last night. A row of the same command that did not arrive is named each night, until somebody
-writes its line to acknowledged.txt of the system.
+measured.json of a night has each row that was ever measured on this system, with its last night. A
+row of the same command that did not arrive is named each night, until somebody writes its line to
+acknowledged.txt of the system.
 """
 
 import os
 import shutil
-from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -18,12 +17,12 @@ from membw.errors import MembwError
 from membw.files import read_text, write_whole
 from membw.nightly.night import Night
 from membw.results import reframe
-from membw.results.case import Case, named, of_display_name
-from membw.results.record import read_records
+from membw.results.case import named, of_display_name
+from membw.results.rows import Row
+from membw.summary.command import read
 from membw.words import MISSING
 
 FILE, ACKNOWLEDGED = 'measured.json', 'acknowledged.txt'
-RECENT = 14  # nights
 # of this night alone, for those who read folders
 LINKED = REPORTS, RECORDS = 'reports', 'records'
 
@@ -33,45 +32,32 @@ class Last(msgspec.Struct):
     options: list[str]  # of `membw run`
 
 
-class Measured(msgspec.Struct):
-    hosts: list[str]
-    rows: dict[str, Last]
-
-
 def take(night: Night) -> None:
     """Reads the reports of the night, links them and all records to its folder, and notes what is
     missing."""
     for name in LINKED:  # of an earlier try
         shutil.rmtree(night.folder / name, ignore_errors=True)
     problems = night.state.problems = {}
-    cases: list[dict] = []
+    rows: list[Row] = []
     for report in night.state.reports:
         try:
-            own = reframe.cases_of(reframe.load(report))
+            run = read(report)
         except MembwError as err:
-            problems.setdefault('reports', []).append(str(err))
+            problems.setdefault('reports', {})[report] = str(err)
             continue
         link(report, night.folder / REPORTS)
         link(os.path.splitext(report)[0] + '.ledger', night.folder / REPORTS)
-        cases += own
-        for case in (case for case in own if case.get('record')):
+        rows += run.rows
+        for case in (case for case in run.cases if case.get('record')):
             if file := reframe.record_file(case, report):
                 link(file, night.folder / RECORDS)
             else:
-                problems.setdefault('records', []).append(f"'{case['record']}' is gone")
-    link_campaigns(night)
-    records, _ = read_records(*night.folder.glob(f'{RECORDS}/*'))  # `rank` names damaged lines
-    compare(night, cases, {one['host'] for one in records} - {''})
-
-
-def link_campaigns(night: Night) -> None:
-    """Of the jobs that no report of ReFrame has."""
-    begun = datetime.fromisoformat(night.state.begun).timestamp()
-    for where in night.campaigns.values():
-        of = f'*-{where.replace(":", "-")}-*'
-        for file in Path(root(), 'results', 'records').glob(of):
-            if file.stat().st_mtime >= begun:
+                problems.setdefault('records', {})[case['record']] = 'is gone'
+    for where in night.campaigns.values():  # of jobs that no report of ReFrame has
+        for file in Path(root(), 'results', 'records').glob(f'*-{where.replace(":", "-")}-*'):
+            if file.stat().st_mtime >= night.state.begun.timestamp():
                 link(file, night.folder / RECORDS)
+    compare(night, {label(row): row for row in rows})
 
 
 def link(file: str | Path, folder: Path) -> None:
@@ -85,75 +71,43 @@ def link(file: str | Path, folder: Path) -> None:
             shutil.copy(file, there)
 
 
-def compare(night: Night, cases: list[dict], hosts: set[str]) -> None:
+def label(row: Row) -> str:
+    """As acknowledged.txt has it: 'thin:batch stream gcc-o2 pinning=omp', and the node where
+    --distribute wanted it there."""
+    of = [of_display_name(one.case.get('display_name') or '') for one in row.attempts]
+    node = next((one.node for one in of if one.node), '')
+    words = row.case.where, row.test, row.preset, named(row.parameters.items()), node
+    return ' '.join(filter(None, words))
+
+
+def compare(night: Night, rows: dict[str, Row]) -> None:
     """Writes what was measured; what earlier nights had and this one has not is a problem."""
-    date, options = night.folder.name, night.state.options
-    rows: dict[str, Last] = {}
-    before, damaged = earlier(night.folder)
-    if damaged and not before:
-        night.state.problems['nights'] = [f'{damaged[0]}: its rows and nodes are not expected']
-    for one in before:
-        rows |= {r: last for r, last in one.rows.items() if last.night >= rows.get(r, last).night}
-    arrived, absent = tonight(cases)
-    gone = [
-        f'{row} since {last.night}: {MISSING} {absent.get(row, "not in this run")}'
-        for row, last in sorted(rows.items())
-        if row not in arrived and last.options == options
-    ]
-    known = read_acknowledged(night.folder.parent)
-    if gone := [line for line in gone if not line.startswith(known)]:
+    every, options = earlier(night), night.state.options
+    file = night.folder.parent / ACKNOWLEDGED
+    lines = read_text(file).splitlines() if file.exists() else []
+    known = {line.partition(': ')[0] for line in lines}
+    arrived = {name for name, row in rows.items() if row.word != MISSING}
+    gone = {}
+    for name, last in sorted(every.items()):
+        since = f'since {last.night}'  # of a row that ended again, later, it is another one
+        is_expected = last.options == options and f'{name} {since}' not in known
+        if name not in arrived and is_expected:
+            why = rows[name].reason if name in rows else 'not in this run'
+            gone[name] = f'{since}: {MISSING} {why}'
+    if gone:
         night.state.problems['rows'] = gone
-    names = {host for one in before for host in one.hosts}
-    if hosts and names and not hosts & names:
-        nights = 1 + sum(bool(one.hosts) for one in before)
-        text = f'nothing was compared: {len(hosts | names)} names in {nights} nights'
-        night.state.problems['names'] = [text]
-    rows |= {row: Last(date, options) for row in arrived}
-    measured = msgspec.json.encode(Measured(sorted(hosts), rows))
-    write_whole(night.folder / FILE, msgspec.json.format(measured, indent=1))
+    every |= {name: Last(night.folder.name, options) for name in arrived}
+    write_whole(night.folder / FILE, msgspec.json.format(msgspec.json.encode(every), indent=1))
     night.write()
 
 
-def earlier(folder: Path) -> tuple[list[Measured], list[str]]:
-    """Of RECENT nights that were measured before this one, oldest first; what cannot be read."""
-    found: list[Measured] = []
-    damaged = []
-    for file in sorted(folder.parent.glob(f'2*/{FILE}'), reverse=True):
-        if file.parent.name < folder.name and len(found) < RECENT:
+def earlier(night: Night) -> dict[str, Last]:
+    """Of the newest earlier night that can be read: it has what those before it had."""
+    for file in sorted(night.folder.parent.glob(f'2*/{FILE}'), reverse=True):
+        if file.parent.name < night.folder.name:
             try:
-                found.append(strict.file(file, Measured))
-            except (OSError, strict.Damaged) as err:  # an older one has it
-                damaged.append(f'cannot be read: {err}')
-    return found[::-1], damaged
-
-
-def tonight(cases: list[dict]) -> tuple[set[str], dict[str, str]]:
-    """(rows that were measured, {row: why it was not}); a row is 'thin:batch stream gcc-o2
-    pinning=omp', no build."""
-    arrived, absent = set(), {}
-    builds = reframe.failed_builds(cases)
-    for case in cases:
-        if case.get('fixture') or reframe.is_dry(case):
-            continue
-        row = label(reframe.case_of(case), of_display_name(case.get('display_name') or '').node)
-        is_skipped = case['result'] == 'skip'
-        word, reason = (MISSING, '') if is_skipped else reframe.outcome(case, builds)
-        if word == MISSING:
-            absent[row] = reason or reframe.reason_of(case)
-        else:
-            arrived.add(row)
-    return arrived, absent
-
-
-def label(case: Case, node: str) -> str:
-    """As acknowledged.txt has it; `node`: where --distribute wanted it there."""
-    values = named([('pinning', case.pinning)] * bool(case.pinning) + [*case.parameters])
-    return ' '.join(filter(None, (case.where, case.test, case.preset, values, node)))
-
-
-def read_acknowledged(system: Path) -> tuple[str, ...]:
-    """'ROW since NIGHT:' of each line: a row that ended again, later, is not acknowledged."""
-    file = system / ACKNOWLEDGED
-    lines = read_text(file).splitlines() if file.exists() else []
-    pairs = [line.partition(' since ') for line in lines]
-    return tuple(f'{row} since {rest.split(":")[0].strip()}:' for row, _, rest in pairs if rest)
+                return strict.file(file, dict[str, Last])
+            except (OSError, strict.Damaged) as err:
+                damaged = {file.parent.name: f'{err}: its rows are not expected'}
+                night.state.problems['nights'] = damaged
+    return {}

@@ -4,7 +4,6 @@ import contextlib
 import fcntl
 import os
 import pathlib
-import re
 import shlex
 import signal
 import subprocess
@@ -44,10 +43,10 @@ class State(msgspec.Struct):
     """Written before the first step begins: what is not there was not forgotten."""
 
     options: list[str]  # of `membw run`: another command is another night
-    begun: str  # 2026-11-21T22:00:01+01:00: it may be resumed in another zone
+    begun: datetime  # with its zone: it may be resumed in another one
     steps: dict[str, Step]
     reports: list[str] = []  # of ReFrame, that the steps which measure left
-    problems: dict[str, list[str]] = {}  # {what is not complete: lines}
+    problems: dict[str, dict[str, str]] = {}  # {what is not complete: {name: why}}
 
 
 class Night(NamedTuple):
@@ -83,12 +82,9 @@ class Night(NamedTuple):
 
     def is_early(self, name: str) -> bool:
         """Whether it is the history of a system's first nights, too few for a verdict."""
-        if name != 'history' or self.state.steps[name].status != NOT_DONE:
-            return False
         dates = {folder.name[:10] for folder in self.folder.parent.glob('2*')}
-        return len(dates) < EARLY and any(
-            line.startswith('Verdict: ') for line in self.printed(name)
-        )
+        is_undecided = name == 'history' and self.state.steps[name].status == NOT_DONE
+        return is_undecided and len(dates) < EARLY
 
     def run(self, name: str, words: list[str], seconds: float) -> None:
         """Runs a step that has not ended, with a time limit; its output goes to NAME.log. What
@@ -134,30 +130,28 @@ def opened(system: pathlib.Path, date: str, options: list[str], fleets: list[str
     was stopped is continued; one that is finished, was of another command or cannot be read stays
     as it is: DATE.2 is new."""
     steps = [*FIRST, *(f'{CAMPAIGN}{name}' for name in fleets), *LAST]
-    # copies that somebody put beside them have other names
-    named = re.compile(rf'{date}(?:\.(\d+))?')
-    found = {int(m[1] or 1): p for p in system.glob(f'{date}*') if (m := named.fullmatch(p.name))}
-    attempts = [path for _, path in sorted(found.items())]
-    said = ''
-    if attempts:
+
+    def attempt(number: int) -> pathlib.Path:
+        return system / (date if number == 1 else f'{date}.{number}')
+
+    number, said = 1, ''
+    while attempt(number + 1).exists():
+        number += 1
+    if (newest := attempt(number)).exists():
         try:
-            state = strict.file(attempts[-1] / STATE, State)
-            if state.options != options:
+            state = strict.file(newest / STATE, State)
+            if (state.options, [*state.steps]) != (options, steps):
                 said = f'was of another command: membw {shlex.join(state.options)}'
-            elif [*state.steps] != steps:
-                said = f'cannot be read ({STATE}: other steps)'
             elif all(step.is_ended for step in state.steps.values()):
                 said = 'is finished'
             else:
-                datetime.fromisoformat(state.begun)
-                return Night(attempts[-1], state)
-        except (OSError, ValueError) as err:
-            said = f'cannot be read ({STATE}: {err})'
-        said = f'{attempts[-1].name} {said}: measured anew'
-    folder = system / (f'{date}.{max(found) + 1}' if attempts else date)
-    folder.mkdir(parents=True)
-    begun = datetime.now().astimezone().isoformat(timespec='seconds')
-    night = Night(folder, State(options, begun, {name: Step() for name in steps}), said)
+                return Night(newest, state)
+        except (OSError, strict.Damaged) as err:
+            said = f'cannot be read: {err}'
+        said, number = f'{newest.name} {said}: measured anew', number + 1
+    attempt(number).mkdir(parents=True)
+    begun = datetime.now().astimezone().replace(microsecond=0)
+    night = Night(attempt(number), State(options, begun, {name: Step() for name in steps}), said)
     night.write()
     return night
 

@@ -2,7 +2,6 @@
 junit.xml, the rows of its run and what the night adds."""
 
 import contextlib
-import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
@@ -19,13 +18,6 @@ from membw.words import FAIL, GOOD, KNOWN, MISSING, PASS
 WORDS = {None: 'not begun', WELL: 'well', WRONG: 'look at it'}
 WORDS |= {NOT_DONE: 'incomplete', STOPPED: 'out of time'}
 MOST, TAIL = 100, 25  # nodes, or rows, that are named; lines of a log
-BESIDES = re.compile(r'(membw|hint|note|measure again): ')
-VERDICT = re.compile(r'^(Verdict: |membw: |hint: |\d+ nodes?: )')
-# behind the lines of a problem: the way out
-HINTS = {
-    'rows': 'no longer wanted? write its line to {}/' + ACKNOWLEDGED,
-    'names': 'machines of a new name each night: give the runner or the pod one host name',
-}
 
 
 def write(night: Night, system: str, to: str | None) -> str:
@@ -41,7 +33,7 @@ def write(night: Night, system: str, to: str | None) -> str:
             continue
         last = night.printed(name)[-TAIL:]
         if nodes and name in night.campaigns:  # its verdicts stand above
-            last = [line for line in last if BESIDES.match(line)]
+            last = [line for line in last if line.startswith('membw: ')]
         lines += ['', f'--- {name}, the last lines of {name}.log', *last] if last else []
     text = '\n'.join([*lines, '', f'All files are in {night.folder}', ''])
     write_whole(night.folder / 'summary.txt', text)
@@ -62,16 +54,18 @@ def table(night: Night) -> Iterator[str]:
     width = max(len(name) for name in night.state.steps)
     for name, step in night.state.steps.items():
         lines = [line for line in night.printed(name) if line.strip()] if step.command else []
-        last = ([line for line in lines if VERDICT.match(line)] or lines or [''])[-1]
+        last = ([x for x in lines if x.startswith('Verdict: ')] or lines or [''])[-1]
         how = f'{word_of(night, name):<11}  {step.seconds:7.1f} s'
         yield f'{name:<{width}}  {how}  {last}'.rstrip()
 
 
 def problems(night: Night) -> Iterator[str]:
-    for name, found in night.state.problems.items():
-        hint = HINTS.get(name, '').format(night.folder.parent)
-        yield from ('', f'--- {name}', *at_most([printable(line) for line in found], MOST))
-        yield from [f'hint: {hint}'] * bool(hint)
+    for kind, found in night.state.problems.items():
+        lines = [printable(f'{name} {why}') for name, why in found.items()]
+        yield from ('', f'--- {kind}', *at_most(lines, MOST))
+        if kind == 'rows':
+            file = night.folder.parent / ACKNOWLEDGED
+            yield f'hint: no longer wanted? write its line to {file}'
 
 
 def slow_nodes(night: Night) -> list[str]:
@@ -92,9 +86,9 @@ def write_junit(night: Night) -> None:
     for name in night.state.steps:
         word = MISSING if name in night.incomplete else FAIL if name in night.wrong else PASS
         junit.add(suite, 'night', name, word, word_of(night, name))
-    for name, found in night.state.problems.items():
-        for line in found:
-            junit.add(suite, f'night.{name}', line.partition(' since ')[0], MISSING, line)
+    for kind, found in night.state.problems.items():
+        for name, why in found.items():
+            junit.add(suite, f'night.{kind}', name, MISSING, why)
     for node, word, line in read_node_check(night.folder / 'nodecheck.txt'):
         junit.add(suite, 'night.nodes', node, word, line)
     junit.save(suite, night.folder / 'junit.xml')

@@ -44,10 +44,9 @@ def run(args: argparse.Namespace) -> int:
     if path.exists() and not args.dry_run:
         raise MembwError(f"'{path}' is there already", 'give another name, or remove it first')
     access = without(shlex.split(args.access), '-p', '--partition')
-    scheduler, partitions = None, []
+    scheduler, partitions = 'squeue' if lacks_accounting() else 'slurm', []
     for name in args.partition:
         known = slurm.partition(name, access)
-        scheduler = scheduler or ('squeue' if lacks_accounting() else 'slurm')
         then = 'a job starts on one' if known['idle'] else 'a job waits for one: ^C ends it'
         say(f'{name}: {plural(known["nodes"], "node")}, {known["idle"]} idle; {then}')
         node = slurm.node_facts(name, access)
@@ -58,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
             )
         if node['left_out']:
             say(f'{name}: {file.not_tried(node)}')
-        partitions.append((name, node, known['limit_s'], scheduler, file.options(access)))
+        partitions.append((name, node, known['minutes'], scheduler, file.options(access)))
     host = socket.gethostname().split('.')[0]
     text = file.text(args.name, host, datetime.date.today().isoformat(), partitions)
     if args.dry_run:

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from membw import presets
 from membw.presets.table import Facts, Table
@@ -53,19 +54,24 @@ def newest(names: Iterable[str]) -> list[str]:
 def here(table: Table) -> Facts:
     """{family: {cc, version, path, mpicc}} of the compilers on the PATH that build OpenMP."""
     chains, _ = machine.toolchains(table)
-    kept = ('cc', 'version', 'mpicc')
-    return {
-        family: {key: chain[key] for key in kept if key in chain}
-        | {'path': shutil.which(chain['cc'])}
-        for family, chain in chains.items()
-    }
+    return {name: {**chain, 'path': shutil.which(chain['cc'])} for name, chain in chains.items()}
 
 
 def within(module: str) -> Facts | None:
     """The same with a module loaded; None where it cannot be."""
     words = [sys.executable, '-m', 'membw.system.compiler_modules']
     done = subprocess.run(loaded([module], words), capture_output=True, text=True)
-    return json.loads(done.stdout) if done.returncode == 0 else None
+    return facts_in(done.stdout) if done.returncode == 0 else None
+
+
+def facts_in(printed: str, key: str = '') -> Facts | None:
+    """Of the last line that has any, `key` among them: a module, a prolog may print, too."""
+    for line in reversed(printed.splitlines()):
+        with suppress(ValueError, RecursionError):
+            facts = json.loads(line)
+            if isinstance(facts, dict) and key in ('', *facts):
+                return facts
+    return None
 
 
 def found(table: Table) -> Facts:
@@ -82,8 +88,6 @@ def found(table: Table) -> Facts:
             if name in chains:
                 name += chain['version'].partition('.')[0]
             chains.setdefault(name, {**chain, 'family': family, 'modules': [module]})
-    for chain in chains.values():
-        del chain['path']
     return {'toolchains': chains, 'left_out': [n for n in names if tried.get(n) is None]}
 
 

@@ -9,7 +9,6 @@ from membw.presets.table import Facts
 from membw.site.topology import bits, disjoint
 
 COUNTS = ('num_cpus', 'num_cpus_per_core', 'num_cpus_per_socket', 'num_sockets')
-HOUR_S = 3600
 MASKS = ('cores', 'numa_nodes', 'sockets')
 
 
@@ -60,9 +59,9 @@ def not_tried(node: Facts) -> str:
     return f'not tried, as a newer version is there, or it did not load: {names}'
 
 
-def limit(seconds: int) -> str:
+def limit(minutes: int) -> str:
     """The time limit of a job: an hour, or less where the partition has less."""
-    return '1h' if not seconds or seconds >= HOUR_S else f'{max(1, seconds // 60)}m'
+    return f'{minutes}m' if 0 < minutes < 60 else '1h'
 
 
 def options(words: list[str]) -> list[str]:
@@ -83,7 +82,7 @@ def partition_name(queue: str) -> str:
 
 
 def text(name: str, host: str, day: str, partitions: list[tuple]) -> str:
-    """`partitions`: (name, facts of a node, seconds of a job, scheduler, access) of each."""
+    """`partitions`: (name, facts of a node, minutes of a job, scheduler, access) of each."""
     loader = PackageLoader('membw.system', '')
     environment = Environment(
         loader=loader, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True

@@ -17,8 +17,10 @@ NOW = (time.time() - made.START) / made.DAY
 CASE = {'test': 'cluster_stream', 'partition': 'thin', 'environ': 'gcc-o3'}
 IDLE, BUSY = 'idle|x|Unknown|none', 'allocated|x|Unknown|none'
 DIMM = 'drained|x|{}|DIMM A3'
+BOOT = 'down{}|x|2026-11-27T10:00:00|ResumeTimeout reached'
 WORDS = 'campaign --system thin -p gcc-o3 --within 7d --idle'.split()
 TONIGHT, YESTERDAY, NEVER = NOW, NOW - 1, None
+GONE = 'MISSING Slurm has it no more, or not for this job; last measured in'
 
 
 def since(days):
@@ -35,10 +37,8 @@ def place(tmp_path, monkeypatch):
     monkeypatch.setenv('PATH', f'{tmp_path}/bin:/usr/bin:/bin')
     cut = "cut -d '|' -f"
     sinfo = f"""case "$*" in
-        *-R*) grep drained slurm | {cut} 1,3 ;;
-        *-n*) {cut} 1,3 slurm | sed 's/$/|THIN/'; cat elsewhere ;;
+        *-R*) grep -E 'drained|down' slurm | {cut} 1,3 ;;
         *) cat slurm; esac"""
-    (tmp_path / 'elsewhere').touch()
     does_all = {'sinfo': sinfo, 'squeue': 'true', 'sbatch': 'echo 1', 'scontrol': 'exit 1'}
     for name, does in does_all.items():
         (tmp_path / 'bin' / name).write_text(f'#!/bin/sh\ncd {tmp_path}\n{does}\n')
@@ -68,15 +68,22 @@ NODES = [
     (BUSY, NEVER, 'MISSING PENDING', 2, '1 queued: n9 (allocated, PENDING, job 1)'),
     ('idle~|x|Unknown|none', NEVER, None, 0, '8 of 8 nodes measured; 1 powered down: n9'),
     ('idle~|x|Unknown|none', TONIGHT, 'PASS', 0, '9 of 9 nodes measured'),
+    # of a cloud: switched off (POWERING_DOWN, POWER_DOWN), being booted, and what did not boot
+    ('idle%|x|Unknown|none', NEVER, None, 0, '8 of 8 nodes measured; 1 powered down: n9'),
+    ('idle!|x|Unknown|none', YESTERDAY, None, 0, '8 of 8 nodes measured; 1 powered down: n9'),
+    ('idle#|x|Unknown|none', NEVER, 'MISSING PENDING', 2, '1 queued: n9 (idle#, PENDING, job 1)'),
+    ('allocated#|x|Unknown|none', YESTERDAY, None, 0, '8 of 9 nodes measured; 1 other since'),
+    (BOOT.format('~'), NEVER, 'MISSING down~ since', 2, "n9 down~ since 2026-11-27T10:00:00"),
+    (BOOT.format('*'), YESTERDAY, 'MISSING down* since', 2, "'ResumeTimeout reached'; last meas"),
+    (BOOT.format('#'), TONIGHT, 'PASS', 0, '9 of 9 nodes measured'),
     (DIMM.format(since(1)), YESTERDAY, 'MISSING drained since', 2, "'DIMM A3'; last measured in"),
     (DIMM.format(since(1)), TONIGHT, 'PASS', 0, '9 of 9 nodes measured'),
     (DIMM.format(since(13)), NEVER, 'MISSING drained since', 2, '8 of 9 nodes measured; n9 drai'),
     (DIMM.format(since(15)), NEVER, 'KNOWN drained', 0, '8 of 9 nodes'),
     (DIMM.format('Unknown'), NEVER, 'MISSING drained since Unknown', 2, '8 of 9 nodes'),
-    (None, TONIGHT, 'MISSING Slurm does not know it; last measured in', 2, '8 of 9 nodes'),
-    (None, YESTERDAY, 'MISSING Slurm does not know it; last measured in', 2, '8 of 9 nodes'),
-    (None, NOW - 20, 'MISSING Slurm does not know it; last measured in', 2, '8 of 9 nodes'),
-    ('elsewhere', YESTERDAY, 'MISSING its job may not run there now, of partition FAT', 2, '8 '),
+    (None, TONIGHT, GONE, 2, '8 of 9 nodes'),
+    (None, YESTERDAY, GONE, 2, '8 of 9 nodes'),
+    (None, NOW - 20, None, 0, '8 of 8 nodes'),  # before this campaign began
     (None, NEVER, None, 0, '8 of 8 nodes measured'),
 ]  # fmt: skip
 
@@ -89,10 +96,9 @@ class Campaign:
         rows += [] if measured is None else [made.record('n9', measured, case=CASE)]
         made.write(place / 'results/records/cluster_stream-1.json', rows)
         states = {f'n{i}': IDLE for i in range(1, 9)}
-        states |= {'n9': slurm} if slurm not in (None, 'elsewhere') else {}
+        states |= {'n9': slurm} if slurm else {}
         text = ''.join(f'membw|THIN*|{name}|{state}\n' for name, state in states.items())
         (place / 'slurm').write_text(text)
-        (place / 'elsewhere').write_text('membw|n9|FAT\n' * (slurm == 'elsewhere'))
         self.place, self.home = place, place / 'job-1'
         self.home.mkdir()
         (self.home / 'job.sh').write_text('#SBATCH -p THIN\n')
@@ -135,9 +141,20 @@ def test_who_left_slurm_is_named_until_it_is_acknowledged(place, capsys):
         made.record(f'n{i}', NOW, case=CASE) for i in range(1, 9)])  # fmt: skip
     for _ in range(2):
         assert campaign.look()[1] == 2
-        assert campaign.lines()[0].startswith('MISSING Slurm does not know it; last measured')
+        assert campaign.lines()[0].startswith(GONE)
     Nodes(place).again(['n9'])
     assert campaign.look()[1] == 0 and campaign.lines() == []
+
+
+def test_another_system_of_the_same_nodes_is_another_campaign(place, capsys):
+    """Two systems in one checkout: the records of one clear nobody of the other."""
+    campaign = Campaign(place, IDLE, NEVER)
+    case = {**CASE, 'system': 'vega', 'partition': 'a'}
+    rows = [made.record('n9', NOW, case=case), made.record('n10', NOW, case=case)]
+    made.write(place / 'results/records/cluster_stream-2.json', rows)
+    assert campaign.look()[1] == 2
+    assert capsys.readouterr().out.startswith('8 of 9 nodes measured; 1 queued: n9 (idle, PENDING')
+    assert campaign.lines('n10') == []
 
 
 HOW = 'Slurm: FAILED JobLaunchFailure, exit 0:53'

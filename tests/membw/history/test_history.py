@@ -218,7 +218,7 @@ def test_the_line_and_json_have_the_numbers_to_recompute_it(store, history):
     assert [one['code'] for one in data['changes']] == ['STEP']
     change = data['changes'][0]['numbers']
     assert change['nodes'] == ['n007'] and change['size'] == pytest.approx(-0.05, abs=0.005)
-    assert change['found'] == night(45) and {*change['metrics']} == {*made.KERNELS}
+    assert change['night'] == night(40) and {*change['metrics']} == {*made.KERNELS}
     assert change['is_worse'] and not change['back']
     assert change['after'] == pytest.approx(0.95 * change['before'], rel=0.005)
 

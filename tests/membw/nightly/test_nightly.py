@@ -225,7 +225,9 @@ def test_a_night_that_is_killed_within_a_step_goes_on_there(place, number):
         left = subprocess.run(['pgrep', '-f', str(place.folder / 'bin/left')], capture_output=True)
         assert left.stdout
     begun = json.loads((place.nights / 'thin' / DATE / 'state.json').read_text())['begun']
-    assert re.search(r'[+-]\d\d:\d\d$', begun)  # it is resumed by whom it may concern, anywhere
+    assert re.search(
+        r'(Z|[+-]\d\d:\d\d)$', begun
+    )  # it is resumed by whom it may concern, anywhere
     (place.folder / 'go').touch()
     assert place.night().status == 0 and place.calls() == ['run', *CALLS[1:2], *CALLS[1:]]
     left = subprocess.run(['pgrep', '-f', str(place.folder / 'bin/left')], capture_output=True)
@@ -257,13 +259,14 @@ def test_two_systems_of_a_checkout_never_meet(place):
 
 FULL = 'run --full --system thin --tag=nightly'.split()
 OTHER = ['--checks', '-n ladder']
+BEGUN = '2026-05-28T22:00:01+01:00'
 AGAIN = {
     'is finished': ([], None),
     'was of another command: membw run --full --system thin --t': (OTHER, None),
-    'cannot be read': ([], ''), 'cannot be read (state.json: ': ([], '[' * 100_000),
-    'cannot be read (state.json: other steps': (
-        [], json.dumps({'options': FULL, 'begun': '', 'steps': {}})),
-    'cannot be read (state.json: Invalid': ([], json.dumps({
+    'was of another command: membw run --full --system thin': (
+        [], json.dumps({'options': FULL, 'begun': BEGUN, 'steps': {}})),
+    'cannot be read': ([], ''), 'cannot be read: ': ([], '[' * 100_000),
+    'cannot be read: /': ([], json.dumps({
         'options': FULL, 'begun': 'x',
         'steps': {name: {} for name in ('run', 'campaign-thin', 'history', 'report', 'export')}})),
 }  # fmt: skip
@@ -322,22 +325,13 @@ def test_a_row_that_ended_is_named_every_night_until_it_is_acknowledged(place):
     assert [*CALLS[:1], *CALLS[2:]] == place.calls()[-4:]  # nor all nodes
 
 
-def test_machines_of_a_new_name_each_night_are_compared_with_nothing(place):
-    for day in range(1, 5):
-        done = place.fresh().row(host=f'pod-{day}').night(date=f'2026-05-{day:02}')
-        assert (done.subject == 'all is well') == (day == 1), done.mail
-    assert done.status == 2 and 'nothing was compared: 4 names in 4 nights' in done.mail
-
-
 @pytest.mark.parametrize('nights, shell, status', [
-    (1, "exit 2", 0), (14, 'exit 2', 2), (1, "echo 'membw: a bug of membw'; exit 2", 2),
+    (1, 'exit 2', 0), (13, 'exit 2', 0), (14, 'exit 2', 2), (1, 'exit 1', 1), (1, 'exit 3', 2),
 ])  # fmt: skip
-def test_a_history_is_early_by_its_reason(place, nights, shell, status):
+def test_a_history_of_fewer_than_14_nights_may_be_undecided(place, nights, shell, status):
     for day in range(1, nights):
         (place.nights / f'thin/2026-04-{day:02}').mkdir(parents=True)
     place.row()
-    if 'bug' in shell:
-        place.script('membw', MEMBW.replace('Verdict: UND', 'UND'))
     place.does('history', shell)
     assert place.night().status == status
 

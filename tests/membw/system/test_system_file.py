@@ -16,11 +16,10 @@ from membw.site import systems, topology
 from membw.system import compiler_modules, file, node, slurm
 
 
-def test_a_limit_of_slurm_in_seconds():
-    """As squeue(1) and sinfo(1) write limits."""
-    texts = 'infinite n/a 45 30:00 2:00:00 1-02:00:00 3-12 1-02:30'.split()
-    seconds = [0, 0, 2700, 1800, 7200, 93600, 302400, 95400]
-    assert [*map(slurm.seconds, texts)] == seconds
+def test_a_limit_of_slurm_in_minutes():
+    """As sinfo(1) prints limits."""
+    texts = 'infinite n/a 0:30 30:00 2:00:00 1-02:00:00'.split()
+    assert [*map(slurm.minutes, texts)] == [0, 0, 1, 30, 120, 1560]
 
 
 # of real sites
@@ -85,9 +84,9 @@ def numa_of(machine):
         return topology.numa(pathlib.Path(folder, 'sys/devices/system/node'))
 
 
-def loaded(tmp_path, name, limit_s=0):
+def loaded(tmp_path, name, minutes=0):
     """The file of that machine, written and read as every other."""
-    facts = ('cpu', node_of(topologies.Machine(name)), limit_s, 'slurm', ['-A me'])
+    facts = ('cpu', node_of(topologies.Machine(name)), minutes, 'slurm', ['-A me'])
     text = file.text('lyra', 'lyra-login2', '2026-11-22', [facts])
     path = tmp_path / 'lyra.yaml'
     path.write_text(text)
@@ -98,7 +97,7 @@ def loaded(tmp_path, name, limit_s=0):
 
 
 def test_a_node_that_counts_its_cpus_as_most_do_needs_no_masks(tmp_path):
-    partition, text = loaded(tmp_path, 'epyc-7763-nps4', limit_s=1200)
+    partition, text = loaded(tmp_path, 'epyc-7763-nps4', minutes=20)
     assert set(partition['processor']) == set(file.COUNTS)
     assert partition['extras']['numa_domains'] == 8 and partition['time_limit'] == '20m'
     assert partition['access'] == ['-p cpu', '-A me']
@@ -140,7 +139,7 @@ def test_the_idle_nodes_of_a_partition_are_sinfos_own_count(monkeypatch):
     rows = 'cpu|0/4/0/4|1:00:00', 'cpu|2/2/0/4|1:00:00', 'gpu|0/9/0/9|1:00:00'
     said = '\n'.join(['CLUSTER: doduo', *(f'membw|{row}' for row in rows)])
     monkeypatch.setattr('membw.site.slurm.query', lambda *_, **__: said)
-    assert slurm.partition('cpu', []) == {'nodes': 8, 'idle': 6, 'limit_s': 3600}
+    assert slurm.partition('cpu', []) == {'nodes': 8, 'idle': 6, 'minutes': 60}
 
 
 def tree(folder, online, domains):

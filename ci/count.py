@@ -43,7 +43,7 @@ def read(paths):
 def few_failed(paths):
     failed = {name for name, outcome, _ in cases(paths) if outcome in ('failure', 'error')}
     if len(failed) <= FEW:
-        print('test: failed with others in parallel, now once more, alone:', *sorted(failed))
+        print('test: failed, now once more with nothing in parallel:', *sorted(failed))
     return 0 < len(failed) <= FEW
 
 
@@ -73,9 +73,9 @@ def main(words):
     for reason, tests in sorted(skips.items()):
         print(f'ci: skipped {len(tests)}: {reason} ({", ".join(tests[:3])})')
     for test in passed_again:
-        print(f'ci: failed with others in parallel, passed alone: {test}')
+        print(f'ci: failed, and passed when run again with nothing in parallel: {test}')
     failed = counts['failure'] + counts['error']
-    more = f', {len(passed_again)} of them when run again alone' if passed_again else ''
+    more = f', {len(passed_again)} of them when run again' if passed_again else ''
     print(f'{counts["passed"]} passed{more}, {failed} failed, {counts["skipped"]} skipped')
     if not counts['passed']:
         print('ci: no test passed: that is not green')

@@ -1,7 +1,7 @@
 #!/bin/bash
 # All tests of this folder, in stages: what computes and what waits for other programs, WORKERS files at
-# a time; then what measures, with nothing in parallel.  Of the first at most three that failed are run
-# once more, with nothing in parallel: ci/count.py names each.
+# a time; then what measures, with nothing in parallel.  Where at most three failed, each is run once more
+# with nothing in parallel, as other processes and a hypervisor's other guests disturb; ci/count.py names it.
 #
 # usage: ci/stages.sh WORKERS      results: results/tests-shared.xml, -alone.xml, -again.xml
 set -uo pipefail
@@ -13,13 +13,14 @@ stage() { # NAME WORD...
 	python -m pytest "$@" --durations=15 --junitxml="results/tests-$name.xml"
 }
 
-status=0 alone=0
-stage shared -m 'shared or not alone' -n "$1" --dist loadfile --no-loadscope-reorder \
-	-o cache_dir=.pytest_cache/shared --cache-clear || status=$?
-stage alone -m 'alone and not shared' || alone=$?
-if [ "$status" = 1 ] && python "$count" --few results/tests-shared.xml; then
+first=0 second=0
+cache=(-o cache_dir=.pytest_cache/stages)
+stage shared "${cache[@]}" --cache-clear -m 'shared or not alone' -n "$1" --dist loadfile \
+	--no-loadscope-reorder || first=$?
+stage alone "${cache[@]}" -m 'alone and not shared' || second=$?
+status=$((first > second ? first : second))
+if [ "$status" = 1 ] && python "$count" --few results/tests-shared.xml results/tests-alone.xml; then
 	status=0
-	stage again --last-failed --last-failed-no-failures=none -o cache_dir=.pytest_cache/shared || status=$?
+	stage again "${cache[@]}" --last-failed --last-failed-no-failures=none || status=$?
 fi
-[ "$status" != 0 ] || status=$alone
 exit "$status"

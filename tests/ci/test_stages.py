@@ -1,4 +1,4 @@
-"""ci/stages.sh: what failed with others in parallel gets one more try, alone, and is named."""
+"""ci/stages.sh: of few that failed each gets one more try, with nothing in parallel, and is named."""
 
 import subprocess
 import sys
@@ -30,22 +30,25 @@ def test_alone():
 def test_right():
     pass
 """
-NAMED = 'ci: failed with others in parallel, passed alone: test_it.test_disturbed[{}]'
+NAMED = 'ci: failed, and passed when run again with nothing in parallel: test_it.test_{}'
 # disturbed, wrong, wrong alone; exit status of the stages, what ci/count.py says and its status
 ROWS = {
     'none': ((0, 0, 0), 0, ['2 passed, 0 failed, 2 skipped']),
     'few disturbed': ((3, 0, 0), 0, [
-        *(NAMED.format(number) for number in range(3)),
-        '5 passed, 3 of them when run again alone, 0 failed, 1 skipped']),
+        *(NAMED.format(f'disturbed[{number}]') for number in range(3)),
+        '5 passed, 3 of them when run again, 0 failed, 1 skipped']),
     'more than few': ((4, 0, 0), 1, ['2 passed, 4 failed, 1 skipped']),
     'one disturbed, one wrong': ((1, 1, 0), 1, [
-        NAMED.format(0), '3 passed, 1 of them when run again alone, 1 failed, 0 skipped']),
-    'alone: no second try': ((0, 0, 1), 1, ['1 passed, 1 failed, 2 skipped']),
+        NAMED.format('disturbed[0]'), '3 passed, 1 of them when run again, 1 failed, 0 skipped']),
+    'alone, too': ((1, 0, 1), 0, [
+        NAMED.format('alone'), NAMED.format('disturbed[0]'),
+        '3 passed, 2 of them when run again, 0 failed, 1 skipped']),
+    'more than few in both': ((3, 0, 1), 1, ['1 passed, 4 failed, 1 skipped']),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize('numbers, status, lines', ROWS.values(), ids=ROWS)
-def test_few_that_failed_with_others_in_parallel_get_one_try_alone(
+def test_few_that_failed_get_one_more_try(
     tmp_path, call, numbers, status, lines
 ):
     (tmp_path / 'pytest.ini').write_text(INI)

@@ -1,4 +1,4 @@
-"""ci/stages.sh: of few that failed each gets one more try, with nothing in parallel, and is named."""
+"""ci/stages.sh: each of few that failed is run once more, with nothing in parallel, and named."""
 
 import subprocess
 import sys
@@ -48,9 +48,7 @@ ROWS = {
 
 
 @pytest.mark.parametrize('numbers, status, lines', ROWS.values(), ids=ROWS)
-def test_few_that_failed_get_one_more_try(
-    tmp_path, call, numbers, status, lines
-):
+def test_few_that_failed_get_one_more_try(tmp_path, call, numbers, status, lines):
     (tmp_path / 'pytest.ini').write_text(INI)
     text = TESTS.format(**dict(zip(('disturbed', 'wrong', 'alone'), numbers, strict=True)))
     (tmp_path / 'test_it.py').write_text(text)

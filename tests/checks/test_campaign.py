@@ -21,12 +21,14 @@ from places import ROOT
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
 # as the wrappers of a site, which
-# print them; of n3 no job starts while there is a `hole`, which counts them
+# print them; of n3 no job starts while there is a `hole`, which counts them; sinfo hangs once
+# where there is a `hang`
 WRAPPER = """#!/bin/sh
 banner() {{
 	echo 'Welcome to the Example3 Supercomputer, job 7; touch planted'
 	echo '--> Verifying valid jobname...OK'
 }}
+case $0 in */sinfo) rm {hole}.hang 2>/dev/null && exec sleep 300 ;; esac
 banner
 case " $* " in *' --nodelist=n3 '*)
 	[ ! -e {hole} ] || {{ echo >>{hole}; set -- --output=/nonexistent/out "$@"; }} ;;
@@ -358,6 +360,27 @@ def test_a_night_measures_what_is_idle_at_once_and_waits_for_what_is_overdue(nig
         place.variables = {k: v for k, v in place.variables.items() if k not in outer}
     assert (status, bad) == (0, []) and ': all is well' in mail
     assert [line.split()[0] for line in check] == ['n1', 'n2', 'n3', 'n4', 'n6']
+
+
+@pytest.mark.night
+def test_a_night_of_banners_and_a_sinfo_that_hangs_once_has_the_right_words(nights):
+    """All of Slurm's commands print a site's banners; n4 is low."""
+    place = nights
+    shutil.rmtree(place.results, ignore_errors=True)
+    place.slurm('scancel', '-p', 'regular1')
+    for number in range(1, 7):
+        place.plant(f'n{number}', 0.85 if number == 4 else 1.0)
+    hang = place.folder / 'hole.hang'
+    hang.touch()
+    status, mail, bad, check = night(place)
+    assert not hang.exists(), 'sinfo was never asked'
+    assert (status, bad) == (1, ['campaign-regular', 'n4']), mail
+    assert [line.split()[:2] for line in check] == [
+        [f'n{number}', 'FAIL' if number == 4 else 'PASS'] for number in range(1, 7)
+    ]
+    assert ': look at campaign-regular\n' in mail and 'again 3 times, compared with' in check[3]
+    assert 'Welcome' not in mail and 'Verifying' not in mail
+    assert not [*place.root.rglob('planted'), *place.root.glob('Verifying')]
 
 
 def test_a_night_of_a_full_cluster_lacks_nobody_who_was_measured_this_week(nights):

@@ -59,7 +59,8 @@ def build(program, *flags, cc='gcc', usual=None, changes=()):
         if not path.exists():
             optimized = any(str(flag).startswith('-O') for flag in flags)
             apart = '-O0' in line or usual and not optimized
-            apart = apart and not is_probe and program != 'harness'
+            # what is in front of each source is in front of the harness's, too
+            apart = apart and not is_probe and program != 'harness' and '-include' not in flags
             source = copy_source(folder, *changes) if changes or apart else ROOT / 'src'
             line.append(source.parent / program if is_probe else source / program / f'{program}.c')
             line += [f'-I{source}', '-lm'] if is_probe else []

@@ -42,7 +42,7 @@ def places(program, run_program):
 def test_what_the_check_requests_puts_each_thread_on_a_core_of_its_own(places):
     cpus = sorted(os.sched_getaffinity(0))[:2]
     _, env = pinnings.request('kmp', cpus)
-    assert pinnings.problems('kmp', places(env['KMP_AFFINITY'], cpus), cpus) == []
+    assert not [*pinnings.problems('kmp', places(env['KMP_AFFINITY'], cpus), cpus)]
 
 
 def test_the_record_says_where_intels_runtime_put_the_threads(places):
@@ -51,7 +51,7 @@ def test_the_record_says_where_intels_runtime_put_the_threads(places):
         pytest.skip('one CPU: any order is the same')
     back = places(f'granularity=fine,proclist=[{cpus[1]},{cpus[0]}],explicit', cpus)
     assert [thread['affinity'] for thread in back] == [str(cpus[1]), str(cpus[0])]
-    free = pinnings.problems('kmp', places('disabled', cpus), cpus)
+    free = [*pinnings.problems('kmp', places('disabled', cpus), cpus)]
     assert 'both may run on cpu' in free[0]
 
 

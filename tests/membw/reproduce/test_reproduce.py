@@ -69,7 +69,7 @@ def test_what_a_run_keeps(by_make):
     (case,) = (c for c in run['testcases'] if c['name'].startswith('stream %'))
     source = presets.source_sha256(STREAM)
     assert (build['source_sha256'], build['make'][1]) == (source, 'PRESET=gcc-o2')
-    assert build['binary_sha256'] == case['binary_sha256']
+    assert build['binary_sha256'] == case['build']['binary_sha256']
     assert checksum((folder / 'sources' / build['sources']).read_bytes(), 'stream') == source
     text = (folder / 'jobs' / name.removesuffix('.json') / 'environment.txt').read_text()
     found = set(text.split())

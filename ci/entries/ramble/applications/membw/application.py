@@ -37,7 +37,11 @@ class Membw(ExecutableApplication):
 
     # a line of a VALID run alone begins so
     for _kernel in ('copy', 'scale', 'add', 'triad', 'read', 'write'):
-        for _name, _sign in ((_kernel, ''), (f'{_kernel}, at least', '(?:≥|>=) ')):
+        for _name, _sign in (
+            (_kernel, ''),
+            (f'{_kernel}, at least', '(?:≥|>=) '),
+            (f'{_kernel}, a bound on neither side', '~ '),
+        ):
             figure_of_merit(
                 _name,
                 log_file='{log_file}',

@@ -10,6 +10,7 @@ from made_run import MadeRun, metric
 
 from membw.rank.ranking import rank_table
 from membw.results import rows
+from membw.results.figure import Figure
 from membw.results.findings import reported
 from membw.results.rows import rows_of_records
 from membw.results.table import read_table
@@ -157,3 +158,11 @@ def test_monitoring_keeps_what_died_on_each_node_until_it_was_measured_there(sto
     out = membw('export', '--format', 'openmetrics', stored(records))[1]
     (died,) = re.findall('.*verdict="DIED".*', out)
     assert 'node="n7"' in died
+
+
+@pytest.mark.parametrize('turn', [1, -1])
+def test_a_wrong_round_is_wrong_whatever_comes_after_it(turn):
+    """Also where it left no figure."""
+    wrong = rows.Attempt('INVALID', reported('why'), {})
+    sound = rows.Attempt('VALID', (), {'triad': Figure('triad', 180.0, 'GB/s')})
+    assert rows.judged([wrong, sound][::turn])[0] == 'INVALID'

@@ -39,6 +39,9 @@ LACKING = {  # 12 of 16 channels of DDR4-3200
     'cpu_id': {'vendor': 'AuthenticAMD', 'family': '25', 'model': '1', 'stepping': '1'},
     'dimms': [{'size_mib': 32_768, 'type': 'DDR', 'rated_mts': 3200, 'configured_mts': 3200}] * 12,
 }  # fmt: skip
+AT_MOST = {name: fact for name, fact in LACKING.items() if name != 'dimms'}  # 409.6 GB/s
+WHOLE = {**LACKING, 'memory_channels': 16, 'dimms': LACKING['dimms'][:1] * 16}
+BOUGHT_SO = {'value': 307.2, 'unit': 'GB/s'}
 DIMM = {'triad': 'old firmware'}
 PEAK = {'references': {}, 'peak': {'value': made.TRIAD, 'unit': 'GB/s'}}
 LATENCY = {'value': 1018.9, 'unit': 'ns', 'better': 'lower', 'bound': 'upper'}
@@ -58,6 +61,9 @@ OF_LATENCY = {'references': {'ns_0_0': [150.0, None, 0.1]}}
     (triad(references={'triad': [180.0, None, 0.1]}), 'VALID'),
     (triad(references={'triad': [180.0, None, 0.1]}, facts=LACKING), 'VALID'),
     (triad(references={'triad': [180.0, -0.05, 0.1]}, facts=LACKING), 'UNDECIDED'),
+    (triad(facts=LACKING, peak=BOUGHT_SO), 'PASS'),  # no channel is missing that was bought
+    (triad(2.5, references={}, facts=AT_MOST), 'UNDECIDED'),  # above a peak that is "at most"
+    (triad(2.5, references={}, facts=WHOLE), 'INVALID'),
     # a time that others lengthened fails no reference
     (made.record(rows={'ns_0_0': LATENCY}, case=OF_LATENCY), 'UNDECIDED'),
     (made.record(rows={'ns_0_0': {**LATENCY, 'bound': None}}, case=OF_LATENCY), 'FAIL'),

@@ -158,33 +158,30 @@ def worst(pairs, node='n011'):
     return min((word for host, word in pairs if host == node), key=WORST_FIRST.index)
 
 
+def by_commands(membw, file, nodecheck):
+    """{mouth: what it says of n011} of each command."""
+    return {
+        'rank': by_rank(membw, file)['n011'],
+        'nodecheck': by_node_check(membw, file, nodecheck)['n011'],
+        'why': by_why(membw, file, 'n011'),
+        'csv': worst(by_export(membw, file, 'csv')),
+        'openmetrics': worst(by_export(membw, file, 'openmetrics')),
+    }
+
+
 @pytest.mark.parametrize('fault', FAULTS)
 def test_every_mouth_has_the_same_word(tmp_path, stored, membw, fault):
     lines, word = FAULTS[fault]
     file = stored([*(row for row in made.fleet(20) if row['host'] != 'n011'), *lines])
-    page = page_of(run_of_records(read_table([file])))
-    found = {
-        'rank': by_rank(membw, file)['n011'],
-        'nodecheck': by_node_check(membw, file, tmp_path / 'nodecheck.txt')['n011'],
-        'why': by_why(membw, file, 'n011'),
-        'csv': worst(by_export(membw, file, 'csv')),
-        'openmetrics': worst(by_export(membw, file, 'openmetrics')),
-        'page': by_page(page),
-    }
+    found = by_commands(membw, file, tmp_path / 'nodecheck.txt')
+    found['page'] = by_page(page_of(run_of_records(read_table([file]))))
     assert found == dict.fromkeys(found, word)
 
 
 @pytest.mark.parametrize(('bound', 'word'), [('unknown', 'VALID'), ('upper', 'UNDECIDED')])
 def test_a_node_alone_has_one_word_too(tmp_path, stored, membw, bound, word):
     """Of '~' nothing can be missed where nothing is there to compare it with."""
-    file = stored([bounds(bound)])
-    found = {
-        'rank': by_rank(membw, file)['n011'],
-        'nodecheck': by_node_check(membw, file, tmp_path / 'nodecheck.txt')['n011'],
-        'why': by_why(membw, file, 'n011'),
-        'csv': worst(by_export(membw, file, 'csv')),
-        'openmetrics': worst(by_export(membw, file, 'openmetrics')),
-    }
+    found = by_commands(membw, stored([bounds(bound)]), tmp_path / 'nodecheck.txt')
     assert found == dict.fromkeys(found, word)
     made_run = run_of_rows(tmp_path, [bounds(bound)])
     (row,) = summary.read(made_run.write()).rows

@@ -72,11 +72,4 @@ def _node(node: Node) -> dict[str, Any]:
         }
         for run in node.runs
     ]  # fmt: skip
-    rounds = [one._asdict() for one in node.rounds]
-    return {
-        'node': node.name,
-        **own,
-        'findings': for_json(node.why),
-        'rounds': rounds,
-        'runs': runs,
-    }
+    return own | {'rounds': [one._asdict() for one in node.rounds], 'runs': runs}

@@ -28,7 +28,7 @@ def blocks(decision: Decision) -> Iterator[Block]:
     yield f'Verdict: {decision.verdict}: {"; ".join(decision.reasons)}'
     if commands := [*to_do(decision)]:
         yield from ('', 'still to be measured', *(Command(f'  {line}') for line in commands))
-    for part in _parts(decision, False):
+    for part in _parts(decision, evidence(decision), False):
         yield from ('', part.title, *(f'  {line}' for line in part.lines))
         if part.table:
             yield part.table
@@ -36,21 +36,20 @@ def blocks(decision: Decision) -> Iterator[Block]:
 
 def sheet(decision: Decision, is_whole: bool) -> str:
     """`is_whole`: with every node and every line."""
-    content = decision.protocol.content
+    content, of = decision.protocol.content, evidence(decision)
     parties, period = content['parties'], content['period']
     names = {party: f'{party}, {about["name"]}' for party, about in parties.items()}
     subtitle = (
         f'{"; ".join(names.values())}. Measured from {period["from"]} to {period["to"]}; the '
-        f'newest record is of {evidence(decision)["newest"] or "no day"}.'
+        f'newest record is of {of["newest"] or "no day"}.'
     )
-    parts = [Part('Verdict', decision.reasons), *_parts(decision, is_whole)]
+    parts = [Part('Verdict', decision.reasons), *_parts(decision, of, is_whole)]
     signers = [(names[party], _key(decision, party)) for party in parties]
     return render(content['title'], subtitle, decision.verdict, parts, signers)
 
 
-def _parts(decision: Decision, is_whole: bool) -> list[Part]:
-    protocol, of = decision.protocol, evidence(decision)
-    left_out = list(not_counted(decision))
+def _parts(decision: Decision, of: dict[str, Any], is_whole: bool) -> list[Part]:
+    protocol, left_out = decision.protocol, list(not_counted(decision))
     every = [
         _nodes(decision, is_whole),
         Part('Runs that do not count', left_out if is_whole else at_most(left_out, LINES)),

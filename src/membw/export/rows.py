@@ -20,7 +20,7 @@ from membw.results.ranks import Run
 from membw.results.rows import rows_of
 from membw.results.table import Table
 from membw.results.verdict import judged
-from membw.words import INVALID, MISSING, NO_FIGURE, worst
+from membw.words import INVALID, MISSING, NO_FIGURE, is_worse
 
 COLUMNS = (
     'time test parameters system partition preset pinning node verdict metric value lower_bound '
@@ -54,7 +54,7 @@ def row_of(figure: Figure, words: Words) -> dict[str, object]:
     f, (verdict, findings) = figure, judged(figure)
     is_known = verdict != INVALID
     beside = words(f)
-    if beside and worst([beside.verdict, verdict]) != verdict:
+    if beside and is_worse(beside.verdict, verdict):
         verdict, findings = beside.verdict, beside.findings
     return {name: getattr(f, name) for name in OF_FIGURE} | {
         **columns_of(f.of.row),

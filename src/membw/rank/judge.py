@@ -20,7 +20,7 @@ from membw.results.figure import Figure
 from membw.results.findings import Finding, Findings, text_of
 from membw.results.hostlist import fold
 from membw.results.provenance import BOUGHT, LOST
-from membw.results.verdict import CHANNEL, lacks_of, may_be_worse
+from membw.results.verdict import CHANNEL, can_miss, lacks_of, may_be_worse
 from membw.statistics import MARGIN
 from membw.statistics.peers import known, middle, robust_deviation, sure_limit
 from membw.words import FAIL, PASS, UNDECIDED, VALID
@@ -89,12 +89,10 @@ def judge(
 
 
 def unusable(figure: Figure, is_alone: bool = False) -> tuple[str, Findings] | None:
-    """(word, why) of a figure that clears no node and condemns none. '~' says how well a figure is
-    known: alone, it has nothing to miss."""
+    """(word, why) of a figure that clears no node and condemns none."""
     if figure.verdict != VALID:
         return figure.verdict, figure.findings
-    is_valid = is_alone and figure.bound == 'unknown'
-    word = VALID if is_valid else UNDECIDED
+    word = VALID if is_alone and not can_miss(figure) else UNDECIDED
     return (word, (may_be_worse(figure),)) if figure.may_be_worse else None
 
 
@@ -102,8 +100,7 @@ def unusable(figure: Figure, is_alone: bool = False) -> tuple[str, Findings] | N
 
 
 def _judge_setting(whole: Group, found: Judgement) -> None:
-    """One group of nodes or two: what was bought differently is judged each by itself; what was
-    lost or set makes the slower group the wrong one; else nothing says which is right."""
+    """The verdicts on its nodes, which are one group or two."""
     begin, slower = len(found.verdicts), _slower_group(whole)
     if slower:
         _judge_groups(whole, slower, found)

@@ -174,8 +174,8 @@ def newest() -> str:
         for file in Path(root(), 'results', 'reports').glob('run-*')
         if file.suffix in ('.json', run_ledger.SUFFIX)
     ]
-    for file in sorted(files, key=lambda file: file.stat().st_mtime, reverse=True):
-        name = file.with_suffix('.json')
+    ordered = sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)
+    for name in dict.fromkeys(file.with_suffix('.json') for file in ordered):
         with contextlib.suppress(MembwError):
             is_under_way = not name.exists() and is_held()
             cases = [] if is_under_way else cases_of(load(str(name)))

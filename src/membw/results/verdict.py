@@ -36,8 +36,7 @@ def _by_reference(figure: Figure) -> tuple[str, Findings]:
     """A bound on the good side that meets its reference is PASS; no bound ever fails one."""
     own = {'metric': figure.metric, 'value': figure.value, 'unit': figure.unit}
     base = figure.reference
-    # '~' says how well a figure is known: without a reference there is nothing to miss
-    if figure.may_be_worse and (base is not None or figure.bound != 'unknown'):
+    if figure.may_be_worse and can_miss(figure):
         return UNDECIDED, (may_be_worse(figure),)
     if base is None:
         return VALID, ()
@@ -69,6 +68,11 @@ def lacks_of(figure: Figure) -> Finding | None:
     record = figure.of.record
     what = hardware.of(record).lacks if record and is_of_memory(figure) else ''
     return Finding('lacks', {'what': what}) if what else None
+
+
+def can_miss(figure: Figure) -> bool:
+    """'~' says how well a figure is known: without a reference there is nothing to miss."""
+    return figure.reference is not None or figure.bound != 'unknown'
 
 
 def may_be_worse(figure: Figure) -> Finding:

@@ -2,12 +2,12 @@
 
 import argparse
 import json
-import subprocess
 import tempfile
 import textwrap
 from pathlib import Path
 
 from membw import tables
+from membw.call import call
 from membw.errors import MembwError
 from membw.expected import cards, expectation
 from membw.presets.table import Facts
@@ -72,7 +72,7 @@ def here(programs: str | None = None) -> Facts:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, 'record.json')
         line = [str(program), '-n', '1000', '-t', '2', '--json', str(file)]
-        done = subprocess.run(line, capture_output=True, text=True, errors='replace')
+        done = call(line)
         if not file.is_file():
             raise MembwError(f"'{' '.join(line)}' left no record: {done.stderr[-200:]}")
         return json.loads(file.read_text())['facts']

@@ -40,6 +40,7 @@ def test_a_key_changes_with_its_fields_alone(field):
 def test_parameters_are_a_mapping_whichever_release_wrote_them(given):
     of = measurement(evidence_of(made.record(case={'parameters': given})), 0.0)
     assert of.setting.parameters == (('mode', 'a b'), ('size', '4'))
+    assert of.setting.texts['parameters'] == of.setting.more == 'mode=a b size=4'
     assert of.row == Case('thin', 'node', 'stream', of.setting.parameters, 'gcc-o2', 'omp', 'n1')
 
 

@@ -36,16 +36,6 @@ def memory() -> Iterator[list]:
         yield [f'{int(nodes):,}', f'{wrong:g} ({bad} of {len(of)} shapes)', *found]
 
 
-def judging() -> Iterator[list]:
-    """A line per size of fleet, over the shapes of noise of 1 %."""
-    columns = [f'found_{loss}_pct' for loss in (3, 5, 8)]
-    yield ['nodes', 'fleets with a wrong FAIL', 'found at -3 %', 'at -5 %', 'at -8 %']
-    every = [row for row in rows('judging') if row['sd_pct'] == '1']
-    for nodes in dict.fromkeys(row['nodes'] for row in every):
-        of = [row for row in every if row['nodes'] == nodes]
-        yield [nodes, *(ends([float(row[c]) for row in of]) for c in ('wrong_fail_pct', *columns))]
-
-
 def promise() -> Iterator[list]:
     """A line per noise, over the sizes of fleets, by the rules as they are."""
     yield ['noise', 'X', 'lost X, and is PASS', 'healthy, and is PASS']
@@ -89,15 +79,7 @@ def calm() -> Iterator[list]:
         yield [name, *(ends([float(row[c]) for row in of]) for c in columns)]
 
 
-def causes() -> Iterator[list]:
-    every = rows('causes')
-    yield list(every[0])
-    for row in every:
-        if row['noise'] == '1 %':
-            yield list(row.values())
-
-
-TABLES = {f.__name__: f for f in (memory, judging, promise, mornings, calm, causes)}
+TABLES = {f.__name__: f for f in (memory, promise, mornings, calm)}
 
 
 def markdown(name: str) -> str:

@@ -111,6 +111,8 @@ def test_what_would_have_been_found_is_the_limit_and_two_deviations():
     assert nights.noticed([quiet, wide], 0.02, noise) == pytest.approx([0.04, 4 * 1.4826 * 0.02])
     noise.add(np.arange(20), np.full(20, 0.01))
     assert nights.noticed([quiet], 0.02, noise) == pytest.approx([4 * 1.4826 * 0.01])
+    noise.add(np.full(40, 27), np.full(40, 0.03))  # of the newest night, too
+    assert nights.noticed([quiet], 0.02, noise) == pytest.approx([4 * 1.4826 * 0.03])
 
 
 def test_the_noise_of_windows_is_of_those_that_ended_before():
@@ -119,4 +121,5 @@ def test_the_noise_of_windows_is_of_those_that_ended_before():
     noise.add(np.arange(10, 20), np.array([0.001] * 7 + [0.04] * 3))
     assert [noise.before(n) for n in (16, 17)] == pytest.approx([0.01, 1.4826 * 0.001])
     noise.add(np.arange(10, 30), np.full(20, -0.04))
-    assert noise.before(30) == pytest.approx(1.4826 * 0.04)
+    found = [noise.before(n) for n in (17, 30)]  # of both
+    assert found == pytest.approx([1.4826 * 0.0205, 1.4826 * 0.04])

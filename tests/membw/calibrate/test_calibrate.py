@@ -73,6 +73,8 @@ def test_a_first_calibration_writes_references_that_reframe_reads(checkout, stor
     assert notes['compiler'] == 'gcc 12.2.0' and notes['cpu_model'] == 'Synthetic 9000'
     assert notes['in_force'] == ['copy', 'triad']
     today = datetime.date.today()
+    text = (checkout / 'systems/references/local.yaml').read_text()
+    assert f'# {today}: median of 60 runs of 20 nodes\n' in text
     assert notes['expires'] == str(today + datetime.timedelta(days=180))
     assert 'references: references/local.yaml\n' in (checkout / 'systems/local.yaml').read_text()
 

@@ -111,11 +111,11 @@ def _draw(verdicts: Mapping[int, NodeVerdict], width: int) -> Canvas:
 
 
 def _by_loss(ranking: Ranking) -> list[tuple[Node, float]]:
-    """Each node with the largest loss of its settings, the largest first; without a figure it lost
-    all."""
+    """Each node with the largest loss of its settings, the largest first: what is not known stands
+    before."""
     losses: dict[str, float] = {}
     for verdict in ranking.verdicts:
-        if verdict.figures:
+        if verdict.peers:
             losses[verdict.node] = max(verdict.loss, losses.get(verdict.node, -math.inf))
     pairs = [(node, losses.get(node.name, math.inf)) for node in ranking.nodes]
     return sorted(pairs, key=lambda pair: -pair[1])

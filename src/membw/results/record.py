@@ -187,8 +187,11 @@ class Device(Struct, frozen=True):
 
     name: Text = None
     index: int = 0  # on its node
+    count: int = 0  # cards of its node; 0: not known
+    uuid: Text = None
     driver: Text = None
     memory_mib: float = 0
+    ecc: bool | None = None
 
 
 class Thread(Struct, frozen=True):
@@ -324,7 +327,9 @@ class Record(Struct):
         if self.case.taken:
             seconds = min(seconds, seconds_of(self.case.taken))
         if not 0 <= seconds < time.time() + AHEAD_S:
-            raise Damaged(f"'time' is later than today: {printable(self.time)[:40]}")
+            raise Damaged(
+                f"'time' is later than today, or before 1970: {printable(self.time)[:40]}"
+            )
         return seconds
 
     @property

@@ -99,8 +99,10 @@ def rows_of(cases: list[dict], path: str, table: Table) -> list[Row]:
     """In the order of the report at `path`; `table`: of its records."""
     builds = reframe.failed_builds(cases)
     by_file, attempts = grouped((figure.file, figure) for figure in table.figures), []
+    left_out = {one.file: one for one in table.lost}
     for case in filter(reframe.is_row, cases):
-        own = by_file.get(str(reframe.record_file(case, path)), [])
+        file = str(reframe.record_file(case, path))
+        own, why = by_file.get(file, []), left_out.get(file)
         row = reframe.case_of(case)
         if case.get('node_check'):  # of a whole cluster the report has the figures, the medians
             one = attempt(case, {}, [], builds, {f.metric for f in own if f.is_headline})
@@ -108,6 +110,8 @@ def rows_of(cases: list[dict], path: str, table: Table) -> list[Row]:
         else:
             one = attempt(case, table.evidence(own[0]) if own else {}, own, builds)
             row = row.at(own[0].node) if own else row
+            if why and one.word == MISSING:
+                one = one._replace(word=why.word, findings=reported(why.text, 'lost'))
         attempts.append((row, one))
     return [Row(row, *judged(of), of) for row, of in of_one_node(grouped(attempts)).items()]
 

@@ -114,7 +114,7 @@ class TestCase(msgspec.Struct):
     @property
     def why_lost(self) -> str:
         said = ': '.join(filter(None, (self.fail_phase, self.fail_reason)))
-        return ' '.join(said.split())[:200] or 'failed, no figure'
+        return ' '.join(said.split())[:200] or 'failed, ' * self.is_lost + 'no figure'
 
     def data(self) -> dict[str, Any]:
         """Of its record, what is known without a figure."""
@@ -174,8 +174,9 @@ def records(
     file: str, stream: IO[bytes], wanted: Wanted, problems: list[str], left_out: LeftOut
 ) -> Iterator[record.Record]:
     """Those of a file; what failed comes last: of tests that have figures, or are requested by
-    name, as others were to have none. What cannot be read goes to `problems`."""
-    lost, tests, own = [], set(), list[str]()
+    name, as others were to have none; so does what has no figure, or none that can be compared,
+    where others of its test have. What cannot be read goes to `problems`."""
+    lost, tests, compared, own = [], set(), set(), list[str]()
     for place, raw in _cases(file, stream, wanted):
         try:
             if isinstance(raw, Exception):
@@ -193,15 +194,18 @@ def records(
                 said = case.why_lost if case.is_lost else f"no '{NODES}'"
                 left_out.setdefault('on no known node', {})[f'{case.test} ({said})'] = None
             elif case.is_lost:
-                lost.append((case.test, record.evidence_of(case.lost())))
+                lost.append((tests, case.test, record.evidence_of(case.lost())))
             elif (data := case.measured(wanted, left_out))['metrics'] or data['reasons']:
+                compared.add(case.test)
                 yield record.evidence_of(data)
+            elif case.perfvalues:
+                lost.append((compared, case.test, record.evidence_of(case.lost())))
         except (ValueError, OverflowError) as err:
             own.append(f'{place}: {printable(err)[:160]}')
-    for test, one in lost:
-        if test in tests:
+    for those, test, one in lost:
+        if test in those:
             yield one
-        else:
+        elif those is tests:
             why = f'failed, and no run of it has a figure: -n {test}'
             left_out.setdefault(why, {})[test] = None
     problems += at_most(own, MOST_PROBLEMS)
@@ -224,7 +228,7 @@ def form_of(head: bytes) -> str:
 def _titles(head: bytes) -> tuple[str, list[str]]:
     """(what separates them, the columns) of the first line of a perflog."""
     line = head.partition(b'\n')[0].decode(errors='replace')
-    separator = re.match(r'\w+([^\w\s"])', line)
+    separator = re.match(r'\w+([^\w \r"])', line)
     return (separator[1], line.split(separator[1])) if separator else ('', [])
 
 

@@ -16,7 +16,7 @@ from membw.rank.series import Series
 from membw.rank.units import units
 from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement
-from membw.results.findings import Finding, Findings, reported, text_of
+from membw.results.findings import Finding, Findings, other_fields, reported, text_of
 from membw.results.newest import OLD_S, newest
 from membw.results.node_names import doubtful, match_expected
 from membw.results.record import Record, is_set
@@ -177,8 +177,7 @@ def by_settings(verdicts: Sequence[NodeVerdict]) -> list[NodeVerdict]:
             usual = max((s for s in settings if s != setting), key=lambda s: len(nodes[s]))
             differs = setting.differs(usual)
             if not own[1:] or {'threads', 'parameters'} & {name for name, *_ in differs}:
-                keys = 'name', 'value', 'usual'
-                why = tuple(Finding('fact', dict(zip(keys, one, strict=True))) for one in differs)
+                why = other_fields(differs)
                 far |= {(node, setting): why for node in own if known[node] == 1}
     return [
         v._replace(verdict=UNDECIDED, findings=(*v.findings, *far[v.node, v.setting]))

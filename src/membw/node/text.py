@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from membw.node.causes import NAMES, differing
+from membw.node.causes import NAMES, Cause, differing
 from membw.node.quantities import BY_METRIC
 from membw.node.word import Compared, Word
 from membw.printable import amount, printable
@@ -13,7 +13,7 @@ from membw.results.figure import figures_of, headline
 from membw.results.findings import for_json
 from membw.results.record import Record
 from membw.tables import Cell, Column, Table
-from membw.words import FAIL, INVALID, PASS
+from membw.words import INVALID, PASS
 
 COLUMNS = (
     Column('quantity', ''),
@@ -39,19 +39,22 @@ def screen(found: Word, more: Sequence[str] = ()) -> list[str | Table]:
         blocks += measured(found.newest)
     for cause in found.causes:
         blocks.append(f'{cause.text[0].upper()}{cause.text[1:]}: {"; ".join(cause.evidence)}')
-        blocks += [f'  known from: {cause.source}', f'  next: {cause.next}']
+        blocks.append(f'  next: {cause.next}')
     for one in found.compared:
         blocks += ['', figures(one)]
-        blocks += _rest(one, {name for cause in found.causes for name in cause.explains}, found)
+        blocks += _rest(one, found.causes)
     return [*blocks, *(other_processes(found.newest) if found.newest else ()), *more]
 
 
-def _rest(one: Compared, explained: set[str], found: Word) -> list[str]:
+def _rest(one: Compared, causes: Sequence[Cause]) -> list[str]:
+    """What the causes do not say."""
+    explained = {name for cause in causes for name in cause.explains}
     rest = [NAMES[name] for name in one.seen.low if name not in explained]
     counted = one.seen.counted
     counts = [f'{n.replace("_", " ")} {counted[n]:g}' for n in ERRORS if counted.get(n)]
-    lines = [f'Low, and not explained: {", ".join(rest)}'] * bool(rest and found.word == FAIL)
-    apart = differing(one.seen)
+    lines = [f'Low, and not explained: {", ".join(rest)}'] * bool(rest and causes)
+    known = {evidence for cause in causes for evidence in cause.evidence}
+    apart = [fact for fact in differing(one.seen) if fact not in known]
     lines += [f'Differs from what it is compared with: {"; ".join(apart)}'] * bool(apart)
     return lines + [f'Meanwhile: {", ".join(counts)}'] * bool(counts)
 

@@ -71,9 +71,9 @@ def _low_once(
     runs: int, low: int, low_nights: int, margin: float, deviations: float, deviation: float,
     **loss: Any,
 ) -> str:  # fmt: skip
-    limit = f'half the margin {50 * margin:.2g}%'
+    limit = f'low beyond {50 * margin:.2g}%, half the margin'
     if deviations:
-        limit += f', limit {deviations:.2f} robust deviations of {deviation:.3%}'
+        limit += f', and {deviations:.2f} robust deviations of {deviation:.3%}'
     done = 'low once' if runs == 1 else f'low in {low} of {plural(runs, "run")}'
     nights = f' and in {plural(low_nights, "night")} before' if low_nights else ''
     return f'{_low(**loss)}; {limit}; {done}{nights}: measure again'

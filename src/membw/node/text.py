@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from membw.node.battery import ABOUT
 from membw.node.causes import NAMES, Cause, differing
 from membw.node.quantities import BY_METRIC
 from membw.node.word import Compared, Word
@@ -87,7 +88,10 @@ def measured(node: Record) -> list[str]:
     parts = [(name, of) for name, of in parts or [(node.program, node)] if of.verdict != INVALID]
     found = [(name, figures_of(of)) for name, of in parts]
     heads = ((name, headline(of)) for name, of in found if of)
-    return [f'  {name}: {f.metric} {f.sign}{amount(f.value)} {f.unit}' for name, f in heads]
+    return [
+        f'  {ABOUT.get(name, name)}: {f.metric} {f.sign}{amount(f.value)} {f.unit}'
+        for name, f in heads
+    ]
 
 
 def other_processes(node: Record) -> list[str]:

@@ -161,7 +161,7 @@ SENTENCES: dict[str, Sentence] = {
     'above-peers': _above_peers,
     'insensitive': _insensitive,
     'lacks-metric': lambda metrics: f'no {", ".join(metrics)}, which its peers have',
-    'fact': "{name} '{value}', not '{usual}'",
+    'fact': lambda name, value, usual: f"{name.replace('_', ' ')} '{value}', not '{usual}'",
     'unit-slow': (
         '{unit} is slow as a whole ({how}): {low} of its {nodes} nodes are low, their median by '
         '{loss:.1%}, {left} of these are not cleared: look for what they share'

@@ -42,7 +42,7 @@ COLUMNS = (
     Column('use', 'use'),
     Column('source', 'source'),
 )
-SHORT = 22  # characters of a source
+SHORT = 17  # characters of a source
 
 
 def folder() -> Path:

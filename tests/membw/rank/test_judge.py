@@ -292,6 +292,16 @@ def test_two_groups_from_both_sides_of_each_limit(judged, fast, slow, share, gro
     assert len(judged(rows).notes) == groups
 
 
+@pytest.mark.parametrize('fast, slow, groups', [
+    (12, (0.9, 0.9, 0.9, 0.81, 0.5), 1), (12, (0.9, 0.9, 0.9, 0.79, 0.5), 0),
+    (12, (0.9, 0.9, 0.9, 0.9, 0.5), 1),  # one lost more
+    (7, (0.9, 0.9, 0.9, 0.79, 0.5), 0), (5, (0.9, 0.9, 0.9, 0.79, 0.5), 1),  # half
+])  # fmt: skip
+def test_nodes_that_lost_this_and_that_are_no_group(judged, fast, slow, groups):
+    rows = [*alike(fast), *(at(share, f's{n}') for n, share in enumerate(slow))]
+    assert len(judged(rows).notes) == groups
+
+
 MODULES = [{'size_mib': size, 'type': 'DDR', 'configured_mts': mts}
            for size, mts in ((32_768, 3200), (65_536, 3200), (32_768, 2933))]  # fmt: skip
 
@@ -326,7 +336,7 @@ def test_a_fifth_of_the_nodes_and_noise_are_no_group(judged):
 def test_a_fact_that_the_slow_node_alone_has_is_named_if_it_is_known(judged, channels):
     facts = {'memory_channels': channels}
     reason = reason_of(judged([*made.fleet(20), at(0.87, 'n099', facts=facts)]))
-    assert reason.endswith("memory_channels '7', not '8'") == (channels == 7)
+    assert reason.endswith("memory channels '7', not '8'") == (channels == 7)
     assert channels or 'memory_channels' not in reason
 
 

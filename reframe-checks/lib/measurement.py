@@ -1,6 +1,5 @@
 """A run of a program, from its options to its verdict: what every check of ours shares."""
 
-import json
 import math
 import os
 import pathlib
@@ -117,6 +116,8 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
 
     # {option of the program: the variable that has its value}
     options: dict[str, str] = {}
+    # the metrics that are bounds
+    bounds: dict[str, dict] = {}
     # of NOTED, what `-S` may set all the same
     takes: tuple[str, ...] = ()
 
@@ -133,10 +134,8 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
     reasons = logged_text()
     # of the figures: VALID or INVALID
     verdict = logged_text()
-    # {name: what of OF_METRIC it has} as JSON
-    metrics = logged_text()
-    # {metric: message} of each '$xfail', as JSON: ReFrame's report does not name them
-    known_issues = logged_text()
+    # of a whole cluster: {name: its median, unit, better, bound}
+    metrics = variable(dict, value={}, loggable=True)
     # the last day of a calibrated reference that is over
     reference_expired = logged_text()
 
@@ -376,11 +375,9 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         measured = {n: m for n, m in record['metrics'].items() if m['value'] is not None}
         for name, metric in measured.items():
             self.note_figure(name, metric['value'], metric['unit'])
-        of_metric = ('value', 'unit', 'better', 'bound')
-        kinds = {n: {k: m[k] for k in of_metric if k in m} for n, m in measured.items()}
-        self.metrics = json.dumps(kinds)
+        self.bounds = {name: m for name, m in measured.items() if m.get('bound')}
         if self.bounds:  # ReFrame's line of each has None: its logs keep estimates alone
-            rows = ((name, measured[name]) for name in self.bounds)
+            rows = self.bounds.items()
             figures = (Figure(n, m['value'], m['unit'], bound=m['bound']) for n, m in rows)
             texts = [f'{f.metric} {f.sign}{amount(f.value)} {f.unit}' for f in figures]
             self.say(f'bounds, no estimates (None below): {", ".join(at_most(texts, 8))}')
@@ -392,18 +389,11 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         self.perf_variables[name] = sn.make_performance_function(sn.defer(figure), unit)
 
     @property
-    def bounds(self) -> list[str]:
-        """The metrics that are bounds."""
-        kinds = json.loads(self.metrics or '{}')
-        return [name for name, kind in kinds.items() if kind.get('bound')]
-
-    @property
     def perfvalues(self) -> dict[str, list]:
         """A bound is no figure: ReFrame's logs have no value for it, its reports and comparisons
         pass over it."""
-        bounds = self.bounds
         return {
-            key: [None, *row[1:]] if key.rpartition(':')[2] in bounds else row
+            key: [None, *row[1:]] if key.rpartition(':')[2] in self.bounds else row
             for key, row in super().perfvalues.items()
         }
 
@@ -467,8 +457,6 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         """ReFrame passes a run without a reference silently; a calibrated one has a last day."""
         if self.is_dry_run():
             return
-        marked = references.known_issues(self)
-        self.known_issues = json.dumps(marked) if marked else ''
         if not references.rows(self):
             self.say('no reference: recorded only')
         self.reference_expired = references.last_day(self)

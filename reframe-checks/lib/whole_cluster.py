@@ -317,7 +317,7 @@ class whole_cluster(measurement):
             if 'bound' not in row:
                 self.note_figure(name, row['value'], row['unit'])
         # ReFrame keeps no figure of a case that is UNDECIDED or lacks a node
-        self.metrics = json.dumps(made)
+        self.metrics = made
 
     @performance_function('nodes')
     def slow_nodes(self) -> int:

@@ -14,7 +14,7 @@ from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError, did_you_mean
 from membw.interruption import child
 from membw.progress import Passing, say, under_way
-from membw.results import run_ledger
+from membw.results import run_events
 
 WARNING = 'WARNING: '
 # of ReFrame: it measures nothing
@@ -108,7 +108,7 @@ def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -
     ):
         assert process.stdout
         if not verbose:
-            before = None if 'MEMBW_UNTIL' in variables else run_ledger.fullest(base)
+            before = None if 'MEMBW_UNTIL' in variables else run_events.fullest(base)
             passing.now(functools.partial(under_way, f'{base}.json', before))
         for line in process.stdout:
             line = line.rstrip('\n')

@@ -163,10 +163,10 @@ def conditions(rows: list[Row]) -> str:
 def node_lines(row: Row) -> Iterator[str]:
     """Of a whole-cluster run: how many nodes are what, and those that are not PASS, by reason."""
     case = row.attempts[-1].case
-    lines = read_node_check(case.get('node_check') or '.')
+    lines = read_node_check(case.node_check or '.')
     if not lines:
         return
     alike = grouped((line.removeprefix(n), n) for n, verdict, line in lines if verdict != PASS)
     bad = [(fold(nodes) if nodes[1:] else nodes[0]) + why for why, nodes in alike.items()]
-    yield f'  {row.preset}: {case.get("nodes")}'
+    yield f'  {row.preset}: {case.nodes}'
     yield from (f'  {printable(line)}' for line in at_most(bad, NODES))

@@ -102,8 +102,8 @@ def test_a_whole_cluster_is_compared_with_the_references_of_its_report(made, sho
 
 @pytest.mark.parametrize('value, word', [(3.0, 'KNOWN'), (9.0, 'XPASS')])
 def test_a_known_issue_is_shown_with_its_text(made, shown, value, word):
-    values = {'local:default:triad': [value, 9.0, -0.1, None, 'GB/s', 'xfail']}
-    made.add(result='xfail', perfvalues=values, known_issues='{"triad": "ticket 1"}')
+    reference = {'references': {'triad': [9.0, -0.1, None]}, 'known_issues': {'triad': 'ticket 1'}}
+    made.add({'triad': metric(value)}, result='xfail', **reference)
     text, _ = shown(made)
     assert word in text and 'triad: ticket 1' in text
 

@@ -16,6 +16,7 @@ from reframe.core.backends import getlauncher
 from reframe.core.builtins import parameter, run_after, run_before, variable
 from reframe.core.systems import SystemPartition
 
+from membw.files import text_if_any
 from membw.results import archive, ledger
 from membw.results.archive import NOTE_ENVIRONMENT
 from membw.site import topology
@@ -135,8 +136,7 @@ class imb_pingpong(measurement):
     # --- after the run -------------------------------------------------------------------
 
     def read_run(self) -> None:
-        path = pathlib.Path(self.stagedir, OUTPUT)
-        self.text = path.read_text(errors='replace') if path.is_file() else ''
+        self.text = text_if_any(pathlib.Path(self.stagedir, OUTPUT))
         self.table = imb_table.rows(self.text)
         is_whole = self.table and all(row.time_us > 0 for row in self.table)
         if is_whole:  # IMB writes a table, no record

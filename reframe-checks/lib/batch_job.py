@@ -22,6 +22,7 @@ from reframe.core.schedulers.slurm import SlurmJobScheduler, slurm_state_complet
 from reframe.core.systems import System
 
 from lib import end
+from membw.files import text_if_any
 from membw.results import ledger
 from membw.site import slurm
 
@@ -168,8 +169,7 @@ def is_begun(stage: str, job: Job) -> bool:
 
 
 def errors(stage: str, job: Job) -> str:
-    path = pathlib.Path(stage, str(job.stderr))
-    return path.read_text(errors='replace') if path.is_file() else ''
+    return text_if_any(pathlib.Path(stage, str(job.stderr)))
 
 
 def never_begun(job: Job) -> str:

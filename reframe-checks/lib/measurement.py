@@ -20,7 +20,7 @@ from lib.batch_job import batch_job, end_of, errors, is_begun, never_begun, opti
 from lib.binaries import results
 from lib.logged import logged_number, logged_text
 from membw.errors import did_you_mean
-from membw.files import write_whole
+from membw.files import text_if_any, write_whole
 from membw.moments import utc
 from membw.presets import code_sha256, sha256
 from membw.presets.sources import commit
@@ -98,9 +98,7 @@ class expectations:
     def errors(self, file: str = '') -> str:
         """What the launch of this file wrote to stderr, else the job."""
         own = pathlib.Path(self.stagedir, f'{file}.err')
-        if own.is_file():
-            return own.read_text(errors='replace')
-        return errors(self.stagedir, self.job)
+        return text_if_any(own) if own.is_file() else errors(self.stagedir, self.job)
 
 
 class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):

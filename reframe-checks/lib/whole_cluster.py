@@ -18,6 +18,7 @@ from lib.batch_job import CAMPAIGN, UNBOUND, given_or, refuse
 from lib.logged import logged_text
 from lib.measurement import invalid_reasons, measurement
 from membw.errors import MembwError
+from membw.files import text_if_any
 from membw.grouped import grouped
 from membw.printable import at_most, plural
 from membw.results import archive, ledger
@@ -157,8 +158,7 @@ class whole_cluster(measurement):
     def read_run(self) -> None:
         """The file that rank 0 gathered, or one of each process."""
         stage = pathlib.Path(self.stagedir)
-        requested = stage / REQUESTED
-        named = requested.read_text().strip() if requested.is_file() else ''
+        named = text_if_any(stage / REQUESTED).strip()
         self.nodes_of_job = expected_nodes(named) if named else []
         records = self.records_of(stage, self.nodes_of_job, self.order())
         if not records:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
 
+from membw.files import text_if_any
 from membw.results.run_events import Event, read
 from membw.results.run_ledger import EXPECTED, RESULTS, Key
 
@@ -132,8 +133,7 @@ def kinds(case: Event) -> list[str]:
 
 def plan_of(stage: str) -> str:
     """'31 of 72 sizes, about 70 s left': what the program under way printed last of its plan."""
-    file = Path(stage, 'rfm_job.err')
-    lines = file.read_text(errors='replace').splitlines() if file.is_file() else []
+    lines = text_if_any(Path(stage, 'rfm_job.err')).splitlines()
     own = [line for line in lines if line.startswith(PLAN)]
     return own[-1].removeprefix(PLAN) if own else ''
 

@@ -49,7 +49,8 @@ class MadeRun:
                 'case': {
                     'test': test, 'system': 'local', 'partition': 'default', 'environ': preset,
                     'pinning': pinning, 'parameters': parameters, 'verdict': verdict,
-                    'reasons': list(reasons), 'references': references or {}, 'known_issues': known_issues or {},
+                    'reasons': list(reasons), 'references': references or {},
+                    'known_issues': known_issues or {},
                 },
             }  # fmt: skip
             path.write_text(json.dumps(data) + '\n')

@@ -15,7 +15,7 @@ from pathlib import Path
 from membw import strict
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.files import write_whole
+from membw.files import text_if_any, write_whole
 from membw.moments import utc
 from membw.presets.sources import commit, packed
 from membw.results import ledger
@@ -83,8 +83,7 @@ def empty_record(program: str, node: str, cluster: str = '') -> dict:
 
 def environment(stage: str | Path) -> str:
     """'OMP_NUM_THREADS=2 ...' as the job found it; '' where it noted nothing."""
-    path = Path(stage, ENVIRONMENT)
-    return ' '.join(path.read_text().split('\n')).strip() if path.is_file() else ''
+    return ' '.join(text_if_any(Path(stage, ENVIRONMENT)).split('\n')).strip()
 
 
 # --- one stored result

@@ -68,10 +68,6 @@ class Measurement:
         return self.time >= other.time
 
 
-def _of_setting(name: str) -> Any:
-    return property(attrgetter(f'of.setting.{name}'))
-
-
 def _of_measurement(name: str) -> Any:
     return property(attrgetter(f'of.{name}'))
 
@@ -82,8 +78,6 @@ class _OfRun:
     __slots__ = ()
     night, time, node = map(_of_measurement, ('night', 'time', 'node'))
     setting, file, line = map(_of_measurement, ('setting', 'file', 'line'))
-    system, partition, benchmark = map(_of_setting, ('system', 'partition', 'test'))
-    parameters, preset, pinning = map(_of_setting, ('parameters', 'preset', 'pinning'))
 
 
 @dataclass(slots=True)

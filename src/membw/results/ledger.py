@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from membw.files import text_if_any
+
 NAME = 'ledger.txt'
 WHOLE = '-'  # in place of FILE: the status of the job's whole command
 # a shell's exit status of a signal is this and its number
@@ -89,8 +91,7 @@ class Ledger:
 
 
 def read(folder: str | Path) -> Ledger:
-    path = Path(folder, NAME)
-    return Ledger(path.read_text(errors='replace') if path.is_file() else '')
+    return Ledger(text_if_any(Path(folder, NAME)))
 
 
 def write(folder: str | Path, expected: Mapping[str, str]) -> None:

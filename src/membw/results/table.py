@@ -20,7 +20,7 @@ from membw.files import files_below, naming
 from membw.grouped import grouped
 from membw.printable import at_most, printable
 from membw.results import site_tests, stream_log
-from membw.results.case import Case
+from membw.results.case import Case, setting_of
 from membw.results.figure import Figure, Lost, Measurement
 from membw.results.hostlist import chosen_nodes
 from membw.results.newest import TOGETHER_S
@@ -212,13 +212,11 @@ def read_table(
 
 
 def _identity(record: Record) -> tuple:
-    """Equal for two copies of one record."""
+    """Equal for two copies of one record, wherever they lie."""
     values = tuple([(metric.value, metric.unit) for metric in record.metrics.values()])
     lost = tuple([one.what for one in record.missing])
-    case = record.case
-    named = case.test, str(case.parameters), case.environ, case.partition, case.pinning
-    card = record.device and record.device.index
-    return record.host, record.rank, card, record.time, record.program, named, values, lost
+    of = record.host, record.rank, record.ranks, record.time
+    return setting_of(record, ''), of, values, lost
 
 
 def _of_one_unit(table: Table) -> None:

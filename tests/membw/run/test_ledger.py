@@ -165,9 +165,7 @@ def test_a_report_with_a_value_of_another_type_is_read_or_named_by_its_place(mad
                 run = read(str(made.path))
             except MembwError as err:
                 refused += 1
-                assert 'run.json' in str(err) and re.search(
-                    r'\$|test case', str(err)
-                ), err
+                assert 'run.json' in str(err) and re.search(r'\$|test case', str(err)), err
                 continue
             show(run)
             junit.write(run)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TextIO
 
 from membw.files import text_if_any
+from membw.results.case import of_display_name
 from membw.results.run_events import Event, read
 from membw.results.run_ledger import EXPECTED, RESULTS, Key
 
@@ -126,9 +127,9 @@ def took(events: Events) -> dict[str, list[float]]:
 
 def kinds(case: Event) -> list[str]:
     """Its row, whatever the round; its test. Of a build the test alone: it is done once."""
-    words = [word for word in case.display_name.split() if not word.startswith('%round=')]
-    row = ' '.join([*words, case.where, case.environ])
-    return words[:1] if case.fixture else [row, words[0]]
+    name = of_display_name(case.display_name)
+    row = f'{name.test} {name.pairs | {"round": ""}} {case.where} {case.environ}'
+    return [name.test] if case.fixture else [row, name.test]
 
 
 def plan_of(stage: str) -> str:
@@ -140,15 +141,14 @@ def plan_of(stage: str) -> str:
 
 def named(test: str, preset: str) -> str:
     """'stream gcc-o2 omp, round 2' of 'stream %round=2 %pinning=omp'; 'building stream gcc-o2'."""
-    name, *words = test.split()
-    values = dict(word.strip('%').partition('=')[::2] for word in words if '=' in word)
-    number = values.pop('round', '')
+    name, values, _ = of_display_name(test)
     if name.startswith('spack_'):
         return f'building {name.removeprefix("spack_")} by Spack, where it builds'
     if name.endswith('_binary'):
-        name, values = f'building {name.removesuffix("_binary")}', {}
-    text = ' '.join(filter(None, [name, preset, *values.values()]))
-    return f'{text}, round {number}' if number else text
+        return f'building {name.removesuffix("_binary")} {preset}'
+    words = (value for what, value in values.items() if what != 'round')
+    text = ' '.join(filter(None, [name, preset, *words]))
+    return f'{text}, round {values["round"]}' if 'round' in values else text
 
 
 def duration(seconds: float) -> str:

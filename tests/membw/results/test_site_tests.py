@@ -105,7 +105,15 @@ def test_what_reframe_itself_wrote_is_read_once(site, forms):
     table = read_table([str(site / form) for form in forms], wanted=Wanted(lower=('temperature',)))
     assert not table.problems
     read = {
-        (f.setting.test, named(f.setting.parameters), f.metric, f.value, f.unit, f.better, f.reference)
+        (
+            f.setting.test,
+            named(f.setting.parameters),
+            f.metric,
+            f.value,
+            f.unit,
+            f.better,
+            f.reference,
+        )
         for f in table.figures
     }
     assert len(table.figures) == len(read) and read == {

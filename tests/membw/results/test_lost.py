@@ -35,7 +35,12 @@ def test_a_record_without_a_figure_says_what_is_missing(table):
     found = table(record(), record())  # a copy counts once
     assert not found.figures and not found.problems
     (lost,) = found.lost
-    assert (lost.word, lost.node, lost.preset, lost.of.session) == ('DIED', 'n7', 'gcc-o2', 's1')
+    assert (lost.word, lost.node, lost.setting.preset, lost.of.session) == (
+        'DIED',
+        'n7',
+        'gcc-o2',
+        's1',
+    )
     assert lost.text == 'ended by SIGBUS (signal 7) on n7'
     found = table(record(missing=()))  # nor what is missing: it is damaged
     (lost,) = found.lost

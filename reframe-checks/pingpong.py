@@ -68,5 +68,5 @@ class pingpong(several_launches, pinned_run):
             f'no record of messages: {mpirun()} started two single programs: does it belong to '
             'another MPI than mpicc?'
         )
-        self.missing = [Missing('', why, False, self.node_of())]
+        self.missing = [Missing(why, False, node=self.node_of())]
         return None

@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import reframe as rfm
@@ -66,9 +67,9 @@ class expectations:
                 self.arrived[file] = record
             end = self._end(file, record)
             if end:
-                self.missing.append(Missing(what, *end, self.node_of(record)))
+                self.missing.append(replace(end, what=what, node=self.node_of(record)))
 
-    def _end(self, file: str, record: dict | None) -> ledger.End | None:
+    def _end(self, file: str, record: dict | None) -> Missing | None:
         """How a launch ended that left no record, or should have ended otherwise; None: it did."""
         job, known, name = self.job, self.ledger, self.ledger.name(file)
         status, stopped = known.ended.get(name), (record or {}).get('ended_by')
@@ -78,12 +79,12 @@ class expectations:
             other = self.is_of_another_cpu(known.cpus[name])
             return ledger.judge(status, word, printed, job.state, file in known.started, other)
         if not is_begun(self.stagedir, job):
-            return ledger.End(never_begun(job), False)
+            return Missing(never_begun(job), False)
         if stopped:
             of_job = ledger.how_job(end_of(job), printed)
-            return ledger.End(', '.join(filter(None, [f'ended by {stopped}', of_job])), True)
+            return Missing(', '.join(filter(None, [f'ended by {stopped}', of_job])), True)
         if known.ended and record is None:
-            return ledger.End('not begun', False)
+            return Missing('not begun', False)
         return ledger.judge(None, word, printed, end_of(job), file in known.started)
 
     def is_of_another_cpu(self, cpu: str) -> bool:

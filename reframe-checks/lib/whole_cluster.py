@@ -217,13 +217,11 @@ class whole_cluster(measurement):
                 own = ledger.lines_of(node, printed)
                 end = self.end_of(node, known, own or printed, ledger.how_job('', own))
                 if self.damaged and known.ended.get(node) in (0, 1):
-                    end = ledger.End(f'perhaps a damaged record: {self.damaged[0]}', False)
-                missing = [vars(ledger.Missing('', *end, node))]
-                empty = archive.empty_record(self.program_name(), node, known.cluster)
-                made.append(empty | {'missing': missing})
+                    end = ledger.Missing(f'perhaps a damaged record: {self.damaged[0]}', False)
+                made.append(archive.empty_record(self.program_name(), node, known.cluster, end))
         return made
 
-    def end_of(self, node: str, known: ledger.Ledger, printed: str, of_job: str) -> ledger.End:
+    def end_of(self, node: str, known: ledger.Ledger, printed: str, of_job: str) -> ledger.Missing:
         status, started = known.ended.get(node), node.partition('.')[0] in known.started
         if status:
             other = self.is_of_another_cpu(known.cpus[node])
@@ -231,8 +229,8 @@ class whole_cluster(measurement):
             assert end
             return end
         if started or of_job not in ('', *ledger.EARLY):
-            return ledger.End(of_job or GONE, True)
-        return ledger.End(ledger.last_words(printed) or GONE, False)
+            return ledger.Missing(of_job or GONE, True)
+        return ledger.Missing(ledger.last_words(printed) or GONE, False)
 
     def job_facts(self) -> dict[str, str]:
         return {**super().job_facts(), 'record_in_stage': RECORDS}
@@ -283,14 +281,14 @@ class whole_cluster(measurement):
         if not self.ranking:
             return []
         dead = [node for node in self.ranking.nodes if node.verdict == 'DIED']
-        self.missing = [ledger.Missing(node.name, node.reason, True) for node in dead]
+        self.missing = [ledger.Missing(node.reason, True, node.name) for node in dead]
         known = ledger.read(self.stagedir)
         status = known.ended.get(ledger.WHOLE, 0)
         # of MPI's ranks none notes its own end
         is_mpi = not self.notes_ends and of_verdict(self.ranking.nodes, 'MISSING')
         if is_mpi and status not in (0, 1):
             end = ledger.judge(status, None, self.errors(), started=RECORDS in known.started)
-            self.missing += [ledger.Missing('the MPI job', *end)] if end else []
+            self.missing += [replace(end, what='the MPI job')] if end else []
         return at_most(self.lost(), MOST)
 
     def lost(self) -> list[str]:

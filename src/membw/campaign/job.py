@@ -123,14 +123,13 @@ def records(job: dict, folder: Path, state: str | None) -> Iterator[dict]:
         printed = text_if_any(errors)
         of = noted.node if noted.node in noted.ended else ledger.WHOLE
         end = ledger.judge(noted.ended.get(of), None, printed, state, bool(noted.started))
-        end = ledger.End(f"no '{noted.lacks}' there", False) if noted.lacks else end
+        end = ledger.Missing(f"no '{noted.lacks}' there", False) if noted.lacks else end
         if damaged and not (end and end.died):
             what = damaged[0].partition(': ')[2]
-            end = ledger.End(f'its record cannot be read: {what}', False)
+            end = ledger.Missing(f'its record cannot be read: {what}', False)
         if end and ledger.how_job(state, printed) != 'cancelled':
             program = job['test'].removeprefix('cluster_')
-            empty = archive.empty_record(program, name, noted.cluster)
-            found = [empty | {'missing': [vars(ledger.Missing('', *end, name))]}]
+            found = [archive.empty_record(program, name, noted.cluster, end)]
     environment = archive.environment(folder)
     for one in found:
         own = {'run_environment': environment, 'session': f'{name}-{one["time"]}'}

@@ -43,6 +43,11 @@ def systems() -> list[str]:
     return sorted(path.stem for path in Path(root(), 'systems').glob('*.yaml'))
 
 
+def checks() -> list[str]:
+    """The names of our tests, which are those of their files."""
+    return sorted(path.stem for path in Path(root(), 'reframe-checks').glob('*.py'))
+
+
 def refuse_unknown_system(name: str) -> None:
     known = systems()
     if name not in known:

@@ -6,7 +6,7 @@ import shutil
 from collections import defaultdict
 
 from membw import presets
-from membw.checkout import root
+from membw.checkout import checks, root
 from membw.errors import MembwError, did_you_mean
 from membw.results import run_ledger
 from membw.results.run_lock import is_held
@@ -35,11 +35,6 @@ def given(words: list[str]) -> str:
     for name in (name for name, sets in said if not sets):
         raise MembwError(f"'-S{name}' sets nothing", 'as in -S stream.ntimes=3')
     return ' '.join(name for name, _ in said if name.count('.') < 2)  # else of a fixture
-
-
-def checks() -> list[str]:
-    """The names of our tests, which are those of their files."""
-    return [file.stem for file in pathlib.Path(root(), 'reframe-checks').glob('*.py')]
 
 
 def whole_names(words: list[str]) -> list[str]:

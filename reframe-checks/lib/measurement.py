@@ -40,7 +40,7 @@ from membw.words import DIED, INVALID, MISSING, PASS, UNDECIDED
 # which run of ReFrame a record is of: `membw run` names it, else it is this process
 SESSION = os.environ.get('MEMBW_SESSION') or time.strftime(f'%Y%m%dT%H%M%S-{os.getpid()}')
 # variables below that are no options: what they say is read off the run
-NOTED = ('word', 'verdict', 'reasons', 'node', 'threads', 'record', 'metrics')
+NOTED = ('word', 'verdict', 'reasons', 'node', 'threads', 'record', 'medians')
 
 
 class expectations:
@@ -134,7 +134,7 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
     # of the figures: VALID or INVALID
     verdict = logged_text()
     # of a whole cluster: {name: its median, unit, better, bound}
-    metrics = variable(dict, value={}, loggable=True)
+    medians = variable(dict, value={}, loggable=True)
     # the last day of a calibrated reference that is over
     reference_expired = logged_text()
 

@@ -86,7 +86,7 @@ def most(job: Job, least: int, limit: int) -> tuple[int, str]:
 
 def starts(job: Job, nodes: int) -> tuple[bool, str]:
     """(Whether a job of so many nodes would start now, what `sbatch --test-only` said)."""
-    job.num_tasks = nodes * (job.num_tasks_per_node or 1)
+    job.num_tasks = nodes
     words, what = (f'--nodes={nodes}', *in_submit(job)), plural(nodes, 'node')
     return slurm.starts_now(*words, text=script(job), what=what, cluster=cluster(job))
 

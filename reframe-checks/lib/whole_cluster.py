@@ -76,13 +76,11 @@ class whole_cluster(measurement):
         self.reference = {'*': {'slow_nodes': (0, None, 0, 'nodes')}}
         super().take_reference()
 
-    def take_nodes(
-        self, shares: list[list[int]] | None = None, with_mpi: bool = False, wait_s: float = WAIT_S
-    ) -> None:
-        """Lines and options of the job: one process per share of each node's CPUs (default: one,
-        with a CPU of each core); what is left goes on without a node."""
-        shares = shares or [topology.cores(self.current_partition)]
-        self.num_tasks_per_node, self.num_cpus_per_task = len(shares), len(shares[0])
+    def take_nodes(self, with_mpi: bool = False, wait_s: float = WAIT_S) -> None:
+        """Lines and options of the job: one process per node, with a CPU of each core; what is
+        left goes on without a node."""
+        self.num_tasks_per_node = 1
+        self.num_cpus_per_task = len(topology.cores(self.current_partition))
         if (self.current_partition.processor.num_cpus_per_core or 1) > 1:
             self.use_multithreading = False
         if not (with_mpi or self.starter):  # each process for itself, whoever starts MPI's here
@@ -101,15 +99,14 @@ class whole_cluster(measurement):
             self.job.launcher.options += [f'--wait={wait_s:.0f}', '--output=0', '--error=all']
         self.prerun_cmds += [archive.NOTE_ENVIRONMENT]
         if self.is_dry_run() or CAMPAIGN:  # there may be no scheduler, or no node free
-            self.num_tasks = self.least_nodes * len(shares)
+            self.num_tasks = self.least_nodes
         else:
             self.look_around()
 
     def look_around(self) -> None:
         """How many nodes the job gets, before it is submitted: all that would start it now."""
         job = self.job
-        job.num_tasks_per_node, job.num_cpus_per_task = (
-            self.num_tasks_per_node, self.num_cpus_per_task)  # fmt: skip
+        job.num_tasks_per_node, job.num_cpus_per_task = 1, self.num_cpus_per_task
         job.use_smt, job.exclusive_access = self.use_multithreading, self.exclusive_access
         try:
             slurm_nodes.wait_for_session(job, self.say)
@@ -125,7 +122,7 @@ class whole_cluster(measurement):
             needed = plural(self.least_nodes, 'idle node')
             why = ': '.join(filter(None, [self.refused, each]))
             self.not_now(f'{needed} needed, of {plural(len(self.before), "node")}: {why}')
-        self.num_tasks = count * self.num_tasks_per_node
+        self.num_tasks = count
         job.options = [*job.options, f'--nodes={count}']  # whatever `access` says of other jobs
 
     def run_on_nodes(self, *words: str) -> None:
@@ -315,7 +312,7 @@ class whole_cluster(measurement):
             if 'bound' not in row:
                 self.note_figure(name, row['value'], row['unit'])
         # ReFrame keeps no figure of a case that is UNDECIDED or lacks a node
-        self.metrics = made
+        self.medians = made
 
     @performance_function('nodes')
     def slow_nodes(self) -> int:

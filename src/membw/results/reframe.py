@@ -75,7 +75,7 @@ class OwnCase(TestCase):
     node_check: Text = None
     nodes: Text = None
     stores: Text = None
-    metrics: dict[str, Median] | str | None = None  # text: of membw before 1.1
+    medians: dict[str, Median] | None = None
     job_state: Text = None
     not_begun: bool = False
 

@@ -146,16 +146,14 @@ def attempt(
 
 def medians_of(case: OwnCase, records: Sequence[Figure]) -> dict[str, Figure]:
     """The figures of a whole cluster, as its check noted them; `records`: of its nodes."""
-    headlines = {f.metric for f in records if f.is_headline}
     of = records[0].of.record if records else None
-    issues = (of.case.known_issues if of else None) or {}
-    medians = case.metrics if isinstance(case.metrics, dict) else {}
+    stands, issues = (of.stands, of.case.known_issues or {}) if of else ('', {})
     return {
         name: Figure(
-            name, m.value, m.unit, m.better, bound=m.bound, is_headline=name in headlines,
+            name, m.value, m.unit, m.better, bound=m.bound, is_headline=name == stands,
             known_issue=printable(issues.get(name, '')),
         )
-        for name, m in medians.items()
+        for name, m in (case.medians or {}).items()
     }  # fmt: skip
 
 

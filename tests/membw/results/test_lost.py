@@ -142,7 +142,7 @@ def test_record_and_report_are_believed_where_they_are_worse(tmp_path, rate, mad
 def test_the_medians_of_a_cluster_that_lacks_a_node_are_shown(tmp_path):
     """ReFrame has no figure of a case that fails before its last phase."""
     run = MadeRun(tmp_path).add(test='cluster_stream', node_check='nodecheck.txt')
-    run.cases[-1] |= {**DIED, 'result': 'fail', 'metrics': {'triad': metric(180.0)}}
+    run.cases[-1] |= {**DIED, 'result': 'fail', 'medians': {'triad': metric(180.0)}}
     (row,) = read(run.write()).rows
     assert row.word == 'DIED' and row.headline.value == 180.0
 

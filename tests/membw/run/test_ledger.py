@@ -148,7 +148,7 @@ def test_a_report_with_a_value_of_another_type_is_read_or_named_by_its_place(mad
     """Each value of one, in turn: none is a bug of membw."""
     good(made).failed_with('gcc-o3').build('gcc-o3', 'fail', 'broken')
     medians = {'triad': {'value': 40.0, 'unit': 'GB/s', 'better': 'higher', 'bound': 'lower'}}
-    made.cases[0] |= {'metrics': medians, 'time_total': 1.5}
+    made.cases[0] |= {'medians': medians, 'time_total': 1.5}
     made.path.with_suffix('.ledger').unlink()
     whole = json.loads(open(made.write()).read())
     number = refused = 0

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import reframe as rfm
-import reframe.core.runtime as runtime
 from lib import imb_table
 from lib.batch_job import refuse
+from lib.cards import PARTITIONS
 from lib.logged import logged_text
 from lib.measurement import measurement
 from reframe.core.backends import getlauncher
@@ -37,8 +37,7 @@ def pairs_of(partition: SystemPartition) -> list[str]:
 
 
 def pairs_here() -> list[str]:
-    partitions = runtime.runtime().system.partitions
-    return list(dict.fromkeys(pair for part in partitions for pair in pairs_of(part)))
+    return list(dict.fromkeys(pair for part in PARTITIONS for pair in pairs_of(part)))
 
 
 @rfm.simple_test

@@ -360,8 +360,6 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         return {
             'test': self.display_name,
             'system': self.current_system.name,
-            'partition': partition.name,
-            'environ': self.current_environ.name,
             'scheduler': partition.scheduler.registered_name,
             'in_submit': slurm_nodes.in_submit(self.job),
             'script': self.job.script_filename.rpartition('/')[2],

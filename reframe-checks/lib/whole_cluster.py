@@ -85,16 +85,16 @@ class whole_cluster(measurement):
             self.use_multithreading = False
         if not (with_mpi or self.starter):  # each process for itself, whoever starts MPI's here
             self.job.launcher = getlauncher('srun')()
-        self.by_srun = self.job.launcher.registered_name == 'srun'
-        self.notes_ends = self.by_srun and not with_mpi
+        by_srun = self.job.launcher.registered_name == 'srun'
+        self.notes_ends = by_srun and not with_mpi
         self.expected = {}  # what nodes lack, their verdicts say
         self.job.options += ['--no-kill']
         self.prerun_cmds += [f'echo "$SLURM_JOB_NODELIST" >{REQUESTED}']
-        if self.by_srun:
+        if by_srun:
             self.job.launcher.options += ['--no-kill', '--kill-on-bad-exit=0']
         if with_mpi:
             self.prerun_cmds += given_or({**UNBOUND, **PATIENT})
-        elif self.by_srun:
+        elif by_srun:
             # what one node prints as an example: the records have them all
             self.job.launcher.options += [f'--wait={wait_s:.0f}', '--output=0', '--error=all']
         self.prerun_cmds += [archive.NOTE_ENVIRONMENT]
@@ -106,8 +106,7 @@ class whole_cluster(measurement):
     def look_around(self) -> None:
         """How many nodes the job gets, before it is submitted: all that would start it now."""
         job = self.job
-        job.num_tasks_per_node, job.num_cpus_per_task = 1, self.num_cpus_per_task
-        job.use_smt, job.exclusive_access = self.use_multithreading, self.exclusive_access
+        slurm_nodes.fill(job, self)
         try:
             slurm_nodes.wait_for_session(job, self.say)
             self.before = slurm_nodes.candidates(job)
@@ -302,14 +301,13 @@ class whole_cluster(measurement):
         for name, every in grouped((f.metric, f) for run in runs for f in run.values()).items():
             figures = [f for f in every if not f.is_bound] or every
             one, values = figures[0], [f.value for f in figures]
-            kind = {'unit': one.unit, 'better': one.better}
-            kind |= {'bound': one.bound} if one.is_bound else {}
+            kind = {'unit': one.unit, 'better': one.better, 'bound': one.bound}
             made[name] = {'value': statistics.median(values), **kind}
             if re.fullmatch(self.slowest_of, name):
                 slowest = min(values) if one.better == HIGHER else max(values)
                 made[f'{name}_slowest'] = {'value': slowest, **kind}
         for name, row in made.items():
-            if 'bound' not in row:
+            if not row['bound']:
                 self.note_figure(name, row['value'], row['unit'])
         # ReFrame keeps no figure of a case that is UNDECIDED or lacks a node
         self.medians = made

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from membw.grouped import grouped
-from membw.printable import amount, at_most, in_bytes, plural, printable, signed
+from membw.printable import amount, at_most, decimals, in_bytes, plural, printable, signed
 from membw.results.figure import Figure
 from membw.results.hostlist import fold, read_node_check
 from membw.results.rows import Row
@@ -65,8 +65,7 @@ def digits(value: float) -> str:
     """One digit after the point, more of what is small; none of what is whole."""
     if isinstance(value, int):
         return str(value)
-    places = 1 if abs(value) >= 10 else 2
-    return f'{value:.{places}f}' if abs(value) >= 1 else amount(value, 3)
+    return decimals(value, 1 if value >= 10 else 2)
 
 
 def table_of(title: str, rows: Sequence[Row], metrics: dict[str, str]) -> Table:

@@ -12,7 +12,7 @@ import pytest
 from acceptances import NODES, each, fleet, of, only_of, reads, retest, said_of
 from made_up_records import changed, invalid, runs
 from places import ROOT
-from scipy.stats import binom
+from scipy.stats import binom, hypergeom
 
 from membw.accept import protocol as protocols
 from membw.accept import terms
@@ -390,6 +390,10 @@ def test_the_risks_are_those_of_the_binomial(protocol):
     assert slips.startswith('at most 3.6 % chance that one bad node slips through (bad: 9 of 10 ')
     assert refused.startswith('at most 0.19 % chance that a machine of good nodes is refused (go')
     assert days.startswith('both assume that such nodes exist, and that runs are independent')
+    sample = protocols.load(protocol(nodes__of=40, retest__repetitions=5))  # 8 nodes of 40
+    both = hypergeom.pmf(2, 40, 2, 8) * ((1 - first) * (1 - again)) ** 2
+    assert assess(sample).accepted == pytest.approx(1 - both)
+    assert assess(sample).refused == pytest.approx(binom.sf(1, 8, fails))
 
 
 # --- the command -------------------------------------------------------------------------------
@@ -415,6 +419,7 @@ def test_text_and_json_have_everything_and_agree(accept):
     status, text = accept(records)
     found = json.loads(accept(records, '--json')[1])
     assert (status, found['verdict'], found['counts']['BELOW']) == (1, 'INCOMPLETE', 1)
+    assert found['newest'] == max(row['time'] for row in records)
     assert found['builds'][0]['source_sha256'] == 'a' * 64
     assert '/r.jsonl' in found['nodes'][1]['runs'][0]['record']
     checksum = found['protocol_sha256']

@@ -4,6 +4,7 @@ import csv
 
 import made_up_records as made
 import pytest
+from made_up_records import changed
 
 from membw.calibrate.samples import select
 from membw.history.nights import read_nights
@@ -48,6 +49,11 @@ LATENCY = {'value': 1018.9, 'unit': 'ns', 'better': 'lower', 'bound': 'upper'}
 OF_LATENCY = {'references': {'ns_0_0': [150.0, None, 0.1]}}
 
 
+def copy_above(**fields):
+    record = triad(**PEAK, **fields)
+    return changed(record, metrics__copy=made.metrics({'copy': 1.001 * made.TRIAD})['copy'])
+
+
 @pytest.mark.parametrize('record, word', [
     (triad(), 'PASS'), (triad(0.94), 'FAIL'), (triad(1.2), 'FAIL'),
     (triad(0.96, 'lower'), 'PASS'), (triad(0.94, 'lower'), 'UNDECIDED'),
@@ -56,6 +62,11 @@ OF_LATENCY = {'references': {'ns_0_0': [150.0, None, 0.1]}}
     (triad(bound='unknown', references={}), 'VALID'),
     (triad(0.94, known=DIMM), 'KNOWN'), (triad(known=DIMM), 'XPASS'),
     (triad(1.0, **PEAK), 'VALID'), (triad(1.001, **PEAK), 'INVALID'),
+    (triad(1.001, 'lower', **PEAK), 'INVALID'), (triad(1.001, 'upper', **PEAK), 'UNDECIDED'),
+    (triad(1.001, 'unknown', **PEAK), 'VALID'),  # what may be less is not above it
+    (copy_above(), 'INVALID'), (copy_above(program='loaded'), 'VALID'),  # which has one rate
+    (triad(1.001, **PEAK, program='loaded'), 'INVALID'),
+    (triad(1.001, **PEAK, program='tlb'), 'VALID'),  # no rate of memory
     (triad(validation={'ok': False}), 'INVALID'), (triad(0.1, references={}), 'VALID'),
     # a reference without a lower limit lets any loss pass: nothing is compared, whatever lacks
     (triad(references={'triad': [180.0, None, 0.1]}), 'VALID'),

@@ -112,7 +112,7 @@ class Figure(_OfRun):
     @property
     def may_be_worse(self) -> bool:
         """Perhaps too good, by a cache: it meets no reference."""
-        return too_good(self.bound, self.better)
+        return flatters(self.bound, self.better)
 
     @property
     def sign(self) -> str:
@@ -127,7 +127,8 @@ class Figure(_OfRun):
         return self.value / base if self.better == HIGHER else base / self.value
 
 
-def too_good(bound: str, better: str) -> bool:
+def flatters(bound: str, better: str) -> bool:
+    """Whether a bound is on the good side of the figure."""
     return bound in ('unknown', 'upper' if better == HIGHER else 'lower')
 
 

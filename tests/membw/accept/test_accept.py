@@ -19,6 +19,7 @@ from membw.accept import terms
 from membw.accept.plan import assess, sentences
 from membw.accept.signatures import command
 from membw.errors import MembwError
+from membw.results.record import sealed
 
 
 @pytest.mark.parametrize('bad, allowed, verdict', [
@@ -429,6 +430,20 @@ def test_text_and_json_have_everything_and_agree(accept):
     assert (first['word'], first['findings'][0]['code']) == ('INVALID', 'wrong-placement')
     for part in ('INCOMPLETE', 'gcc 12.2.0', 'wrong-placement', checksum, 'n008'):
         assert part in text, part
+
+
+def test_what_was_compared_of_the_records_is_said(tmp_path, protocol, membw):
+    """smt no record has, the governor all but one."""
+    rows = [changed(row, facts__governor='a', facts__kernel='6.1') for row in fleet()]
+    del rows[0]['facts']['governor']
+    lines = [sealed(row) for row in rows[:10]] + [json.dumps(row) + '\n' for row in rows[10:]]
+    (tmp_path / 'r.jsonl').write_text(''.join(lines))
+    _, out, _ = membw('accept', protocol(), '--results', tmp_path / 'r.jsonl', '--json')
+    found = json.loads(out)
+    assert (found['records'], found['records_without_checksum']) == (24, 14)
+    compared, lacks = {*found['compared']}, {*found['not_recorded']}
+    assert {'governor', 'kernel_release'} <= compared and 'smt' not in compared
+    assert {'governor', 'smt'} <= lacks and 'kernel_release' not in lacks
 
 
 def test_what_is_no_protocol_is_said(membw):

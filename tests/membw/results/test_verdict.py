@@ -153,7 +153,7 @@ def test_what_may_be_worse_is_left_out(stored, membw, fields, bound):
     (HIGHER, [(25, 'lower'), (40, 'unknown')], (25, 'lower')),
     (HIGHER, [(40, 'upper'), (50, 'unknown')], (50, 'unknown')),
     (HIGHER, [(25, ''), (27, 'lower')], (27, 'lower')),
-    (HIGHER, [(25, ''), (24, 'lower')], (25, '')),
+    (HIGHER, [(25, ''), (24, 'lower')], (25, '')), (HIGHER, [(25, 'lower'), (25, '')], (25, '')),
     (LOWER, [(90, ''), (80, 'upper')], (80, 'upper')),
     (LOWER, [(90, ''), (80, 'lower')], (90, '')),
     (LOWER, [(90, ''), (120, 'upper')], (90, '')),  # of a disturbed latency the other way
@@ -161,3 +161,17 @@ def test_what_may_be_worse_is_left_out(stored, membw, fields, bound):
 def test_of_several_rounds_the_best_that_is_sure_counts(better, rounds, chosen):
     figure = best([Figure(metric='x', value=v, bound=b, better=better) for v, b in rounds])
     assert (figure.value, figure.bound) == chosen
+
+
+@pytest.mark.parametrize('better, rounds, ends', [
+    (HIGHER, [(100, 95, 105), (90, 88, 91)], (90, 105)),  # no figure lies outside
+    (HIGHER, [(100, 85, 105), (99, 80, 101)], (85, 105)),  # the better end of the lows
+    (HIGHER, [(100, None, None), (90, 80, 95)], (90, 100)),
+    (HIGHER, [(100, 95, 105)], (95, 105)),
+    (LOWER, [(100, 95, 105), (110, 109, 112)], (95, 110)),
+    (LOWER, [(100, 95, 120), (101, 94, 118)], (94, 118)),
+    (LOWER, [(100, None, None), (90, 80, 95)], (80, 100)),
+])  # fmt: skip
+def test_the_interval_of_several_rounds(better, rounds, ends):
+    figure = best([Figure(value=v, low=a, high=b, better=better) for v, a, b in rounds])
+    assert (figure.low, figure.high) == ends

@@ -28,6 +28,7 @@ from membw.presets.table import Facts
 from membw.printable import plural
 from membw.results.record import HIGHER
 from membw.site.peak import completed, placed
+from membw.tables import Command
 
 ORDINARY = ('gcc', 'clang')  # families with ordinary stores where no others are asked for
 SELDOM = 0.1
@@ -61,7 +62,7 @@ def plan(protocol: Protocol, path: str) -> tuple[list[str], bool]:
     lines += [f'  {name:10} {line}' for name, part in parts.items() for line in part]
     if protocol.unsigned:
         lines += ['', 'to sign it, each with its own key:']
-        lines += [f'  {command(path, party)}' for party in protocol.unsigned]
+        lines += [Command(f'  {command(path, party)}') for party in protocol.unsigned]
     return lines, not impossible
 
 

@@ -63,12 +63,13 @@ def select(
     """Samples of each key of one test on one system; `since`: seconds since 1970."""
     groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Figure]] = defaultdict(list)
     for figure in table.figures:
-        named = figure.partition, figure.preset, figure.pinning
-        is_case = all(named) or figure.setting.program == REFRAME  # which has no pinning
+        of = figure.setting
+        named = of.partition, of.preset, of.pinning
+        is_case = all(named) or of.program == REFRAME  # which has no pinning
         fits = is_case and all(w in (None, n) for w, n in zip(wanted, named, strict=True))
-        if fits and (figure.system, figure.benchmark) == (system, test) and figure.time >= since:
-            own = dict(figure.parameters)
-            key = f'{system}:{figure.partition}', *named[1:], *own.values()
+        if fits and (of.system, of.test) == (system, test) and figure.time >= since:
+            own = dict(of.parameters)
+            key = f'{system}:{of.partition}', *named[1:], *own.values()
             groups[key, tuple(own)].append(figure)
     return [_samples(table, *group, figures) for group, figures in sorted(groups.items())]
 

@@ -15,6 +15,7 @@ from membw import tables
 from membw.checkout import root
 from membw.diff.command import add_options, compare
 from membw.errors import MembwError
+from membw.files import text_if_any
 from membw.presets import SUFFIXES, build_record, code_sha256, sha256
 from membw.presets.sources import Sources, find_sources
 from membw.printable import printable
@@ -163,7 +164,7 @@ def _scripts(result: Result) -> dict[str, str]:
 def _variables(folder: Path) -> dict[str, str]:
     """The watched variables, as the job found them."""
     path = folder / ENVIRONMENT
-    lines = path.read_text().splitlines() if path.is_file() else ()
+    lines = text_if_any(path).splitlines()
     pairs = (line.partition('=') for line in lines)
     return {
         name: value

@@ -100,11 +100,11 @@ def _of_other_levels(runs: list[Measurement]) -> dict[int, str]:
         now = {node: of[-1].provenance.get(name, '') for node, of in by_node.items()}
         have, gone = Counter(now.values()), Counter(gone_of.values())
         for node, of in by_node.items():
-            before = gone_of.get(node)
+            old = gone_of.get(node)
             if gone[now[node]] > have[now[node]]:
                 text = f"{name} '{now[node]}', which most nodes left"
-            elif before is not None and gone[before] <= have[before]:
-                text = f"{name} '{now[node]}', where most nodes still have '{before}'"
+            elif old is not None and gone[old] <= have[old]:
+                text = f"{name} '{now[node]}', where most nodes still have '{old}'"
             else:
                 continue
             why |= {id(run): text for run in of}

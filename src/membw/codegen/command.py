@@ -10,10 +10,10 @@ from membw.tables import Cell, Column, Table
 COLUMNS = tuple(Column(name, name) for name in ('kernel', 'stores', 'width', 'at'))
 WIDTHS = {None: '?', 0: 'SVE'}
 EPILOG = """\
-Of x86-64, aarch64 and ppc64le, from the disassembly: kind and width of the stores.
+Of x86-64 and aarch64, from the disassembly: kind and width of the stores.
 Width is that of the stores in bits (64: one double at a time; SVE: the CPU's registers decide). On
 x86-64 an ordinary store also reads the line that it writes, a non-temporal one does not. zeroed:
-lines are set to zero first (dc zva, dcbz), which reads nothing. On Arm non-temporal is a hint, and
+lines are set to zero first (dc zva), which reads nothing. On Arm non-temporal is a hint, and
 many cores stop reading after a few full lines. memcpy chooses its stores at run time. at: where
 the loop begins in its line of 64 bytes of code: another place can move a figure by 5 %.
 

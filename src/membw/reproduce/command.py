@@ -13,9 +13,10 @@ from jinja2 import Environment, PackageLoader
 
 from membw import tables
 from membw.checkout import root
+from membw.codegen.elf import code_sha256
 from membw.diff.command import add_options, compare
 from membw.errors import MembwError
-from membw.presets import SUFFIXES, build_record, code_sha256, sha256
+from membw.presets import SUFFIXES, build_record, sha256
 from membw.presets.sources import Sources, find_sources
 from membw.printable import printable
 from membw.progress import Passing, duration

@@ -12,7 +12,8 @@ from membw.history.nights import Nights, Series
 from membw.history.verdict import judged
 from membw.printable import plural
 from membw.report.charts import MOST, Axes, Curve, picture
-from membw.report.model import Alarm, Page, Picture, Section
+from membw.report.model import Alarm, Page, Section
+from membw.report.svg import Picture
 from membw.results.figure import Figure
 
 NODES = MOST - 2  # with a curve of their own; of more those that changed, and the median

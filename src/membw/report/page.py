@@ -17,7 +17,7 @@ from membw.presets import version
 from membw.printable import amount, decimals, plural, printable, signed
 from membw.rank.ranking import Ranking, rank_table, with_verdicts
 from membw.report import history, ranking, standing, svg
-from membw.report.model import NARROW, WIDE, Alarm, Entry, Page
+from membw.report.model import Alarm, Entry, Page
 from membw.report.run import Run
 from membw.report.sections import conditions, section, title_of
 from membw.results.hostlist import fold
@@ -199,7 +199,7 @@ def render(page: Page) -> str:
     page_html = Environment(
         loader=files, autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_printable
     )
-    page_html.globals |= {'WIDE': WIDE, 'NARROW': NARROW, 'LISTED': LISTED}
+    page_html.globals |= {'LISTED': LISTED}
     page_html.filters['slug'] = lambda word: word.lower().replace(' ', '-')
     css, script = (files.get_source(page_html, f'report.{kind}')[0] for kind in ('css', 'js'))
     words = ''.join(f'.{w.name.lower()} {{ color: var(--{w.colour}); }}\n' for w in WORDS)

@@ -1,7 +1,6 @@
 """`membw codegen`: what the compiler made of the kernels of a program."""
 
 import argparse
-import json
 
 from membw import tables
 from membw.codegen.kernels import read_kernels
@@ -28,17 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Prints the table, or {"kernels": {name: facts}} as JSON."""
-    kernels = read_kernels(args.binary, args.kernel or ())
-    if args.json:
-        print(json.dumps({'binary': args.binary, 'kernels': kernels}, indent=1))
-        return 0
     rows = []
-    for name, facts in kernels.items():
-        bits = facts['width_bits']
+    for name, facts in read_kernels(args.binary, args.kernel or ()).items():
+        bits, at = facts['width_bits'], facts['loop_offset']
         stores = ' '.join(facts['calls']) or facts['stores']
-        at = facts['loop_offset']
-        width = Cell(bits, WIDTHS.get(bits, str(bits)))
-        rows.append((name, stores, width, Cell(at, '?' if at is None else str(at))))
-    print(tables.as_text([Table(args.binary, COLUMNS, rows)]))
+        width = Cell(bits, WIDTHS.get(bits))
+        rows.append((name, stores, width, Cell(at, '?' if at is None else None)))
+    print(tables.as_text([Table(args.binary, COLUMNS, rows)], args.json))
     return 0

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from membw.grouped import grouped
 from membw.printable import at_most, decimals, plural, signed
 from membw.rank.judge import NodeVerdict
-from membw.rank.ranking import Node, Ranking
+from membw.rank.ranking import Ranking
 from membw.report.model import Alarm, Section
 from membw.report.svg import LETTER, LINE, WIDTH, Picture, Scale, across, x_axis, y_axis
 from membw.results.case import Case
@@ -110,7 +110,7 @@ def _draw(made: Picture, verdicts: Mapping[int, NodeVerdict]) -> None:
             names.append((x + room, y))
 
 
-def _by_loss(ranking: Ranking) -> list[tuple[Node, float]]:
+def _by_loss(ranking: Ranking) -> list[tuple[NodeVerdict, float]]:
     """Each node with the largest loss of its settings, the largest first; without a figure it lost
     all."""
     losses: dict[str, float] = {}

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -35,7 +35,12 @@ class Line(NamedTuple):
     within: float | None  # a fraction
 
     def reaches(self, figure: float, limit: float) -> bool:
-        return figure >= limit if self.better == HIGHER else figure <= limit
+        return self.worst((figure, limit)) == limit
+
+    @property
+    def worst(self) -> Callable:
+        """min or max."""
+        return min if self.better == HIGHER else max
 
     def limit(self, fleet: float | None) -> float | None:
         """The worst figure that passes; `fleet`: the nodes' median, None before any run."""

@@ -79,12 +79,12 @@ def run(args: argparse.Namespace) -> int:
 def _acceptance(path: str, results: list[str]) -> list[str]:
     """['The acceptance is INCOMPLETE', why, ...]."""
     from membw.accept.protocol import load
-    from membw.accept.rule import decide
+    from membw.accept.rule import Decision
     from membw.accept.runs import runs_of
     from membw.results.table import read_table
 
     protocol = load(path)
-    found = decide(protocol, runs_of(protocol, read_table(results)))
+    found = Decision(protocol, runs_of(protocol, read_table(results)))
     return [f'The acceptance is {found.verdict}', *found.reasons]
 
 

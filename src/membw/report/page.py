@@ -6,15 +6,15 @@ import hashlib
 import statistics
 from collections.abc import Container, Sequence
 
-from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
+from membw import templates
 from membw.checkout import root
 from membw.expected import sentence
 from membw.grouped import grouped
 from membw.moments import utc
 from membw.presets import version
-from membw.printable import amount, decimals, plural, printable, signed
+from membw.printable import amount, decimals, plural, signed
 from membw.rank.ranking import Ranking, rank_table, with_verdicts
 from membw.report import history, ranking, standing, svg
 from membw.report.model import Alarm, Entry, Page
@@ -193,33 +193,24 @@ def _provenance(rows: Sequence[Row], table: Table) -> dict[str, Entry]:
 
 
 def render(page: Page) -> str:
-    """The HTML of a page. All text is escaped, unless it is Markup; what is not printable is
-    replaced."""
-    files = PackageLoader('membw.report', 'assets')
-    page_html = Environment(
-        loader=files, autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_printable
-    )
-    page_html.globals |= {'LISTED': LISTED}
-    page_html.filters['slug'] = lambda word: word.lower().replace(' ', '-')
-    css, script = (files.get_source(page_html, f'report.{kind}')[0] for kind in ('css', 'js'))
+    """The HTML of a page."""
+    html = templates.html()
+    css, script = (templates.HTML.get_source(html, f'report.{x}')[0] for x in ('css', 'js'))
     words = ''.join(f'.{w.name.lower()} {{ color: var(--{w.colour}); }}\n' for w in WORDS)
     style = f'{svg.page_css()}\n{svg.picture_css()}\n{css}{words}'
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    return page_html.get_template('report.html').render(
+    return html.get_template('report.html').render(
         style=Markup(style),
         script=Markup(script),
         content_policy=Markup(policy),
         page=page,
+        most=LISTED,
         words=[word for word in WORDS if word.name in page.words],
     )
 
 
 def _hash(text: str) -> str:
     return f'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'
-
-
-def _printable(value: object) -> object:
-    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value

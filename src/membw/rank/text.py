@@ -103,7 +103,7 @@ def _table(ranking: Ranking, group: Group, limit: int) -> Table:
     lines.append(['median', '', '', *(decimals(median(v), 2) if v else '-' for v in every)])
     of_all = [group.deviations[group.metrics.index(m)] for m in metrics]
     deviations = [None if of != of else of for of in of_all]
-    lines.append(['robust deviation', '', '', *(tables.shown(of, '.2%') for of in deviations)])
+    lines.append(['deviation', '', '', *(tables.shown(of, '.2%') for of in deviations)])
     return Table('', columns, lines)
 
 

@@ -26,6 +26,7 @@ SHORT = {
                ('ladder/main.c', 'QUICK_RESIDENCY = 2', 'QUICK_RESIDENCY = 0.1')],
     'loaded': [('loaded/main.c', 'QUICK_SECONDS : SECONDS / 3', '0.1 : 0.1')],
     'tiers': [('tiers/main.c', 'QUICK_SECONDS : SECONDS / 3', '0.1 : 0.1')],
+    'device': [('device/size.c', 'SIZE_MOST = (size_t)48 << 30', 'SIZE_MOST = (size_t)48 << 20')],
 }  # fmt: skip
 WITHOUT = 'unshare -m sh -c \'mount -t tmpfs none {} && exec "$@"\' sh "$@"'
 # a line of sh around the program, "$@", and variables

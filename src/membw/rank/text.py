@@ -3,9 +3,8 @@
 import shlex
 from statistics import median
 
-from membw import tables
 from membw.grouped import grouped
-from membw.printable import decimals, plural
+from membw.printable import decimals, plural, signed
 from membw.rank.group import Group
 from membw.rank.judge import AGAIN
 from membw.rank.ranking import Ranking
@@ -15,7 +14,7 @@ from membw.results.findings import for_json
 from membw.results.hostlist import fold
 from membw.results.record import REFRAME, is_set
 from membw.statistics import MARGIN
-from membw.tables import Cell, Column, Command, Table
+from membw.tables import Column, Command, Table
 from membw.words import PASS, WORST_FIRST
 
 MOST = 12  # columns of metrics; of more the headline, and what decided
@@ -87,13 +86,8 @@ def _table(ranking: Ranking, group: Group, limit: int) -> Table:
         Column('loss', 'to median', True),
         *(Column(m, f'{m}, {group.any[m].unit}', True) for m in metrics),
     )
-    lines: list[list[object]] = [
-        [
-            v.node,
-            v.verdict,
-            tables.shown(-v.loss, '+.1%'),
-            *(_cell(v.figures.get(m)) for m in metrics),
-        ]
+    lines = [
+        [v.node, v.verdict, signed(-v.loss, '+.1%'), *(_text(v.figures.get(m)) for m in metrics)]
         for v in shown
     ]
     if len(shown) < len(rows):
@@ -101,16 +95,13 @@ def _table(ranking: Ranking, group: Group, limit: int) -> Table:
         lines.append([more, PASS, *[''] * (len(columns) - 2)])
     every = [[v.figures[m].value for v in rows if m in v.figures] for m in metrics]
     lines.append(['median', '', '', *(decimals(median(v), 2) if v else '-' for v in every)])
-    of_all = [group.deviations[group.metrics.index(m)] for m in metrics]
-    deviations = [None if of != of else of for of in of_all]
-    lines.append(['deviation', '', '', *(tables.shown(of, '.2%') for of in deviations)])
+    deviations = (group.deviations[group.metrics.index(m)] for m in metrics)
+    lines.append(['deviation', '', '', *(f'{of:.2%}' if of == of else '-' for of in deviations)])
     return Table('', columns, lines)
 
 
-def _cell(figure: Figure | None) -> Cell:
-    return (
-        Cell(figure.value, figure.sign + decimals(figure.value, 2)) if figure else Cell(None, '-')
-    )
+def _text(figure: Figure | None) -> str:
+    return figure.sign + decimals(figure.value, 2) if figure else '-'
 
 
 def as_json(ranking: Ranking) -> dict:

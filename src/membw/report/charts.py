@@ -22,6 +22,7 @@ LEAST_POINTS = 3  # of a curve
 HEIGHT = 300  # of the plot alone
 LINEAR_STEPS = 16  # numbers that are the steps of a linear axis
 MARK_EVERY = 24  # pixels
+ACROSS = 3  # names of curves in a line
 MOST = len(CATEGORIES)  # curves that one picture can tell apart
 
 
@@ -41,7 +42,7 @@ class Axes(NamedTuple):
     log_y: bool = False
     name_x: Name = '{:g}'.format
     from_zero: bool = True
-    declared: Sequence[tuple[float, str]] = ()  # vertical lines, such as the sizes of caches
+    mark: tuple[float, str] | None = None  # a vertical line, and its name
     steps: Sequence[float] = ()  # of a linear x
 
 
@@ -59,8 +60,7 @@ def _shown(curve: Curve, axes: Axes) -> list[tuple[float, float, float | None, f
 
 
 def _drawn(title: str, curves: Sequence[Curve], axes: Axes, how_to_read: str) -> Picture:
-    legend = _legend_places(curves)
-    top = LINE * (legend[-1][1] + 1 + bool(axes.declared)) + 28
+    top = LINE * (math.ceil(len(curves) / ACROSS) + bool(axes.mark)) + 28
     bottom = top + HEIGHT
     made = Picture(title, bottom + 2 * LINE + 8, how_to_read)
     points = [point for curve in curves for point in curve.points]
@@ -74,29 +74,18 @@ def _drawn(title: str, curves: Sequence[Curve], axes: Axes, how_to_read: str) ->
     elif axes.steps or len(measured) <= LINEAR_STEPS:
         across.steps = [*axes.steps] or measured
     x_axis(made, across, top, bottom, axes.x, axes.name_x)
-    for x, name in axes.declared:
-        if across.low <= x <= across.high:
-            made.line(across(x), top, across(x), bottom, 'muted', stroke_dasharray='3 3')
-            half = LETTER * len(name) / 2
-            middle = min(max(across(x), svg.LEFT + half), WIDTH - half)
-            made.text(middle, top - 4, name, 'muted', text_anchor='middle')
-    for number, (curve, (x, line)) in enumerate(zip(curves, legend, strict=True)):
-        made.mark(x + 5, LINE * line + 8, number, CATEGORIES[number])
-        made.text(x + 14, LINE * line + 12, curve.name)
+    if axes.mark:
+        at, name = across(axes.mark[0]), axes.mark[1]
+        half = LETTER * len(name) / 2
+        middle = min(max(at, svg.LEFT + half), WIDTH - half)
+        made.line(at, top, at, bottom, 'muted', stroke_dasharray='3 3')
+        made.text(middle, top - 4, name, 'muted', text_anchor='middle')
+    for number, curve in enumerate(curves):
+        x, y = WIDTH / ACROSS * (number % ACROSS), LINE * (number // ACROSS)
+        made.mark(x + 5, y + 8, number, CATEGORIES[number])
+        made.text(x + 14, y + 12, curve.name)
         _curve(made, curve, number, across, up)
     return made
-
-
-def _legend_places(curves: Sequence[Curve]) -> list[tuple[float, int]]:
-    """(x, line) of each name; a line is as long as the picture is wide."""
-    places, x, line = [], 0.0, 0
-    for curve in curves:
-        room = 30 + LETTER * len(curve.name)
-        if x and x + room > WIDTH:
-            x, line = 0.0, line + 1
-        places.append((x, line))
-        x += room
-    return places
 
 
 def _curve(made: Picture, curve: Curve, number: int, across: Scale, up: Scale) -> None:

@@ -17,7 +17,7 @@ from membw.expected.expectation import facts_of
 from membw.presets.table import Facts
 from membw.printable import printable
 from membw.results.hostlist import expected_nodes
-from membw.results.record import HIGHER
+from membw.results.record import HIGHER, inner
 from membw.results.table import Table
 from membw.site.cpu_peak import cpu_of, of_name, of_row
 from membw.site.references import parsed
@@ -101,7 +101,7 @@ def template() -> str:
 
 def of_machine(table: Table) -> str:
     """The template, of the CPU that the first record names whose CPU is known."""
-    for facts in (table.evidence(one).get('facts') or {} for one in table.figures):
+    for facts in (inner(table.evidence(one), 'facts') for one in table.figures):
         if row := cpu_of(facts):
             name = facts['cpu_model'] if of_name(facts['cpu_model']) == row else row['name']
             text = template().replace('  peak_gbs:', '# peak_gbs:')

@@ -111,6 +111,11 @@ class Decision:
         return [node for node in self.nodes if node.status == status]
 
     @property
+    def counts(self) -> dict[str, int]:
+        """{status: how many nodes}."""
+        return {status: len(self.with_status(status)) for status in STATUSES}
+
+    @property
     def counted(self) -> list[Run]:
         return [run for node in self.nodes for run in node.runs if run.round]
 

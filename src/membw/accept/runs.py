@@ -12,7 +12,7 @@ from membw.moments import utc
 from membw.results.figure import Figure, Lost, Measurement
 from membw.results.findings import Finding, Findings, codes, reported, text_of
 from membw.results.node_names import match_expected
-from membw.results.record import REFRAME, seconds_of
+from membw.results.record import REFRAME, inner, seconds_of
 from membw.results.table import Table
 from membw.results.verdict import lacks_of, may_be_worse
 from membw.site.cpu_peak import cpu_of
@@ -93,7 +93,7 @@ def runs_of(protocol: Protocol, table: Table) -> list[Run]:
 
 
 def _known(of: Measurement, record: dict[str, Any]) -> dict[str, str]:
-    facts = record.get('facts') or {}
+    facts = inner(record, 'facts')
     more = {name: str(facts[name]) for name in MORE_FACTS if facts.get(name) is not None}
     return of.provenance | more
 
@@ -128,7 +128,7 @@ def _other(protocol: Protocol, run: Run, is_whole: bool) -> Iterator[tuple[str, 
         own = run.known.get(name, 'not recorded' if name in stated else value)
         if own != str(value):
             yield name, own
-    cpu = cpu_of(run.record.get('facts') or {})
+    cpu = cpu_of(inner(run.record, 'facts'))
     if cpu and protocol.cpu and cpu['name'] != protocol.cpu['name']:
         yield 'CPU', cpu['name']
     for name, line in protocol.contract.items() if run.every and is_whole else ():
@@ -172,7 +172,7 @@ def _mark_overlapping(runs: list[Run]) -> None:
         if run.is_other or 'time' not in run.record:
             continue
         end = seconds_of(run.record['time'])
-        lasted = (run.record.get('busy') or {}).get('wall_s') or 0
+        lasted = inner(run.record, 'busy').get('wall_s') or 0
         if not run.why and abs(end - ended) < max(1, lasted - 1):
             run.why = (Finding('overlaps'),)
         ended = end

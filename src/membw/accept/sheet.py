@@ -7,7 +7,7 @@ from typing import Any
 from membw.accept import plan, terms
 from membw.accept.protocol import Protocol
 from membw.accept.report import evidence
-from membw.accept.rule import BELOW, STATUSES, Decision, Node
+from membw.accept.rule import BELOW, Decision, Node
 from membw.accept.signatures import fingerprint
 from membw.grouped import grouped
 from membw.printable import at_most, plural, printable
@@ -91,8 +91,7 @@ def _machine(protocol: Protocol, of: dict[str, Any]) -> Iterator[str]:
 def _nodes(decision: Decision, is_whole: bool) -> Part:
     """The nodes that are not PASS first; of many that are, one line."""
     nodes = sorted(decision.nodes, key=lambda node: node.status == PASS)
-    by_status = {status: len(decision.with_status(status)) for status in STATUSES}
-    counts = ', '.join(f'{count} {status}' for status, count in by_status.items() if count)
+    counts = ', '.join(f'{count} {word}' for word, count in decision.counts.items() if count)
     is_short = len(nodes) > ROWS and not is_whole
     shown = [n for n in nodes if n.status != PASS][:ROWS] if is_short else nodes
     lines = [*_lowest(decision)]

@@ -20,7 +20,7 @@ from membw.results.case import Case
 from membw.results.figure import Figure, Measurement
 from membw.results.findings import Findings
 from membw.results.hostlist import fold
-from membw.results.record import REFRAME
+from membw.results.record import REFRAME, inner
 from membw.results.table import Table
 from membw.results.verdict import lacks_of
 from membw.site.cpu_peak import cpu_of
@@ -76,7 +76,7 @@ def _samples(table: Table, case: Case, figures: list[Figure]) -> Samples:
     found.runs = grouped(fit)
     _leave_out_slow(found)
     if newest:
-        known, facts = newest.provenance, table.evidence(newest).get('facts') or {}
+        known, facts = newest.provenance, inner(table.evidence(newest), 'facts')
         found.facts = {name: known[name] for name in FACTS if known.get(name)}
         by_cpu = cpu_of(facts).get('channels', 0) * (facts.get('sockets') or 1)
         found.channels = int(known.get('memory_channels', by_cpu))

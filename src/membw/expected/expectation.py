@@ -9,6 +9,7 @@ from membw.expected.proof import ceiling
 from membw.expected.sentence import hidden
 from membw.presets.table import Facts
 from membw.printable import amount, plural
+from membw.results.record import inner
 from membw.site import cpu_peak as peak
 from membw.tables import Block, Cell, Column, Table
 
@@ -94,7 +95,7 @@ def costs(top: peak.Peak, facts: Facts) -> Iterator[str]:
             f'More than {amount(least)} GB/s moved prove all {every}; '
             f'each {amount(top.carries)} less, one channel less.'
         )
-    if top.is_most and (facts.get('cpu_id') or {}).get('hypervisor'):
+    if top.is_most and inner(facts, 'cpu_id').get('hypervisor'):
         yield 'A virtual machine cannot read the modules of its host: so it is the most.'
     elif top.is_most:
         yield 'Which modules there are, and how fast, only root can read: so it is the most.'

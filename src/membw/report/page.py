@@ -21,7 +21,7 @@ from membw.report.model import Alarm, Entry, Page
 from membw.report.run import Run
 from membw.report.sections import conditions, section, title_of
 from membw.results.hostlist import fold
-from membw.results.record import REFRAME
+from membw.results.record import REFRAME, inner
 from membw.results.rows import Row
 from membw.results.table import Table
 from membw.results.verdict import counted
@@ -110,7 +110,7 @@ def _title(rows: Sequence[Row], table: Table) -> str:
         return 'Memory bandwidth: nothing was measured'
     if measured.headline.setting.program == REFRAME:
         return f'{measured.test} of {name}'
-    facts = table.evidence(measured.headline).get('facts') or {}
+    facts = inner(table.evidence(measured.headline), 'facts')
     cores = f', {plural(facts["cores"], "core")}' if facts.get('cores') else ''
     return f'Memory bandwidth of {name} ({facts.get("cpu_model") or "unknown CPU"}{cores})'
 
@@ -177,7 +177,7 @@ def _provenance(rows: Sequence[Row], table: Table) -> dict[str, Entry]:
     entries: dict[str, Entry] = {}
     for f, row in ((row.headline, row) for row in rows if row.figures):
         if f.of.key not in entries:
-            case = table.evidence(f).get('case') or {}
+            case = inner(table.evidence(f), 'case')
             more = {k: str(case[k]) for k in CASE_FIELDS if case.get(k) and k not in f.provenance}
             every = {**f.provenance, **more}.items()
             fields = [(key, text.replace(f'{root()}/', '')) for key, text in every]

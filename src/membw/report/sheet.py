@@ -7,6 +7,7 @@ from membw.errors import MembwError
 from membw.expected.published import stores_of
 from membw.printable import in_bytes
 from membw.report.run import Run
+from membw.results.record import inner
 from membw.results.rows import Row
 from membw.sheet import Part, render
 from membw.site.cpu_peak import of_node
@@ -78,7 +79,7 @@ def _run(row: Row, record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     yield 'one array', f'{count} ({in_bytes(size)}){caches * bool(record["llc_mib"])}'
     yield 'command', ' '.join(map(str, record.get('command') or []))
     yield 'threads, pinning', f'{record["threads"]}, {row.pinning or "not recorded"}'
-    yield 'pages', (record.get('pages') or {}).get('requested')
+    yield 'pages', inner(record, 'pages').get('requested')
 
 
 def _times(record: dict[str, Any]) -> Iterator[list[str]]:

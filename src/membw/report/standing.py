@@ -12,6 +12,7 @@ from membw.report.model import Section
 from membw.report.sections import title_of
 from membw.report.svg import LETTER, LINE, WIDTH, Picture, Scale, x_axis
 from membw.results.figure import Figure
+from membw.results.record import inner
 from membw.results.rows import Row
 from membw.site import cpu_peak as peak
 from membw.summary.full_table import text_of
@@ -38,7 +39,7 @@ class Line(NamedTuple):
 
 def expected(record: Facts, top: peak.Peak) -> Section:
     """What `membw expect` says of this node."""
-    blocks = [*expectation.blocks(top, record.get('facts') or {})]
+    blocks = [*expectation.blocks(top, inner(record, 'facts'))]
     notes = [block for block in blocks if isinstance(block, str) and block]
     tables = [block for block in blocks if isinstance(block, Table)]
     return Section('expected', 'What to expect', notes, tables=tables)

@@ -21,7 +21,7 @@ from membw.results.record import Record, is_set
 from membw.results.rows import Row, best, of_measurement
 from membw.results.site_tests import Wanted
 from membw.results.table import Table, no_garbage, read_table
-from membw.results.verdict import judged, loss_let_pass
+from membw.results.verdict import counted, judged, loss_let_pass
 from membw.site import slurm
 from membw.words import (
     DIED,
@@ -40,7 +40,6 @@ from membw.words import (
 )  # fmt: skip
 
 Beside = Mapping[tuple[str, Case], NodeVerdict]
-SHOWN = (PASS, FAIL, INVALID, MISSING)  # counted, even where there is none
 
 
 @dataclass
@@ -68,12 +67,9 @@ class Ranking:
         }
 
     def counts(self) -> str:
-        """'5 nodes: 3 PASS, 1 FAIL, 0 INVALID, 1 MISSING'."""
-        words = [node.verdict for node in self.nodes]
-        order = [*SHOWN, *(word for word in WORST_FIRST if word not in SHOWN)]
-        counts = [(words.count(word), word) for word in order]
-        parts = [f'{n} {word}' for n, word in counts if n or word in SHOWN]
-        return f'{plural(len(words), "node")}: {", ".join(parts)}'
+        """'5 nodes: 3 PASS, 1 FAIL, 1 MISSING'."""
+        parts = ', '.join(counted(node.verdict for node in self.nodes))
+        return f'{plural(len(self.nodes), "node")}: {parts}'
 
     def beside(self) -> Beside:
         """{(node, setting): verdict}."""

@@ -44,15 +44,13 @@ def section(ranking: Ranking) -> Section:
 
 def who_is_slow(ranking: Ranking) -> str:
     """'2 of 64 nodes are slow: r02n05 -29.9 %, r04n02 -10.3 %': the first line of a page."""
-    every, of = _by_loss(ranking), plural(len(ranking.nodes), 'node')
+    of = plural(len(ranking.nodes), 'node')
     known = {node.verdict for node in ranking.nodes} - {*GOOD}
     words = [word for word in (FAIL, *WORST_FIRST) if word in known]
     if not words:
-        counts = ranking.counts().partition(': ')[2]
-        return (
-            f'All {of} pass' if {n.verdict for n in ranking.nodes} == {PASS} else f'{of}: {counts}'
-        )
-    bad = [(node.name, loss) for node, loss in every if node.verdict == words[0]]
+        is_all = {node.verdict for node in ranking.nodes} == {PASS}
+        return f'All {of} pass' if is_all else ranking.counts()
+    bad = [(node.name, loss) for node, loss in _by_loss(ranking) if node.verdict == words[0]]
     named = [f'{name} {as_percent(loss)}' if loss < math.inf else name for name, loss in bad]
     verb = 'is' if len(bad) == 1 else 'are'
     what = f'{verb} slow' if words[0] == FAIL else f'{verb} {words[0]}'

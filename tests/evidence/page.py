@@ -79,15 +79,7 @@ def calm() -> Iterator[list]:
         yield [name, *(ends([float(row[c]) for row in of]) for c in columns)]
 
 
-def causes() -> Iterator[list]:
-    every = rows('causes')
-    yield list(every[0])
-    for row in every:
-        if row['noise'] == '1 %':
-            yield list(row.values())
-
-
-TABLES = {f.__name__: f for f in (memory, promise, mornings, calm, causes)}
+TABLES = {f.__name__: f for f in (memory, promise, mornings, calm)}
 
 
 def markdown(name: str) -> str:

@@ -28,7 +28,7 @@ from membw.words import FAIL, PASS, UNDECIDED, VALID
 AGAIN = 3  # further measurements of a low node
 AGAIN_BETTER = 4  # of so many further measurements one may be within the limit
 LAST_NIGHTS, LOW_NIGHTS = 7, 4  # low in so many of the last nights needs no further measurement
-MOST_OF = 0.75  # of a unit's nodes are low: it is slow as a whole
+MOST_OF = 0.75  # of a unit's nodes are low: it is slow as a whole; of a group's are alike
 # two groups: each more than a fifth of the nodes, of so many nodes or more
 A_FIFTH, LEAST_OF_GROUPS = 0.2, 10
 TRIED = {FAIL: 'low-again', UNDECIDED: 'low-in-some', PASS: 'well-again'}
@@ -369,7 +369,9 @@ def _slower_group(group: Group) -> set[str]:
     fast, slow = ordered[:cut], ordered[cut:]
     centres = (fast, middle(fast)), (slow, middle(slow))
     within = [x - centre for part, centre in centres for x in part]
-    if slow[0] - fast[-1] <= max(MARGIN, sure_limit(count) * robust_deviation(within)):
+    gap, most = slow[0] - fast[-1], slow[int(MOST_OF * (len(slow) - 1))]
+    is_scattered = 2 * len(slow) < count and most - slow[0] > gap
+    if is_scattered or gap <= max(MARGIN, sure_limit(count) * robust_deviation(within)):
         return set()
     return {node for node in group.nodes if group.estimates[node][-1] >= slow[0]}
 

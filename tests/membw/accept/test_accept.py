@@ -12,13 +12,14 @@ import pytest
 from acceptances import NODES, each, fleet, of, only_of, reads, retest, said_of
 from made_up_records import changed, invalid, runs
 from places import ROOT
-from scipy.stats import binom
+from scipy.stats import binom, hypergeom
 
 from membw.accept import protocol as protocols
 from membw.accept import terms
 from membw.accept.plan import assess, sentences
 from membw.accept.signatures import command
 from membw.errors import MembwError
+from membw.results.record import sealed
 
 
 @pytest.mark.parametrize('bad, allowed, verdict', [
@@ -393,6 +394,10 @@ def test_the_risks_are_those_of_the_binomial(protocol):
     assert slips.startswith('at most 3.6 % chance that one bad node slips through (bad: 9 of 10 ')
     assert refused.startswith('at most 0.19 % chance that a machine of good nodes is refused (go')
     assert days.startswith('both assume that such nodes exist, and that runs are independent')
+    sample = protocols.load(protocol(nodes__of=40, retest__repetitions=5))  # 8 nodes of 40
+    both = hypergeom.pmf(2, 40, 2, 8) * ((1 - first) * (1 - again)) ** 2
+    assert assess(sample).accepted == pytest.approx(1 - both)
+    assert assess(sample).refused == pytest.approx(binom.sf(1, 8, fails))
 
 
 # --- the command -------------------------------------------------------------------------------
@@ -418,6 +423,7 @@ def test_text_and_json_have_everything_and_agree(accept):
     status, text = accept(records)
     found = json.loads(accept(records, '--json')[1])
     assert (status, found['verdict'], found['counts']['BELOW']) == (1, 'INCOMPLETE', 1)
+    assert found['newest'] == max(row['time'] for row in records)
     assert found['builds'][0]['source_sha256'] == 'a' * 64
     assert '/r.jsonl' in found['nodes'][1]['runs'][0]['record']
     checksum = found['protocol_sha256']
@@ -427,6 +433,20 @@ def test_text_and_json_have_everything_and_agree(accept):
     assert (first['word'], first['findings'][0]['code']) == ('INVALID', 'wrong-placement')
     for part in ('INCOMPLETE', 'gcc 12.2.0', 'wrong-placement', checksum, 'n008'):
         assert part in text, part
+
+
+def test_what_was_compared_of_the_records_is_said(tmp_path, protocol, membw):
+    """smt no record has, the governor all but one."""
+    rows = [changed(row, facts__governor='a', facts__kernel='6.1') for row in fleet()]
+    del rows[0]['facts']['governor']
+    lines = [sealed(row) for row in rows[:10]] + [json.dumps(row) + '\n' for row in rows[10:]]
+    (tmp_path / 'r.jsonl').write_text(''.join(lines))
+    _, out, _ = membw('accept', protocol(), '--results', tmp_path / 'r.jsonl', '--json')
+    found = json.loads(out)
+    assert (found['records'], found['records_without_checksum']) == (24, 14)
+    compared, lacks = {*found['compared']}, {*found['not_recorded']}
+    assert {'governor', 'kernel_release'} <= compared and 'smt' not in compared
+    assert {'governor', 'smt'} <= lacks and 'kernel_release' not in lacks
 
 
 def test_what_is_no_protocol_is_said(membw):

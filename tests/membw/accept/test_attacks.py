@@ -1,6 +1,7 @@
 """An acceptance under attack, and honest vendors: n004 is the node that is not what it says."""
 
 import json
+import math
 import random
 from pathlib import Path
 
@@ -190,6 +191,20 @@ def test_of_many_honest_runs_none_is_a_copy(judged):
         rows.append({**row, 'metrics': metrics(rates, half=None), 'kernels': {}})
     found = judged(rows, nodes={'count': 1000}, contract={'triad': 300.0})
     assert found.verdict == 'ACCEPTED' and len(found.counted) == 3000
+
+
+@pytest.mark.parametrize('figures, off, is_copy', [
+    (4, 4e-7, True), (4, 6e-7, False), (3, 4e-7, False), (3, 4e-9, True), (3, 6e-9, False),
+    (2, 4e-9, True), (1, 4e-9, False),
+])  # fmt: skip
+def test_so_much_alike_two_runs_are_one(judged, figures, off, is_copy):
+    """Four figures to a millionth, two to a hundred-millionth; one in all its digits."""
+    rows = [row for row in fleet(count=1) if row['host'] in ('n001', 'n002')]
+    for place, row in enumerate(rows):
+        rates = {name: math.exp(5.72 + place * off) for name in ('triad', 'copy', 'add', 'scale')}
+        row |= {'metrics': metrics(dict([*rates.items()][:figures]), half=None), 'kernels': {}}
+    found = judged(rows, contract={'triad': 270.0})
+    assert ('a copy of the run of n001' in said_of(found)) == is_copy
 
 
 def test_a_flipped_bit_leaves_its_record_out_and_is_named(tmp_path, protocol):

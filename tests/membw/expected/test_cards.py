@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from membw.expected.sentence import lines_of
 from membw.site import cpu_peak
 from membw.site.card_peak import of_name
 
@@ -50,3 +51,20 @@ def test_expect_prints_each_memory_of_a_name_and_where_it_was_read(membw):
     status, out, _ = membw('expect', 'mi300x', '--json')
     (row,) = json.loads(out)['tables'][0]['rows']
     assert status == 0 and row['peak_gbs'] == 5300 and row['triad_gbs'] == 3948.1
+
+
+@pytest.mark.parametrize('share, bound, is_low', [
+    (0.99, '', False), (0.96, '', True),  # of the lowest that was published
+    (0.96, 'lower', False),  # of what it may be more than
+])  # fmt: skip
+def test_a_card_below_all_that_were_published_is_worth_a_look(share, bound, is_low):
+    lowest = min(row['triad'][0] / row['gbs'] for row in TABLE['cards'] if 'triad' in row)
+    record = {'device': {'name': 'NVIDIA H200', 'memory_mib': 143_155}}
+    said = lines_of(record, share * lowest * 4800, bound)
+    assert said.is_low == is_low and " % of the maker's peak of 4800 GB/s." in said.lines[0]
+    assert len(said.lines) == 1 + is_low
+
+
+def test_of_a_card_that_nobody_knows_nothing_is_said():
+    said = lines_of({'device': {'name': 'X1'}}, 1.0)
+    assert said == (["No maker's peak of 'X1' is known."], False)

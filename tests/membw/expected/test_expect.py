@@ -68,6 +68,16 @@ def test_modules_are_counted_and_what_lacks_is_said(membw):
     assert max(map(len, out.splitlines())) <= 100
 
 
+@pytest.mark.parametrize('name, those, others', [
+    ('7763', {'cscs-zen3', 'uob-rome-large'}, {'my-7742', 'oci-9654-nps1'}),  # no peak; no kin
+    ('Gold 6230', {'cirrus', 'uob-skl-gcc'}, {'e5-2637v3-1600', 'my-2695v4'}),  # no rate
+    ('i9-14900K', set(), {'Published'}),
+])  # fmt: skip
+def test_what_is_published_of_a_cpu_is_of_its_kin(membw, name, those, others):
+    words = {*membw('expect', *name.split())[1].split()}
+    assert those <= words and not others & words
+
+
 def test_of_this_machine_its_own_facts_are_taken(membw, monkeypatch):
     facts = made_up_records.FACTS | {
         'cpu_model': 'AMD EPYC', 'cores': 2,

@@ -139,6 +139,8 @@ def test_a_test_that_ended_is_one_line_of_all_its_nodes(tmp_path):
 def test_what_was_tried_for_a_few_nights_may_end(tmp_path):
     rows = fleet(4, 0, BEFORE + 10) + fleet(4, 0, 6, noise=0.004, case={'pinning': 'likwid'})
     assert past(tmp_path, rows).status == 0
+    few = fleet(4, 0, 3, case={'environ': 'icx'}) + fleet(4, 3, BEFORE)  # no series began
+    assert (past(tmp_path, few).status, series(past(tmp_path, few))) == (0, [])
 
 
 def test_what_is_measured_weekly_has_not_ended_after_a_week(tmp_path):
@@ -147,8 +149,27 @@ def test_what_is_measured_weekly_has_not_ended_after_a_week(tmp_path):
         row['case'] = {**row['case'], 'test': 'weekly'}
     new = fleet(2, 65, 75, noise=0.004, case={'environ': 'icx'})  # since the last of these
     assert series(past(tmp_path, fleet(2, 0, 66) + weekly + new[:4])) == []
-    assert past(tmp_path, fleet(2, 0, 75) + weekly).status == 0
-    assert past(tmp_path, fleet(2, 0, 90) + weekly).status == 1
+    for nights, status in (85, 0), (86, 1):  # three weeks
+        assert past(tmp_path, fleet(2, 0, nights) + weekly).status == status
+
+
+@pytest.mark.parametrize('away, after, share, red', [
+    (0, 7, 0.981, 0), (0, 7, 0.979, 1),  # the margin
+    (0.02, 7, 0.942, 0), (0.02, 7, 0.939, 1),  # two deviations of 1.4826 x 2 %
+    (0, 3, 0.979, 0), (0, 3, 0.978, 1),  # a few may all be bad ones: t (0.1 %; 9) x 0.5 %
+])  # fmt: skip
+def test_a_series_that_began_lower_from_both_sides_of_its_limit(tmp_path, away, after, share, red):
+    rows = [row for day in range(BEFORE)
+            for row in fleet(1, day, day + 1, {1: 1 + away * (day % 3 - 1)}, noise=0)]  # fmt: skip
+    rows += fleet(1, BEFORE, BEFORE + after, {1: share}, noise=0, case={'environ': 'icx'})
+    assert len(past(tmp_path, rows).red) == red
+
+
+@pytest.mark.parametrize('later, kinds', [(7, {'TONIGHT'}), (8, {'ENDED'})])
+def test_only_what_is_still_measured_is_low_tonight(tmp_path, later, kinds):
+    rows = fleet(1, 0, BEFORE, noise=0) + fleet(1, BEFORE, BEFORE + 1, {1: 0.9}, noise=0)
+    other = fleet(1, 0, BEFORE + later + 1, noise=0, case={'pinning': 'likwid'})
+    assert {one.kind for one in past(tmp_path, rows + other).changes} == kinds
 
 
 def test_of_a_machine_with_a_new_name_nothing_is_judged(tmp_path):
@@ -156,6 +177,8 @@ def test_of_a_machine_with_a_new_name_nothing_is_judged(tmp_path):
     rows += [row | {'host': 'other'} for row in fleet(1, BEFORE, BEFORE + 3, {1: 0.85})]
     found = past(tmp_path, rows)
     assert found.status == 2 and 'not judged yet: 3 of 14 nights' in found.verdict.text
+    none = past(tmp_path, [made.invalid(row) for row in rows])
+    assert none.status == 2 and 'not judged yet: 0 of 14 nights' in none.verdict.text
 
 
 def test_what_ended_is_shown_until_it_is_acknowledged(tmp_path, membw):

@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 import time
 import tracemalloc
 from statistics import median_low
@@ -47,42 +48,42 @@ def night(day):
 
 
 EIGHT, STEADY = {'nodes': 8, 'noise': 0.003}, {'noise': 0.0005}
-# the shares of the usual rates, of which fleet: the changes, whether it was taken back
+# the shares of the usual rates, of which fleet: the changes, the night since which it is back
 SHARES = {
     # all eight nodes lose 1.5 % with another kernel: less than the margin of one node
     'the fleet by less than a margin': (
-        lambda n, day: 0.985 if day >= 40 else 1, EIGHT, [(('fleet',), 40)], False),
-    'nothing': (lambda n, day: 1, EIGHT, [], False),
-    'all nodes': (lambda n, day: 0.95 if day >= 40 else 1, {}, [(('fleet',), 40)], False),
+        lambda n, day: 0.985 if day >= 40 else 1, EIGHT, [(('fleet',), 40)], None),
+    'nothing': (lambda n, day: 1, EIGHT, [], None),
+    'all nodes': (lambda n, day: 0.95 if day >= 40 else 1, {}, [(('fleet',), 40)], None),
     'five bad nights of seven': (
-        lambda n, day: 0.9 if n == 7 and day in {40, 41, 43, 45, 46} else 1, {}, [], False),
+        lambda n, day: 0.9 if n == 7 and day in {40, 41, 43, 45, 46} else 1, {}, [], None),
     'six of seven': (
         lambda n, day: 0.9 if n == 7 and day in {40, 41, 42, 43, 45, 46} else 1, {},
-        [(('n007',), 40)], True),
-    'a node by 1.8 %': (lambda n, day: 0.982 if n == 7 and day >= 40 else 1, STEADY, [], False),
+        [(('n007',), 40)], 44),
+    'a node by 1.8 %': (lambda n, day: 0.982 if n == 7 and day >= 40 else 1, STEADY, [], None),
     'a node by 2.2 %': (
-        lambda n, day: 0.978 if n == 7 and day >= 40 else 1, STEADY, [(('n007',), 40)], False),
-    'all by 0.8 %': (lambda n, day: 0.992 if day >= 40 else 1, STEADY, [], False),
+        lambda n, day: 0.978 if n == 7 and day >= 40 else 1, STEADY, [(('n007',), 40)], None),
+    'all by 0.8 %': (lambda n, day: 0.992 if day >= 40 else 1, STEADY, [], None),
     'all by 1.2 %': (
-        lambda n, day: 0.988 if day >= 40 else 1, STEADY, [(('fleet',), 40)], False),
+        lambda n, day: 0.988 if day >= 40 else 1, STEADY, [(('fleet',), 40)], None),
     'taken back': (
-        lambda n, day: 0.95 if n == 7 and 25 <= day < 35 else 1, {}, [(('n007',), 25)], True),
-    'bad nights of all nodes': (lambda n, day: 0.9 if day % 9 == 0 else 1, {}, [], False),
+        lambda n, day: 0.95 if n == 7 and 25 <= day < 35 else 1, {}, [(('n007',), 25)], 35),
+    'bad nights of all nodes': (lambda n, day: 0.9 if day % 9 == 0 else 1, {}, [], None),
     'three nodes in one night': (
         lambda n, day: 0.95 if n < 4 and day >= 40 else 1, {},
-        [(('n001', 'n002', 'n003'), 40)], False),
+        [(('n001', 'n002', 'n003'), 40)], None),
     'one node is compared with itself': (
-        lambda n, day: 0.95 if day >= 40 else 1, {'nodes': 1}, [(('n001',), 40)], False),
+        lambda n, day: 0.95 if day >= 40 else 1, {'nodes': 1}, [(('n001',), 40)], None),
     'one of two': (lambda n, day: 0.95 if n == 1 and day >= 40 else 1, {'nodes': 2},
-                   [(('n001',), 40)], False),
+                   [(('n001',), 40)], None),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize('share, fleet, found, is_back', SHARES.values(), ids=SHARES)
-def test_what_is_a_change_and_of_whom(tmp_path, share, fleet, found, is_back):
+@pytest.mark.parametrize('share, fleet, found, back', SHARES.values(), ids=SHARES)
+def test_what_is_a_change_and_of_whom(tmp_path, share, fleet, found, back):
     every = changes(tmp_path, nights(share, **fleet))
     assert told(every) == [(nodes, night(day)) for nodes, day in found]
-    assert all(bool(change.back) == is_back for change in every)
+    assert all(change.back == (night(back) if back else '') for change in every)
 
 
 @pytest.mark.parametrize('later, lines', [(3, 1), (4, 2)])
@@ -248,6 +249,27 @@ def test_an_acknowledged_change_is_shown_and_no_alarm(store, tmp_path, history):
     assert 'acknowledged: DIMM ordered' in text
 
 
+@pytest.mark.parametrize('off, status', [(-4, 1), (-3, 0), (3, 0), (4, 1)])
+def test_what_was_acknowledged_is_a_change_of_three_days(store, tmp_path, history, off, status):
+    known = tmp_path / 'known.jsonl'
+    known.write_text(json.dumps({'node': 'n007', 'night': night(40 + off), 'reason': 'x'}))
+    assert history(store, '--acknowledged', known)[0] == status
+
+
+@pytest.mark.parametrize('kernels', [('triad',), ('triad', 'copy'), ('triad', 'add', 'copy')])
+def test_the_least_and_the_most_that_would_have_shown_are_said(tmp_path, history, kernels):
+    """Each metric scatters by twice as much as the one before."""
+    rows = [
+        made.record('n001', day, made.metrics(
+            {name: 100 * (1 + 0.005 * 2**n * (day % 3 - 1)) for n, name in enumerate(kernels)}
+        ))
+        for day in range(30)
+    ]  # fmt: skip
+    _, text = history(made.write(tmp_path / 'r.jsonl', rows))
+    said = dict.fromkeys([*kernels[:1], *kernels[-1:]])
+    assert re.findall(r'\d% \((\w+),', text.splitlines()[-1]) == [*said], text
+
+
 def test_fewer_than_14_nights_are_not_judged(tmp_path, history):
     for nights, status, said in (
         (13, 2, 'UNDECIDED: not judged yet: 13 of 14 nights'),
@@ -285,6 +307,7 @@ def test_the_numbers_are_those_of_the_records(tmp_path):
     rows = made.fleet(3, (2, 0, 0.01, 0.02, 1))
     del rows[4]['metrics']['triad'], rows[0]['metrics']['copy']
     rows[1]['metrics']['copy']['bound'] = 'lower'
+    rows[2]['metrics']['add'] |= {'value': None, 'low': None, 'high': None}  # not measured
     _, past = read_nights([str(made.write(tmp_path / 'r.jsonl', rows))])
     every = {series.figure.metric: series for series in past.series()}
     assert set(every) == set(made.KERNELS)
@@ -296,6 +319,7 @@ def test_the_numbers_are_those_of_the_records(tmp_path):
                     for row in rows
                     if row['host'] == node and metric in row['metrics']
                     and 'bound' not in row['metrics'][metric]
+                    and row['metrics'][metric]['value'] is not None
                     and night_of(seconds_of(row['time'])) == name
                 ]  # fmt: skip
                 expected = median_low(values) if values else np.nan

@@ -292,6 +292,16 @@ def test_two_groups_from_both_sides_of_each_limit(judged, fast, slow, share, gro
     assert len(judged(rows).notes) == groups
 
 
+@pytest.mark.parametrize('fast, slow, groups', [
+    (12, (0.9, 0.9, 0.9, 0.81, 0.5), 1), (12, (0.9, 0.9, 0.9, 0.79, 0.5), 0),
+    (12, (0.9, 0.9, 0.9, 0.9, 0.5), 1),  # one lost more
+    (7, (0.9, 0.9, 0.9, 0.79, 0.5), 0), (5, (0.9, 0.9, 0.9, 0.79, 0.5), 1),  # half
+])  # fmt: skip
+def test_nodes_that_lost_this_and_that_are_no_group(judged, fast, slow, groups):
+    rows = [*alike(fast), *(at(share, f's{n}') for n, share in enumerate(slow))]
+    assert len(judged(rows).notes) == groups
+
+
 MODULES = [{'size_mib': size, 'type': 'DDR', 'configured_mts': mts}
            for size, mts in ((32_768, 3200), (65_536, 3200), (32_768, 2933))]  # fmt: skip
 

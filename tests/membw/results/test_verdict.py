@@ -4,6 +4,7 @@ import csv
 
 import made_up_records as made
 import pytest
+from made_up_records import changed
 
 from membw.calibrate.samples import select
 from membw.history.nights import read_nights
@@ -48,6 +49,11 @@ LATENCY = {'value': 1018.9, 'unit': 'ns', 'better': 'lower', 'bound': 'upper'}
 OF_LATENCY = {'references': {'ns_0_0': [150.0, None, 0.1]}}
 
 
+def copy_above(**fields):
+    record = triad(**PEAK, **fields)
+    return changed(record, metrics__copy=made.metrics({'copy': 1.001 * made.TRIAD})['copy'])
+
+
 @pytest.mark.parametrize('record, word', [
     (triad(), 'PASS'), (triad(0.94), 'FAIL'), (triad(1.2), 'FAIL'),
     (triad(0.96, 'lower'), 'PASS'), (triad(0.94, 'lower'), 'UNDECIDED'),
@@ -56,6 +62,11 @@ OF_LATENCY = {'references': {'ns_0_0': [150.0, None, 0.1]}}
     (triad(bound='unknown', references={}), 'VALID'),
     (triad(0.94, known=DIMM), 'KNOWN'), (triad(known=DIMM), 'XPASS'),
     (triad(1.0, **PEAK), 'VALID'), (triad(1.001, **PEAK), 'INVALID'),
+    (triad(1.001, 'lower', **PEAK), 'INVALID'), (triad(1.001, 'upper', **PEAK), 'UNDECIDED'),
+    (triad(1.001, 'unknown', **PEAK), 'VALID'),  # what may be less is not above it
+    (copy_above(), 'INVALID'), (copy_above(program='loaded'), 'VALID'),  # which has one rate
+    (triad(1.001, **PEAK, program='loaded'), 'INVALID'),
+    (triad(1.001, **PEAK, program='tlb'), 'VALID'),  # no rate of memory
     (triad(validation={'ok': False}), 'INVALID'), (triad(0.1, references={}), 'VALID'),
     # a reference without a lower limit lets any loss pass: nothing is compared, whatever lacks
     (triad(references={'triad': [180.0, None, 0.1]}), 'VALID'),
@@ -142,7 +153,7 @@ def test_what_may_be_worse_is_left_out(stored, membw, fields, bound):
     (HIGHER, [(25, 'lower'), (40, 'unknown')], (25, 'lower')),
     (HIGHER, [(40, 'upper'), (50, 'unknown')], (50, 'unknown')),
     (HIGHER, [(25, ''), (27, 'lower')], (27, 'lower')),
-    (HIGHER, [(25, ''), (24, 'lower')], (25, '')),
+    (HIGHER, [(25, ''), (24, 'lower')], (25, '')), (HIGHER, [(25, 'lower'), (25, '')], (25, '')),
     (LOWER, [(90, ''), (80, 'upper')], (80, 'upper')),
     (LOWER, [(90, ''), (80, 'lower')], (90, '')),
     (LOWER, [(90, ''), (120, 'upper')], (90, '')),  # of a disturbed latency the other way
@@ -150,3 +161,17 @@ def test_what_may_be_worse_is_left_out(stored, membw, fields, bound):
 def test_of_several_rounds_the_best_that_is_sure_counts(better, rounds, chosen):
     figure = best([Figure(metric='x', value=v, bound=b, better=better) for v, b in rounds])
     assert (figure.value, figure.bound) == chosen
+
+
+@pytest.mark.parametrize('better, rounds, ends', [
+    (HIGHER, [(100, 95, 105), (90, 88, 91)], (90, 105)),  # no figure lies outside
+    (HIGHER, [(100, 85, 105), (99, 80, 101)], (85, 105)),  # the better end of the lows
+    (HIGHER, [(100, None, None), (90, 80, 95)], (90, 100)),
+    (HIGHER, [(100, 95, 105)], (95, 105)),
+    (LOWER, [(100, 95, 105), (110, 109, 112)], (95, 110)),
+    (LOWER, [(100, 95, 120), (101, 94, 118)], (94, 118)),
+    (LOWER, [(100, None, None), (90, 80, 95)], (80, 100)),
+])  # fmt: skip
+def test_the_interval_of_several_rounds(better, rounds, ends):
+    figure = best([Figure(value=v, low=a, high=b, better=better) for v, a, b in rounds])
+    assert (figure.low, figure.high) == ends

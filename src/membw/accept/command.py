@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     protocol = protocols.load(args.protocol)
     if args.plan:
         lines, is_possible = plan(protocol, args.protocol)
-        print('\n'.join(lines))
+        print(tables.as_text(lines))
         return 0 if is_possible else 1
     table = _table(args)
     found = Decision(protocol, runs_of(protocol, table))

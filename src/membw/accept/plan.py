@@ -26,6 +26,7 @@ from membw.expected.published import NOT_SAID
 from membw.expected.sentence import asked
 from membw.printable import plural
 from membw.results.record import HIGHER
+from membw.tables import Command
 
 ORDINARY = ('gcc', 'clang')  # families with ordinary stores where no others are asked for
 SELDOM = 0.1
@@ -52,7 +53,7 @@ def plan(protocol: Protocol, path: str) -> tuple[list[str], bool]:
     lines += [f'  {name:10} {line}' for name, part in parts.items() for line in part]
     if protocol.unsigned:
         lines += ['', 'to sign it, each with its own key:']
-        lines += [f'  {command(path, party)}' for party in protocol.unsigned]
+        lines += [Command(f'  {command(path, party)}') for party in protocol.unsigned]
     return lines, not impossible
 
 

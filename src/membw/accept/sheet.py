@@ -23,14 +23,15 @@ BUILD = 'compiler', 'flags', 'binary_sha256'
 
 
 def blocks(decision: Decision) -> Iterator[Block]:
-    """For the terminal: the verdict, what is still to be measured, the parts."""
+    """For the terminal: the verdict, what is still to be measured, the nodes."""
     yield f'Verdict: {decision.verdict}: {"; ".join(decision.reasons)}'
     if commands := [*to_do(decision)]:
         yield from ('', 'still to be measured', *(Command(f'  {line}') for line in commands))
-    for part in _parts(decision, evidence(decision), False):
+    for part in _found(decision, False):
         yield from ('', part.title, *(f'  {line}' for line in part.lines))
         if part.table:
             yield part.table
+    yield from ('', "'--sheet FILE' has contract, rule, risks, machine and checksums, too.")
 
 
 def sheet(decision: Decision, is_whole: bool) -> str:
@@ -47,18 +48,23 @@ def sheet(decision: Decision, is_whole: bool) -> str:
     return render(content['title'], subtitle, decision.verdict, parts, signers)
 
 
+def _found(decision: Decision, is_whole: bool) -> list[Part]:
+    left_out = list(not_counted(decision))
+    lines = left_out if is_whole else at_most(left_out, LINES)
+    runs = [Part('Runs that do not count', lines)] * bool(lines)
+    return [_nodes(decision, is_whole), *runs]
+
+
 def _parts(decision: Decision, of: dict[str, Any], is_whole: bool) -> list[Part]:
-    protocol, left_out = decision.protocol, list(not_counted(decision))
-    every = [
-        _nodes(decision, is_whole),
-        Part('Runs that do not count', left_out if is_whole else at_most(left_out, LINES)),
+    protocol = decision.protocol
+    return [
+        *_found(decision, is_whole),
         Part('Contract, of each node', [line.text for line in protocol.contract.values()]),
         Part('Rule', [*terms.sentences(protocol)], is_numbered=True),
         Part('Risks', plan.sentences(protocol)),
         Part('Machine', [*_machine(protocol, of)]),
         Part('Checksums (sha256)', [*_checksums(protocol, of)], is_sum=True),
     ]
-    return [part for part in every if part.lines or part.table]
 
 
 def _checksums(protocol: Protocol, of: dict[str, Any]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from membw.printable import amount
 from membw.results.record import evidence, inner
 from membw.results.too_good import is_too_good
 from membw.site import cpu_peak as peak
-from membw.tables import Cell, Column, Table
+from membw.tables import Cell, Column, Table, cut
 
 USED = ('reference', 'range')  # no floors, no figure with a warning
 LEAST_MACHINES = 3  # of a range
@@ -42,7 +42,7 @@ COLUMNS = (
     Column('use', 'use'),
     Column('source', 'source'),
 )
-SHORT = 16  # characters of a source
+SHORT = 17  # characters of a source
 
 
 def folder() -> Path:
@@ -148,7 +148,7 @@ def _cells(row: Facts) -> tuple:
         Cell(gbs, ' to '.join(f'{amount(v)}' for v in ends(gbs)) if gbs else '-'),
         Cell(of_peak or None, ' to '.join(f'{v:.0f}' for v in of_peak) or '-'),
         row['use'] + few * (row['use'] in USED and is_few(row)),
-        Cell(whence, whence[:SHORT]),
+        Cell(whence, cut(whence, SHORT)),
     )
 
 

@@ -61,7 +61,8 @@ def run(args: argparse.Namespace) -> int:
     table.say()
     if not table.seen and not missing:
         where = ' '.join(args.results) or 'results'
-        raise MembwError(f"nothing was measured in '{where}'", "'membw run' measures this node")
+        hint = "'membw run' measures this node; plain ReFrame has its folder 'records'"
+        raise MembwError(f"nothing was measured in '{where}'", hint)
     words = rows.words_of(ranking, table)
     shown = attrgetter('is_headline') if args.headline else bool
     with writing(args.output) if args.output else nullcontext(sys.stdout.buffer) as file:

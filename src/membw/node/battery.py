@@ -43,13 +43,18 @@ class Part(NamedTuple):
 QUICK = '--quick --allow incomplete'
 # of stream no --seconds: it would end without a figure on a busy node, and look at no domain
 BATTERY = (
-    Part('stream', 'stream', '--explain --max-seconds {s}', 4, 2),  # what all cores read and write
-    Part('one', 'stream', '--max-seconds {s}', 2, 1, threads=1),  # what one thread does
-    Part('ladder', 'ladder', '--quick', 6),  # latency and size of each cache, latency of memory
-    Part('loaded', 'loaded', QUICK, 6, cores=2),  # the highest rate of reads
-    Part('tiers', 'tiers', QUICK, 6, domains=2),  # each memory from each domain
-    Part('late', 'stream', '--max-seconds {s}', 2, 2),  # whether it fell meanwhile
+    Part('stream', 'stream', '--explain --max-seconds {s}', 4, 2),
+    Part('one', 'stream', '--max-seconds {s}', 2, 1, threads=1),
+    Part('ladder', 'ladder', '--quick', 6),
+    Part('loaded', 'loaded', QUICK, 6, cores=2),
+    Part('tiers', 'tiers', QUICK, 6, domains=2),
+    Part('late', 'stream', '--max-seconds {s}', 2, 2),
 )
+ABOUT = {  # what it measures; a card's name says that itself
+    'stream': 'Triad of all cores', 'one': 'Triad of one core', 'ladder': 'caches and latency',
+    'loaded': 'reads under load', 'tiers': 'each memory from each domain',
+    'late': 'Triad again: whether it fell',
+}  # fmt: skip
 CARDS = 'device'  # the program of cards (GPUs)
 
 

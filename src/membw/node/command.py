@@ -151,7 +151,8 @@ def measured(parts: list[tuple[Part, float]], programs: Path) -> Facts:
     for i, (part, planned) in enumerate(parts):
         time.sleep(battery.SETTLE_S)
         rest = sum(seconds + battery.SETTLE_S for _, seconds in parts[i:])
-        shown.now(partial(_step, f'{i + 1} of {len(parts)}: {part.name}', time.monotonic() + rest))
+        what = f'{i + 1} of {len(parts)}: {battery.ABOUT.get(part.name, part.name)}'
+        shown.now(partial(_step, what, time.monotonic() + rest))
         words = [part.program, *battery.words(part, planned)]
         threads = {'OMP_NUM_THREADS': str(part.threads or cores), **battery.PINNED}
         left = max(begun + most - time.monotonic(), 1)

@@ -59,7 +59,8 @@ def run(args: argparse.Namespace) -> int:
     made.table.say()
     if not made.rows:
         where = ' '.join(args.results) or 'results'
-        raise MembwError(f"nothing was measured in '{where}'", "'membw run' measures this node")
+        hint = "'membw run' measures this node; plain ReFrame has its folder 'records'"
+        raise MembwError(f"nothing was measured in '{where}'", hint)
     page = page_of(made, expected_nodes(args.nodes) if args.nodes else ())
     if args.protocol:
         page.standing[:0] = [f'The nodes compared with each other: {page.headline}.']

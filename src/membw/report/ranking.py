@@ -13,7 +13,7 @@ from membw.results.case import Case
 from membw.results.hostlist import fold
 from membw.statistics import MARGIN
 from membw.tables import Column, Table
-from membw.words import FAIL, GOOD, OF, PASS, WORST_FIRST
+from membw.words import FAIL, GOOD, MISSING, OF, PASS, WORST_FIRST
 
 MAPS = 4  # settings that have a picture, the largest ones
 LISTED = 5000  # nodes of the table
@@ -33,7 +33,7 @@ def as_percent(loss: float) -> str:
 
 
 def section(ranking: Ranking) -> Section:
-    """The pictures of the largest settings, and all nodes, the largest loss first."""
+    """The pictures of the largest settings, and all nodes, the worst first."""
     made = Section('nodes', 'Nodes', [*ranking.notes])
     settings = grouped((v.setting, v) for v in ranking.verdicts if v.figures)
     largest = sorted(settings.items(), key=lambda item: -len(item[1]))[:MAPS]
@@ -109,14 +109,14 @@ def _draw(made: Picture, verdicts: Mapping[int, NodeVerdict]) -> None:
 
 
 def _by_loss(ranking: Ranking) -> list[tuple[NodeVerdict, float]]:
-    """Each node with the largest loss of its settings, the largest first; without a figure it lost
-    all."""
+    """Each node with the largest loss of its settings, infinite without a figure. Those that do
+    not pass are first, of these the missing last; else the largest loss is first."""
     losses: dict[str, float] = {}
     for verdict in ranking.verdicts:
         if verdict.figures:
             losses[verdict.node] = max(verdict.loss, losses.get(verdict.node, -math.inf))
     pairs = [(node, losses.get(node.name, math.inf)) for node in ranking.nodes]
-    return sorted(pairs, key=lambda pair: -pair[1])
+    return sorted(pairs, key=lambda p: (p[0].verdict in GOOD, p[0].verdict == MISSING, -p[1]))
 
 
 def _table(ranking: Ranking) -> Table:
@@ -136,4 +136,4 @@ def _table(ranking: Ranking) -> Table:
     )
     more = len(nodes) - LISTED
     note = f'{more} more nodes: membw rank --limit 0' if more > 0 else ''
-    return Table('Nodes, the largest loss first', columns, rows, note=note)
+    return Table('Nodes, the worst first', columns, rows, note=note)

@@ -104,11 +104,11 @@ def read_report(path: str) -> dict:
                 inner(case, name)
     except OSError as err:
         fact = f"cannot read '{path}': {err.strerror}"
-        raise MembwError(fact, 'give a file that exists') from err
+        raise MembwError(fact, 'give the .json file of a run') from err
     except (ValueError, RecursionError) as err:
-        fact = f'not as ReFrame 4.10 writes it: {place}{str(err)[:100]}'
+        fact = f'{place}{str(err)[:100]}'
         hint = 'give the .json file of a run; was the disk full when it was written?'
-        raise MembwError(f"'{path}' is no report: {fact}", hint) from err
+        raise MembwError(f"'{path}' is no report of ReFrame: {fact}", hint) from err
     return report
 
 

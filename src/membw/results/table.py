@@ -324,7 +324,8 @@ def _read(
     if wrong > MOST_PROBLEMS:
         problems.append(f'{name}: {wrong - MOST_PROBLEMS} more damaged lines')
     if not is_any and wrong != 1:  # of something else not each line is named
-        problems = [f'{name}: no record in this file' + ''.join(f' ({p})' for p in problems[:1])]
+        why = (p.removeprefix(f'{name}:') for p in problems[:1])
+        problems = [f'{name}: no record in this file' + ''.join(f' (line {p})' for p in why)]
     if is_ours:
         table.problems += problems
     elif not is_any:

@@ -15,6 +15,7 @@ from membw.printable import plural
 from membw.site.peak import BYTES
 
 ROUNDING = 0.01  # 2666 and 2667 MT/s are one speed
+SET = "set 'peak_gbs' in systems/NAME.yaml: channels x MT/s x 8 B"
 MORE = ' has more'
 POPULATED = 'channels are populated'
 UNLOCKED = re.compile(
@@ -240,7 +241,7 @@ def of_cpus(row: Facts, sockets: int, modules: Modules, facts: Facts) -> Peak:
     if row.get('in_package'):
         return Peak(0, f'{name}: the peak of its {row["in_package"]} is not known here', row)
     if not printed and not mts:
-        how = 'as root their speed is read' if os.geteuid() else "set 'peak_gbs' in systems/"
+        how = 'as root their speed is read' if os.geteuid() else SET
         return Peak(0, f'{name}: {per} per socket, of a speed that is not known here; {how}', row)
     carries = 0 if printed else mts * BYTES / 1000
     shared = f'{row["kind"]}{", shared with a GPU" * row.get("shared", False)}'
@@ -277,6 +278,6 @@ def unknown(facts: Facts) -> str:
     parts = [f'{key} {seen[key]}' for key in keys if seen.get(key)]
     name = ', '.join(filter(None, [name_of(facts).strip(), *parts])) or 'this CPU'
     if is_masked(facts):
-        return f"{name}: a name without a model, as of a hypervisor; set 'peak_gbs' in systems/"
+        return f'{name}: a name without a model, as of a hypervisor; {SET}'
     how = '' if os.geteuid() == 0 else 'as root it is read, or '
-    return f"{name}: not in systems/facts/cpus.yaml; {how}set 'peak_gbs' in systems/"
+    return f'{name}: not in systems/facts/cpus.yaml; {how}{SET}'

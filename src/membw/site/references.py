@@ -36,7 +36,10 @@ def parsed(text: str | bytes) -> tuple[Any, list[Problem]]:
     try:
         return presets.read_yaml(yaml, text), []
     except yaml.YAMLError as err:
-        return None, [('', ' '.join(str(err).split()), 'fix that line')]
+        mark = getattr(err, 'problem_mark', None)
+        where = f'line {mark.line + 1}: ' if mark else ''
+        said = getattr(err, 'problem', None) or getattr(err, 'reason', None) or str(err)
+        return None, [('', f'{where}{said}', 'fix that line')]
 
 
 def problems_of(

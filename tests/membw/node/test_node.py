@@ -133,7 +133,9 @@ def test_who_took_the_cpus_is_said():
     found = made.word(made.node(busy=busy))
     assert text.other_processes(found.newest) == ['Other processes: cron 4.0 s']
     noise = dict.fromkeys(made.METRICS, ('UNDECIDED', 'noise'))  # what was measured is shown
-    assert '  stream: triad 180 GB/s' in text.screen(made.word(made.node(verdicts=noise)))
+    assert '  Triad of all cores: triad 180 GB/s' in text.screen(
+        made.word(made.node(verdicts=noise))
+    )
 
 
 def test_programs_for_another_cpu_are_built_in_another_folder(monkeypatch):

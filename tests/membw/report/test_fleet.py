@@ -29,13 +29,13 @@ def test_of_a_large_fleet_not_each_node_that_passes_has_a_mark(page, monkeypatch
     assert picture.how_to_read.endswith('Of the nodes that pass, one in 3 is drawn.')
 
 
-def test_nodes_are_sorted_by_loss_whatever_their_verdict(page):
+def test_nodes_that_do_not_pass_are_first_by_loss_then_the_missing(page):
     rows = made_up.fleet(30, slow=[(7, 0.93), (9, 0.9)])
     again = [made_up.record('n007', 0.001 * i, made_up.stream(share=0.93)) for i in (1, 2, 3)]
     found = page([*rows, *again], [made_up.name(n) for n in range(1, 32)])
     table = found.sections[0].tables[0]
     assert [line[:2] for line in table.texts()[1:4]] == [
-        ['n031', 'MISSING'], ['n009', 'UNDECIDED'], ['n007', 'FAIL']
+        ['n009', 'UNDECIDED'], ['n007', 'FAIL'], ['n031', 'MISSING']
     ]  # fmt: skip
     assert len(table.rows) == 31
     assert {(a.verdict, a.what) for a in found.attention} == {

@@ -80,7 +80,7 @@ def gather(args: argparse.Namespace) -> tuple[Table, list[Samples]]:
     """The table, and the requested Samples. Raises MembwError where there are none."""
     paths = args.results or [str(Path(root(), 'results'))]
     table = read_table(paths, wanted=wanted_of(args, args.since))
-    systems = sorted({f.system for f in table.figures})
+    systems = sorted({f.setting.system for f in table.figures})
     if len(systems) == 1 and args.test in table.site_tests:
         args.system = systems[0]  # which has no file of systems/
     if not args.system:

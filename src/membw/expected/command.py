@@ -1,7 +1,6 @@
 """`membw expect`: what the memory of a CPU or a GPU should reach, and what would prove it."""
 
 import argparse
-import json
 import subprocess
 import tempfile
 from pathlib import Path
@@ -58,6 +57,7 @@ def run(args: argparse.Namespace) -> int:
 
 def here(programs: str | None = None) -> Facts:
     """The facts of this machine, as each record has them: of a run of a few elements."""
+    from membw.results.record import evidence
     from membw.site.programs import built, program_in
 
     program = program_in(built(['stream'], None, programs), 'stream')
@@ -67,4 +67,4 @@ def here(programs: str | None = None) -> Facts:
         done = subprocess.run(line, capture_output=True, text=True, errors='replace')
         if not file.is_file():
             raise MembwError(f"'{' '.join(line)}' left no record: {done.stderr[-200:]}")
-        return json.loads(file.read_text())['facts']
+        return evidence(file.read_bytes())['facts']

@@ -61,7 +61,8 @@ def lacks(top: peak.Peak) -> Iterator[str]:
 
 def proven(record: Facts, top: peak.Peak) -> str:
     """How many channels work, by this run alone."""
-    found = None if peak.may_be_faster(record, top) else proof.proven(record, top)
+    is_sure = not peak.may_be_faster(record.get('facts') or {}, top)
+    found = proof.proven(record, top) if is_sure else None
     if not found:
         return ''
     if found.number > found.channels:
@@ -74,8 +75,7 @@ def proven(record: Facts, top: peak.Peak) -> str:
     if top.only_if:
         return ''  # of whose channels?
     missing = found.channels - found.number
-    is_virtual = inner(record, 'facts', 'cpu_id').get('hypervisor')
-    said = found.text(is_part=bool(is_virtual) or top.is_slice)
+    said = found.text(is_part=peak.is_virtual(record['facts']) or top.is_slice)
     if missing and not top.is_slice and (not top.here or top.notes):
         said += f' {missing} missing {"is" if missing == 1 else "are"} not excluded:'
         larger = 'larger arrays (-n), ' * (found.without_caches > found.number)

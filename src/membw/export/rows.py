@@ -104,13 +104,12 @@ def of_reports(folders: Sequence[str], problems: list[str]) -> dict[Case, dict[s
     made: dict[Case, dict[str, str]] = {}
     for file in sorted(f for folder in folders for f in Path(folder).glob('reports/run-*.json')):
         try:
-            report = reframe.load(str(file))
+            session, every = reframe.load(str(file))
         except MembwError as err:
             problems.append(str(err))
             continue
-        began = report['session_info'].get('time_start_unix') or 0
-        every = (case for case in reframe.cases_of(report) if not case.get('record'))
-        cases = [case for case in every if not reframe.is_dry(case)]
+        began = session.time_start_unix or 0
+        cases = [case for case in every if not case.record and not case.is_dry]
         lost = (row for row in rows_of(cases, str(file), Table()) if row.word in NO_FIGURE)
         made |= {row.case: no_figure(row.case, began, row.word, row.reason) for row in lost}
     return made

@@ -190,7 +190,9 @@ def with_verdicts(rows: Iterable[Row], ranking: Ranking) -> list[Row]:
     for row in rows:
         found = words.get(row.case, [])
         if v := min(found, key=lambda v: WORST_FIRST.index(v.verdict), default=None):
-            is_of_records = row.word not in NO_FIGURE and not any(a.case for a in row.attempts)
+            is_of_records = row.word not in NO_FIGURE and not any(
+                a.case.name for a in row.attempts
+            )
             if is_of_records or is_worse(v.verdict, row.word):
                 row = row._replace(word=v.verdict, findings=v.findings)
         made.append(row)

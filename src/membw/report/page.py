@@ -119,7 +119,7 @@ def _subtitle(rows: Sequence[Row]) -> str:
     figures = [row.headline for row in rows if row.figures]
     if not figures:
         return ''
-    where = sorted({f'{f.system}:{f.partition}' for f in figures} - {':'})
+    where = sorted({f.setting.where for f in figures} - {''})
     times = [f.time for f in figures]
     when = f'measured {utc(min(times), "%Y-%m-%d %H:%M")} to {utc(max(times), "%H:%M")} UTC'
     return ', '.join([*where, when])

@@ -14,6 +14,7 @@ from membw.checkout import root
 from membw.codegen.elf import code_sha256
 from membw.diff.command import add_options, compare
 from membw.errors import MembwError
+from membw.files import text_if_any
 from membw.presets import SUFFIXES, build_record, sha256
 from membw.presets.sources import Sources, find_sources
 from membw.printable import printable
@@ -159,7 +160,7 @@ def _scripts(result: Result) -> dict[str, str]:
 def _variables(folder: Path) -> dict[str, str]:
     """The watched variables, as the job found them."""
     path = folder / ENVIRONMENT
-    lines = path.read_text().splitlines() if path.is_file() else ()
+    lines = text_if_any(path).splitlines()
     pairs = (line.partition('=') for line in lines)
     return {
         name: value

@@ -10,7 +10,6 @@ import pytest
 import yaml
 from made_up_records import DAY, START
 
-from membw.results.case import named
 from membw.results.hostlist import fold
 from membw.results.site_tests import Wanted
 from membw.results.table import read_table
@@ -105,7 +104,7 @@ def test_what_reframe_itself_wrote_is_read_once(site, forms):
     table = read_table([str(site / form) for form in forms], wanted=Wanted(lower=('temperature',)))
     assert not table.problems
     read = {
-        (f.benchmark, named(f.parameters), f.metric, f.value, f.unit, f.better, f.reference)
+        (f.setting.test, f.setting.more, f.metric, f.value, f.unit, f.better, f.reference)
         for f in table.figures
     }
     assert len(table.figures) == len(read) and read == {
@@ -116,10 +115,10 @@ def test_what_reframe_itself_wrote_is_read_once(site, forms):
         ('osu', '', 'temperature', 61.0, 'C', 'lower', None),
     }
     f = table.figures[0]
-    assert (f.system, f.partition, f.preset) == ('daint', 'mc', 'gnu')
+    assert (f.setting.where, f.setting.preset) == ('daint:mc', 'gnu')
     assert (f.low, f.verdict) == (None, 'VALID')
     (lost,) = table.lost  # a check without figures was to have none
-    assert (lost.benchmark, lost.word, lost.node) == ('broken', 'MISSING', f.node)
+    assert (lost.setting.test, lost.word, lost.node) == ('broken', 'MISSING', f.node)
 
 
 @pytest.mark.parametrize('unit, limits, better', [

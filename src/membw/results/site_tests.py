@@ -23,7 +23,7 @@ from membw.printable import at_most, printable
 from membw.results import record, reframe, stream_log
 from membw.results.case import of_display_name
 from membw.results.hostlist import fold
-from membw.results.ledger import BY_SIGNAL, how
+from membw.results.ledger import BY_SIGNAL, Missing, how
 
 SCHEMA_OF_DATABASE = '1.0'
 LOCKED_S = 30  # how long ReFrame may write into its database
@@ -120,7 +120,7 @@ class TestCase(reframe.TestCase):
     def lost(self) -> dict[str, Any]:
         died = (self.job_exitcode or 0) > BY_SIGNAL
         why = how(self.job_exitcode or 0) if died else self.why_lost
-        missing = [{'what': self.test, 'why': why, 'died': died}]
+        missing = [vars(Missing(why, died, self.test))]
         return {**self.data(), 'verdict': 'INVALID', 'missing': missing}
 
     def measured(self, wanted: Wanted, left_out: LeftOut) -> dict[str, Any]:

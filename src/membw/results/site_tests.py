@@ -39,7 +39,6 @@ NODES = 'job_nodelist'
 # columns with the parameters, the best first; the last has them as a number
 NAMES = 'name', 'display_name', 'info', 'unique_name'
 WHERE = re.compile(r'.* @(?P<system>[^\s:+]+):(?P<partition>[^\s+]+)\+(?P<environ>\S+)')  # of info
-OURS = 'reference_expired'  # a variable of each check of ours
 UNKNOWN = 'is less better? --lower METRIC, or --higher METRIC'
 MOST_PROBLEMS = 100  # lines named per file
 HEAD = 2**16  # bytes looked at: modules and banners stand before a program's first line
@@ -175,7 +174,7 @@ def records(
             is_result = not case.fixture and case.result != 'skip'
             if not is_result or not wanted.takes(case.test, seconds, case.system):
                 continue
-            if OURS in raw:  # type: ignore[operator]
+            if reframe.OURS in raw:  # type: ignore[operator]
                 left_out.setdefault('give its records', {})[case.test] = None
                 continue
             tests |= {case.test} if case.perfvalues or wanted.test else set()

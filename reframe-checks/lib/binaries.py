@@ -353,8 +353,10 @@ class program_binary(batch_job.batch_job, rfm.CompileOnlyRegressionTest):
         """What `membw reproduce` needs to make this binary again."""
         if self.is_dry_run():
             return
+        from membw.codegen.elf import code_sha256  # not at each start of ReFrame
+
         build = {**self.facts(), 'binary_sha256': presets.sha256(self.path)}
-        build['code_sha256'] = presets.code_sha256(self.path)
+        build['code_sha256'] = code_sha256(self.path)
         build['modules'] = [m['name'] for m in self.current_environ.modules_detailed]
         build['make'] = self.make_words() if self.how == 'make' else None
         lock = self.rows.folder if self.how == 'spack' else None

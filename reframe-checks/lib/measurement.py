@@ -23,7 +23,7 @@ from lib.logged import logged_number, logged_text
 from membw.errors import did_you_mean
 from membw.files import text_if_any, write_whole
 from membw.moments import utc
-from membw.presets import code_sha256, sha256
+from membw.presets import sha256
 from membw.presets.sources import commit
 from membw.printable import amount, at_most
 from membw.results import archive, ledger
@@ -337,6 +337,8 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         return self.binary.program if hasattr(self, 'binary') else type(self).__name__
 
     def note_build(self) -> None:
+        from membw.codegen.elf import code_sha256  # not at each start of ReFrame
+
         facts, binary = self.binary.facts(), self.binary.path
         self.build = {
             'compile_line': ' '.join(facts['compile_line']),

@@ -28,7 +28,8 @@ from membw.results.record import HIGHER, read_records
 from membw.site import slurm, topology
 
 if TYPE_CHECKING:
-    from membw.rank.ranking import Node, Ranking
+    from membw.rank.judge import NodeVerdict
+    from membw.rank.ranking import Ranking
 
 # seconds for the other ranks to write, after a rank died: Open MPI 4 and 5
 PATIENT = {'OMPI_MCA_odls_base_sigkill_timeout': 10, 'PRTE_MCA_odls_base_sigkill_timeout': 10}
@@ -318,7 +319,7 @@ class whole_cluster(measurement):
         return sum(node.verdict == 'FAIL' for node in self.ranking.nodes)
 
 
-def of_verdict(nodes: 'Iterable[Node]', *words: str) -> list[str]:
+def of_verdict(nodes: 'Iterable[NodeVerdict]', *words: str) -> list[str]:
     """'n[4-5] FAIL copy 171 GB/s, ...' of the nodes with one of these verdicts."""
     chosen = (((n.verdict, n.reason), n.name) for n in nodes if n.verdict in words)
     return [f'{fold(names)} {" ".join(why)}'.rstrip() for why, names in grouped(chosen).items()]

@@ -3,7 +3,6 @@
 import argparse
 import subprocess
 import tempfile
-import textwrap
 from pathlib import Path
 
 from membw import tables
@@ -13,7 +12,6 @@ from membw.presets.table import Facts
 from membw.site import cpu_peak as peak
 from membw.site.card_peak import of_name
 
-WIDTH = 96
 EPILOG = """\
 CPU: as it is sold, or as it calls itself; without one: this machine, with its modules where root
 asks. It measures nothing.
@@ -53,13 +51,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         facts = here(args.programs)
         top = peak.of_node({'facts': facts})
-    lines: list[tables.Block] = []
-    for block in expectation.blocks(top, facts):
-        if isinstance(block, str) and block and not args.json:
-            lines += textwrap.wrap(block, WIDTH)
-        else:
-            lines.append(block)
-    print(tables.as_text(lines, args.json))
+    print(tables.as_text(expectation.blocks(top, facts), args.json))
     return 0
 
 

@@ -9,14 +9,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader
-
-from membw import tables
+from membw import tables, templates
 from membw.checkout import root
+from membw.codegen.elf import code_sha256
 from membw.diff.command import add_options, compare
 from membw.errors import MembwError
 from membw.files import text_if_any
-from membw.presets import SUFFIXES, build_record, code_sha256, sha256
+from membw.presets import SUFFIXES, build_record, sha256
 from membw.presets.sources import Sources, find_sources
 from membw.printable import printable
 from membw.progress import Passing, duration
@@ -128,10 +127,7 @@ def script(result: Result, sources: Sources) -> str:
         raise MembwError(f"no lock of the build in '{folder}'", 'bring results/builds along')
     line = list(build['compile_line'])
     at = line.index('-o') + 1 if '-o' in line else len(line)
-    files = PackageLoader('membw.reproduce', '')
-    environment = Environment(
-        loader=files, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
-    )
+    environment = templates.text('membw.reproduce')
     environment.filters |= {'quote': shlex.quote, 'words': shlex.join, 'printable': printable}
     return environment.get_template('rebuild.sh.jinja').render(
         result=result,

@@ -414,6 +414,13 @@ def _read_dated(line: bytes) -> tuple[Record, dict[str, Any]]:
     return both
 
 
+def inner(data: dict[str, Any], *names: str) -> dict[str, Any]:
+    """The object at this path of a record's evidence; {} where there is none."""
+    for name in names:
+        data = data.get(name) or {}
+    return data
+
+
 def read_records(*paths: str | Path) -> tuple[list[dict[str, Any]], list[str]]:
     """(records, problems) of files that programs wrote just now: all that each line has, and
     'file:line: what' of what is no record. A file that is not there has none; a node's clock may

@@ -167,6 +167,7 @@ def run_of_rows(tmp_path, rows):
             'name': name, 'display_name': name, 'system': case['system'], 'result': 'pass',
             'partition': case['partition'], 'environ': case['environ'], 'fixture': False,
             'round': rounds[host], 'perfvalues': {}, 'record': str(path), 'scheduler': 'local',
+            'reference_expired': '',
         })  # fmt: skip
     return run
 

@@ -23,7 +23,7 @@ from membw.printable import at_most, printable
 from membw.results import record, reframe, stream_log
 from membw.results.case import of_display_name
 from membw.results.hostlist import fold
-from membw.results.ledger import BY_SIGNAL, how
+from membw.results.ledger import BY_SIGNAL, Missing, how
 
 SCHEMA_OF_DATABASE = '1.0'
 LOCKED_S = 30  # how long ReFrame may write into its database
@@ -39,7 +39,6 @@ NODES = 'job_nodelist'
 # columns with the parameters, the best first; the last has them as a number
 NAMES = 'name', 'display_name', 'info', 'unique_name'
 WHERE = re.compile(r'.* @(?P<system>[^\s:+]+):(?P<partition>[^\s+]+)\+(?P<environ>\S+)')  # of info
-OURS = 'reference_expired'  # a variable of each check of ours
 UNKNOWN = 'is less better? --lower METRIC, or --higher METRIC'
 MOST_PROBLEMS = 100  # lines named per file
 HEAD = 2**16  # bytes looked at: modules and banners stand before a program's first line
@@ -120,7 +119,7 @@ class TestCase(reframe.TestCase):
     def lost(self) -> dict[str, Any]:
         died = (self.job_exitcode or 0) > BY_SIGNAL
         why = how(self.job_exitcode or 0) if died else self.why_lost
-        missing = [{'what': self.test, 'why': why, 'died': died}]
+        missing = [vars(Missing(why, died, self.test))]
         return {**self.data(), 'verdict': 'INVALID', 'missing': missing}
 
     def measured(self, wanted: Wanted, left_out: LeftOut) -> dict[str, Any]:
@@ -176,7 +175,7 @@ def records(
             is_result = not case.fixture and case.result != 'skip'
             if not is_result or not wanted.takes(case.test, seconds, case.system):
                 continue
-            if OURS in raw:  # type: ignore[operator]
+            if reframe.OURS in raw:  # type: ignore[operator]
                 left_out.setdefault('give its records', {})[case.test] = None
                 continue
             tests |= {case.test} if case.perfvalues or wanted.test else set()

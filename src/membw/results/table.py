@@ -104,20 +104,17 @@ class Table:
             print(f'membw: {printable(line)}', file=sys.stderr)
 
     def evidence(self, figure: Figure | Lost) -> dict:
-        """The JSON object of the (first) record that the figure comes from."""
+        """The JSON object of the (first) record that the figure comes from. MembwError: its file
+        is gone."""
         if figure.setting.program == REFRAME:
             return msgspec.to_builtins(figure.of.record)
-        return evidence(self.line_at(figure.file, figure.of.offset))
-
-    def line_at(self, file: str, offset: int) -> bytes:
-        """The line that begins there. MembwError: the file is gone."""
-        kept = self.kept_bytes.get(file)
+        kept = self.kept_bytes.get(figure.file)
         try:
-            with io.BytesIO(kept) if kept else open(file, 'rb') as stream:
-                stream.seek(offset)
-                return stream.readline()
+            with io.BytesIO(kept) if kept else open(figure.file, 'rb') as stream:
+                stream.seek(figure.of.offset)
+                return evidence(stream.readline())
         except OSError as err:
-            raise MembwError(f"cannot read '{file}' again: {err.strerror}") from err
+            raise MembwError(f"cannot read '{figure.file}' again: {err.strerror}") from err
 
 
 @contextlib.contextmanager

@@ -418,7 +418,7 @@ of_sources() { # PROGRAM
 		LC_ALL=C sort | tr '\n' '\0' | xargs -0 sha256sum 2>/dev/null | checksum)
 }
 
-of_code() { # BINARY: as membw.presets.provenance has it; null where no objcopy reads it
+of_code() { # BINARY: as membw.codegen.elf has it; null where no objcopy reads it
 	objcopy=$(with_cc -print-prog-name=objcopy 2>/dev/null) || objcopy=objcopy
 	part=$1.$$ # two builds may write into one folder
 	for section in .text .rodata; do

@@ -14,7 +14,7 @@ from acceptances import BASE
 from made_run import MadeRun
 
 from membw.accept import protocol as protocols
-from membw.accept.rule import decide
+from membw.accept.rule import Decision
 from membw.accept.runs import runs_of
 from membw.report.page import page_of
 from membw.report.run import run_of_records
@@ -210,7 +210,7 @@ def agreed(tmp_path):
 def test_an_acceptance_is_no_more_comfortable(stored, agreed, fault):
     lines, word = FAULTS[fault]
     file = stored([*(row for row in made.fleet(20) if row['host'] != 'n011'), *lines])
-    found = decide(agreed, runs_of(agreed, read_table([file])))
+    found = Decision(agreed, runs_of(agreed, read_table([file])))
     status = {node.name: node.status for node in found.nodes}
     own = status.pop('n011')
     assert {*status.values()} == {'PASS'} and found.verdict != 'ACCEPTED'

@@ -416,6 +416,13 @@ def evidence(line: bytes) -> dict[str, Any]:
     return data
 
 
+def inner(data: dict[str, Any], *names: str) -> dict[str, Any]:
+    """The object at this path of a record's evidence; {} where there is none."""
+    for name in names:
+        data = data.get(name) or {}
+    return data
+
+
 def read_records(*paths: str | Path) -> tuple[list[dict[str, Any]], list[str]]:
     """(records, problems) of files that programs wrote just now: all that each line has, and
     'file:line: what' of what is no record. A file that is not there has none; a node's clock may

@@ -74,22 +74,13 @@ class Wanted(NamedTuple):
         return record.LOWER if DURATION.fullmatch(unit) else ''
 
 
-class TestCase(msgspec.Struct):
-    """What is read of a test case."""
+class TestCase(reframe.TestCase):
+    """With what of it is read loosely, and of other forms."""
 
-    name: str
-    system: str
-    partition: str
-    environ: str
-    result: str
-    job_nodelist: list[str] | str | None = None
+    # {system:partition:metric: [value, reference, lower, upper, unit, result]}
+    perfvalues: dict[str, list[float | str | None]] | None = None  # type: ignore[assignment]
     job_completion_time_unix: float | None = None
     job_exitcode: int | None = None
-    fixture: bool = False
-    fail_phase: str | None = None
-    fail_reason: str | None = None
-    # {system:partition:metric: [value, reference, lower, upper, unit, result]}
-    perfvalues: dict[str, list[float | str | None]] | None = None
     wrong: str = ''  # why its figures are, by the program itself
     bounds: dict[str, str] = {}  # {metric: of a figure that is a bound}
 
@@ -106,8 +97,7 @@ class TestCase(msgspec.Struct):
     @property
     def node(self) -> str:
         """'' of none; a set of several."""
-        names = self.job_nodelist or []
-        names = names.split(',') if isinstance(names, str) else names
+        names = self.nodes_of_job
         is_set = len(names) > 1 and all(map(record.HOST.fullmatch, names))
         return fold(names) if is_set else ','.join(names)
 
@@ -245,8 +235,8 @@ def _of_report(place: str, text: bytes | str) -> Iterator[Raw]:
     except (ValueError, RecursionError) as err:
         yield place, ValueError(f'not a report as ReFrame writes it ({err})')
         return
-    ended = report['session_info'].get('time_end_unix')
-    for case in reframe.cases_of(report):
+    ended = report.session_info.time_end_unix
+    for case in report.cases:
         case['job_completion_time_unix'] = case.get('job_completion_time_unix') or ended
         yield f'{place}: {printable(case.get("name"))[:80]}', case
 

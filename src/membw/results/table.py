@@ -20,7 +20,7 @@ from membw.files import files_below, naming
 from membw.grouped import grouped
 from membw.printable import at_most, printable
 from membw.results import site_tests, stream_log
-from membw.results.case import Case
+from membw.results.case import Case, setting_of
 from membw.results.figure import Figure, Lost, Measurement
 from membw.results.hostlist import chosen_nodes
 from membw.results.newest import TOGETHER_S
@@ -150,40 +150,54 @@ def read_table(
     table has no figure of what is older than so many seconds before the newest, but of the nodes
     in `whole`. `kept`: of a Table that was read before, what cannot be read twice.
     """
-    table, known = Table(), set[int]()
+    table, several, runs = Table(), list[Line](), list[Run]()
     table.kept_bytes |= kept
-    runs: list[Run] = []
-    several: list[Line] = []  # of several ranks: judged together
     enough = KEPT
 
-    def recent(runs: list[Run]) -> list[Run]:
+    def recent() -> list[Run]:
         begin = table.newest - newest_s if newest_s else math.inf
         return [run for run in runs if run.of.time >= begin or run.of.node in whole]
 
+    def add(run: Run) -> None:
+        if each:
+            each(run)
+        runs.append(run)
+
+    for one in _lines(paths, table, wanted):
+        if one.record.ranks > 1:  # judged together
+            several.append(one)
+            continue
+        add(of_run([one]))
+        if len(runs) > enough:
+            runs = recent()
+            enough = len(runs) * 5 // 4 + KEPT
+    for ranks, lacking in runs_of(several):
+        add(of_run(ranks, lacking))
+    for run in recent():
+        table.figures += run.figures
+        table.lost += run.lost
+    table.lost += _damaged(table, newest_s)
+    _of_one_unit(table)
+    table.figures.sort(key=lambda f: f.time)
+    return table
+
+
+def _lines(paths: Sequence[str], table: Table, wanted: site_tests.Wanted) -> Iterator[Line]:
+    """Each record that is wanted, once; what holds none is noted."""
+    known = set[int]()
     for path in paths:
         try:
-            for name, stream, is_ours in _files(path, table, wanted.since - DAY_S):
-                for one in _readable(_read(name, stream, is_ours, table, wanted), name, table):
-                    record = one.record
-                    if not wanted.takes(
-                        record.case.test or record.program, one.time, record.case.system
-                    ):
+            for file in _files(path, table, wanted.since - DAY_S):
+                for one in _read(*file, table, wanted):
+                    record, case = one.record, one.record.case
+                    if not wanted.takes(case.test or record.program, one.time, case.system):
                         continue
                     if (number := hash(_identity(record))) in known:
                         continue
                     known.add(number)
                     if record.host:
                         table.see(record.host, one.time)
-                    if record.ranks > 1:
-                        several.append(one)
-                        continue
-                    run = of_run([one])
-                    if each:
-                        each(run)
-                    runs += recent([run])
-                    if len(runs) > enough:
-                        runs = recent(runs)
-                        enough = len(runs) * 5 // 4 + KEPT
+                    yield one
         except OSError as err:
             fact = f"cannot read '{err.filename or path}': {err.strerror}"
             raise MembwError(fact, 'give files or folders that exist') from err
@@ -192,33 +206,24 @@ def read_table(
     elif table.passed and not table.seen:
         said = f'{len(table.passed)} files were looked at, none has a record'
         table.problems += [said, *at_most([*table.passed.values()], MOST_PASSED)]
-    for ranks, lacking in runs_of(several):
-        run = of_run(ranks, lacking)
-        if each:
-            each(run)
-        runs.append(run)
-    for run in recent(runs):
-        table.figures += run.figures
-        table.lost += run.lost
+
+
+def _damaged(table: Table, newest_s: float) -> Iterator[Lost]:
+    """What nodes lack whose newest line is damaged."""
     for node, (when, said) in table.damaged.items():
         when = when or table.newest
         is_recent = not newest_s or when >= table.newest - newest_s
         if is_recent and (node not in table.seen or when > table.seen[node]):
             of = Measurement(time=when, node=node)
-            table.lost.append(Lost(of, False, f'its record is damaged: {said}'))
-    _of_one_unit(table)
-    table.figures.sort(key=lambda f: f.time)
-    return table
+            yield Lost(of, False, f'its record is damaged: {said}')
 
 
 def _identity(record: Record) -> tuple:
-    """Equal for two copies of one record."""
+    """Equal for two copies of one record, wherever they lie."""
     values = tuple([(metric.value, metric.unit) for metric in record.metrics.values()])
     lost = tuple([one.what for one in record.missing])
-    case = record.case
-    named = case.test, str(case.parameters), case.environ, case.partition, case.pinning
-    card = record.device and record.device.index
-    return record.host, record.rank, card, record.time, record.program, named, values, lost
+    of = record.host, record.rank, record.ranks, record.time
+    return setting_of(record, ''), of, values, lost
 
 
 def _of_one_unit(table: Table) -> None:
@@ -280,38 +285,36 @@ def _files(path: str, table: Table, since: float) -> Iterator[tuple[str, IO[byte
     yield path, io.BytesIO(kept), True
 
 
-def _readable(lines: Iterator[Line], name: str, table: Table) -> Iterator[Line]:
-    """Those before a disk gives no more."""
+def _read(
+    name: str, stream: IO[bytes], is_ours: bool, table: Table, wanted: site_tests.Wanted
+) -> Iterator[Line]:
+    """The records of one file, as far as the disk gives it; what is damaged goes to the table's
+    problems."""
     try:
-        yield from lines
+        form = site_tests.form_of(stream.read(site_tests.HEAD))
+        stream.seek(0)
+        if form:
+            if form == 'stream' and name not in dict(wanted.nodes):
+                table.note_log(name)
+            found = site_tests.records(name, stream, wanted, table.problems, table.left_out)
+            for number, record in enumerate(found, 1):
+                table.site_tests[record.case.test] = None
+                yield Line(record, record.seconds, name, number)
+        elif Path(name).suffix in PRINTED:
+            what = f'no output of STREAM, by its first {site_tests.HEAD} bytes'
+            table.passed[name] = f'{name}: {what}'
+        else:
+            yield from _read_own(name, stream, is_ours, table)
     except OSError as err:
         table.problems.append(f"'{name}': {err.strerror}")
 
 
-def _read(
-    name: str, stream: IO[bytes], is_ours: bool, table: Table, wanted: site_tests.Wanted
-) -> Iterator[Line]:
-    """The records of one file; what is damaged goes to the table's problems."""
-    problems: list[str] = []
-    form = site_tests.form_of(stream.read(site_tests.HEAD))
-    stream.seek(0)
-    if form:
-        if form == 'stream':
-            if name not in dict(wanted.nodes):
-                table.note_log(name)
-        found = site_tests.records(name, stream, wanted, table.problems, table.left_out)
-        for number, record in enumerate(found, 1):
-            table.site_tests[record.case.test] = None
-            yield Line(record, record.seconds, name, number)
-        return
-    if Path(name).suffix in PRINTED:
-        table.passed[name] = f'{name}: no output of STREAM, by its first {site_tests.HEAD} bytes'
-        return
-    wrong, is_any, end = 0, False, 0
+def _read_own(name: str, stream: IO[bytes], is_ours: bool, table: Table) -> Iterator[Line]:
+    problems, wrong, is_any, end = list[str](), 0, False, 0
     for number, line in enumerate(stream, 1):  # a year of a large fleet does not fit into memory
         offset, end = end, end + len(line)
         is_ours = is_ours or b'membw-record-' in line
-        if line and not line.isspace():
+        if not line.isspace():
             try:
                 record = read_record(line)
                 is_any = True

@@ -84,6 +84,11 @@ def name_of(facts: Facts) -> str:
     return ''.join(f'{word} ' for word in (facts.get('cpu_model') or '').split())
 
 
+def is_virtual(facts: Facts) -> bool:
+    """Whether a hypervisor shows it, which may say that it is another machine."""
+    return bool((facts.get('cpu_id') or {}).get('hypervisor'))
+
+
 def is_masked(facts: Facts) -> bool:
     """Whether the name of an x86 CPU has no model: then its numbers may be a hypervisor's, too."""
     name = name_of(facts).partition('@')[0]
@@ -163,17 +168,15 @@ def of_row(row: Facts, facts: Facts, given_by: tuple[float | None, str] = (None,
     return top._replace(sockets=sockets, here=here, lacks=lacks, notes=tuple(notes(modules)))
 
 
-def known_peak(record: Facts) -> tuple[float, str] | None:
-    """(GB/s that no figure of this node can exceed, where that is from); None: not known."""
-    top = of_node(record)
+def sure_limit(top: Peak, facts: Facts) -> float:
+    """GB/s that no figure of this node can exceed; 0: not known."""
     is_about = top.is_most and top.row.get('is_about')
-    is_sure = top.gbs and not (is_about or top.only_if or may_be_faster(record, top))
-    return (top.gbs, top.what) if is_sure else None
+    return 0 if is_about or top.only_if or may_be_faster(facts, top) else top.gbs
 
 
-def may_be_faster(record: Facts, top: Peak) -> bool:
+def may_be_faster(facts: Facts, top: Peak) -> bool:
     """Whether its memory may be faster than is known here."""
-    is_unlocked = UNLOCKED.search(name_of(record.get('facts') or {}))
+    is_unlocked = UNLOCKED.search(name_of(facts))
     return bool(top.is_most and (is_unlocked or top.what.endswith(MORE)))
 
 
@@ -181,7 +184,7 @@ def modules_of(facts: Facts) -> Modules:
     """Of a real machine, and of DDR: other memory has other widths."""
     every = facts.get('dimms') or []
     modules = [module for module in every if module.get('type', 'DDR') == 'DDR']
-    if facts.get('dimms_are_virtual') or (facts.get('cpu_id') or {}).get('hypervisor'):
+    if facts.get('dimms_are_virtual') or is_virtual(facts):
         return NONE
     mts, rated = (
         min((module.get(key) or 0 for module in modules), default=0)
@@ -252,8 +255,7 @@ def of_cpus(row: Facts, sockets: int, modules: Modules, facts: Facts) -> Peak:
         known = other.get('peak_gbs') or other.get('mts')
         what += f'; {other["kind"]} has {known}' if known else f'; {other["kind"]}{MORE}'
     cores, all_cores = facts.get('cores') or 0, sockets * row.get('cores', 0)
-    is_virtual = bool((facts.get('cpu_id') or {}).get('hypervisor'))
-    is_slice = cores < (all_cores if row.get('in_parts') else all_cores // 2 * is_virtual)
+    is_slice = cores < (all_cores if row.get('in_parts') else all_cores // 2 * is_virtual(facts))
     if is_slice:
         what, sockets = f'{cores} of up to {row["cores"]} cores; {what}', 1
     elif sockets > 1:

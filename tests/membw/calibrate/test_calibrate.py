@@ -63,7 +63,7 @@ def references(checkout, system='local'):
 
 def test_a_first_calibration_writes_references_that_reframe_reads(checkout, stored, calibrate):
     code, out, _ = calibrate(stored(**ON_LOCAL))
-    assert code == 0 and 'local:default gcc-o2 likwid: 60 runs, 20 nodes, 3 nights' in out
+    assert code == 0 and 'local:default stream gcc-o2 likwid: 60 runs, 20 nodes, 3 nights' in out
     written = references(checkout)
     assert written['stream']['$index'] == ['$partition', '$environ', 'pinning']
     row = written['stream']['local:default']['gcc-o2']['likwid']
@@ -80,7 +80,8 @@ def test_a_first_calibration_writes_references_that_reframe_reads(checkout, stor
 def test_a_laptop_gets_wider_tolerances_and_a_note(checkout, proposed):
     code, out = proposed(runs({'laptop': 20.0}, 5, **ON_LOCAL), system='local')
     assert code == 0 and '-4.0%' in out
-    few = 'of 1 night (fewer than 3) and 1 node (fewer than 20): the tolerances are doubled'
+    few = '5 runs, 1 node, 1 night'
+    assert 'fewer than 3 nights or 20 nodes: the tolerances are doubled' in out
     assert few in out and re.search(r'triad +20\.0\d* +GB/s', out) and 'written' not in out
     assert not (checkout / 'systems/references/local.yaml').exists()
 
@@ -146,7 +147,7 @@ def test_partition_preset_pinning_and_day_choose_the_runs(stored, calibrate):
     code, out, _ = calibrate('--dry-run', '--since', DAYS[2], *both)
     assert code == 0 and '20 runs, 20 nodes, 1 night' in out
     code, _, err = calibrate('--preset', 'clang-o2', *both)
-    assert code == 2 and "no run of 'stream' on 'local clang-o2' in" in err
+    assert code == 2 and "no run of 'local stream clang-o2' in" in err
 
 
 def test_a_parameter_of_the_check_has_references_of_its_own(checkout, stored, calibrate):
@@ -255,8 +256,6 @@ def test_after_a_changed_fact_the_newest_level_alone_is_taken(proposed, nights, 
     assert -100 / 14 <= low < 0  # half of one of seven channels
     name = {'kernel': 'kernel_release'}.get(*facts, *facts)
     assert f'left out: 360 runs: older than {name} ' in text
-    lack = ', 2 nights missing' if nights == 1 else ''
-    assert f'the newest level alone: as --since 2026-07-27{lack}\n' in text
 
 
 def test_a_rolling_update_gives_no_mixture(proposed):
@@ -279,7 +278,7 @@ def test_one_node_that_changed_is_left_out(proposed):
         if row['host'] == 'n004' and row['time'] >= made_up.when(10):
             row['facts']['memory_channels'] = 7
     code, text = proposed(made)
-    assert code == 0 and '380 runs, 19 nodes' in text and '--since' not in text
+    assert code == 0 and '380 runs, 19 nodes' in text
     assert "left out: 20 runs: memory_channels '7', where most nodes still have '8'" in text
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 PATIENT = {'OMPI_MCA_odls_base_sigkill_timeout': 10, 'PRTE_MCA_odls_base_sigkill_timeout': 10}
 WAIT_S = 300  # for the other processes, once the first process of a job has ended
 RECORDS, REQUESTED = 'cluster.jsonl', 'requested.txt'
-MEASURED = ('PASS', 'FAIL', 'UNDECIDED')
+MEASURED = ('PASS', 'VALID', 'FAIL', 'UNDECIDED')
 NOT_PASS = ('FAIL', 'DIED', 'UNDECIDED', 'INVALID', 'MISSING')
 GONE = 'node failed, or gave no answer'
 MOST = 20  # in the reason of a failure
@@ -267,8 +267,8 @@ class whole_cluster(measurement):
         self.nodes = self.ranking.counts() + left_out
 
     def tell(self) -> None:
-        """A line for nodes that are alike, those that PASS, too."""
-        for line in [self.nodes, *of_verdict(self.ranking.nodes, 'PASS')]:
+        """A line for nodes that are alike, those that are well, too."""
+        for line in [self.nodes, *of_verdict(self.ranking.nodes, 'PASS', 'VALID')]:
             self.say(line)
         for line in [*of_verdict(self.ranking.nodes, *NOT_PASS), *self.ranking.problems]:
             self.warn(line)

@@ -68,7 +68,8 @@ class Run:
 
 def runs_of(protocol: Protocol, table: Table) -> list[Run]:
     """Every run of the table in order of time."""
-    found: list[Figure | Lost] = [*table.figures, *table.lost]
+    # a damaged line is no run: it is named
+    found: list[Figure | Lost] = [*table.figures, *(one for one in table.lost if one.of.record)]
     every = {id(one.of): one.of for one in found}
     figures = grouped((id(one.of), one) for one in table.figures)
     lost = {id(one.of): one for one in table.lost}

@@ -31,7 +31,7 @@ The reference is the median of the nodes' medians. The tolerance is the larger o
 standard deviations (1.4826 MAD) of all runs; twice that with fewer than 3 nights or 20 nodes. On
 the better side the limit is twice as far. A tolerance of the memory's bandwidth that is wider than
 half a channel is refused: the loss of one would pass. Left out: runs that are INVALID, or a lower
-bound only; of another program, compiler or CPU than the newest run; of before a change of
+bound only; of another program, compiler or CPU than most nodes now; of before a change of
 firmware, microcode, kernel, modules, board or code; nodes that `membw rank` does not pass. Two
 groups of nodes give no reference. A figure that exists stays in force until --replace.
 

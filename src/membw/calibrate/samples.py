@@ -1,9 +1,10 @@
 """The runs that a reference is taken from, and why other runs are left out.
 
 Left out is what is INVALID, a bound, or of another setting (program, options, compiler, CPU) than
-the newest valid run. Where a fact of a node changed (OF_SAMPLE of results/provenance.py), its runs
-since then count. A node that still has what most nodes left is left out, and one that left what
-most still have: a reference is of one level, never of a mixture.
+the newest valid runs of most nodes; where most have none in common, there is no reference. Where a
+fact of a node changed (OF_SAMPLE of results/provenance.py), its runs since then count. A node that
+still has what most nodes left is left out, and one that left what most still have: a reference is
+of one level, never of a mixture.
 """
 
 from collections import Counter, defaultdict
@@ -18,7 +19,7 @@ from membw.rank.judge import judge
 from membw.results import provenance
 from membw.results.case import Case
 from membw.results.figure import Figure, Measurement
-from membw.results.findings import Findings
+from membw.results.findings import Findings, other_fields
 from membw.results.hostlist import fold
 from membw.results.record import REFRAME, inner
 from membw.results.table import Table
@@ -68,13 +69,18 @@ def select(table: Table, wanted: Mapping[str, str]) -> list[Samples]:
 def _samples(table: Table, case: Case, figures: list[Figure]) -> Samples:
     found = Samples(case)
     valid = [f for f in figures if f.verdict == VALID and not f.is_bound]
-    newest = max(valid, key=lambda f: f.time, default=None)
+    last = {f.node: f for f in sorted(valid, key=lambda f: f.time)}  # of each node its newest run
+    settings = Counter(f.setting for f in last.values()).most_common(2)
+    of_most = [f for f in last.values() if f.setting == settings[0][0]]
+    newest = max(of_most, key=lambda f: f.time, default=None)
     why = {id(f.of): text for f in figures if (text := _unfit(f, newest))}
     why |= _of_other_levels([f.of for f in figures if id(f.of) not in why])
     found.left_out = Counter(why.values())
     fit = ((f.metric, f) for f in figures if id(f.of) not in why)
     found.runs = grouped(fit)
     _leave_out_slow(found)
+    if 2 * len(of_most) <= len(last) and newest:
+        found.split = other_fields(settings[0][0].differs(settings[1][0]))
     if newest:
         known, facts = newest.provenance, inner(table.evidence(newest), 'facts')
         found.facts = {name: known[name] for name in FACTS if known.get(name)}
@@ -142,4 +148,4 @@ def _unfit(figure: Figure, newest: Figure | None) -> str:
     here, there = figure.provenance, newest.provenance
     name = next((n for n in FACTS if here.get(n) != there.get(n)), 'options')
     texts = (printable(facts.get(name, 'not recorded')) for facts in (here, there))
-    return 'of another setting than the newest run: {} {}, not {}'.format(name, *texts)
+    return 'of another setting than most nodes: {} {}, not {}'.format(name, *texts)

@@ -3,6 +3,7 @@
 import argparse
 import codecs
 import sys
+from collections.abc import Iterable
 from contextlib import nullcontext
 from operator import attrgetter
 from pathlib import Path
@@ -11,6 +12,7 @@ from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import writing
+from membw.results.figure import Lost
 from membw.results.ranks import Run
 
 EPILOG = """\
@@ -73,13 +75,20 @@ def run(args: argparse.Namespace) -> int:
             openmetrics.write(stream, newest.figures(table.seen), missing, words, shown)
         else:
             write = rows.csv_writer(stream)
+            done: set[tuple] = set()
+
+            def add_lost(every: Iterable[Lost]) -> None:
+                own = {(one.node, one.file, one.line, one.text): one for one in every}
+                write(rows.of_records(one for key, one in own.items() if key not in done))
+                done.update(own)
 
             def add(run: Run) -> None:
                 if run.of.node in table.seen:
                     write(rows.row_of(f, words) for f in run.figures if shown(f))
-                    write(rows.of_records(run.lost))
+                    add_lost(run.lost)
 
             # of a year of a fleet the newest runs are held: it is read again
-            again = read_table(paths, 0.0, add, wanted, kept=table.kept_bytes)
-            write([*rows.of_records(again.lost), *missing])
+            read_table(paths, 0.0, add, wanted, kept=table.kept_bytes)
+            add_lost(table.lost)  # what no run says itself, too
+            write(missing)
     return 1 if table.problems else 0

@@ -1,5 +1,6 @@
 """The verdict on every node of the newest measurement, and on every expected one without it."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +15,7 @@ from membw.rank.series import Series
 from membw.rank.units import units
 from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement
-from membw.results.findings import Finding, Findings, reported
+from membw.results.findings import Finding, Findings, other_fields, reported
 from membw.results.newest import OLD_S, newest
 from membw.results.node_names import doubtful, match_expected
 from membw.results.record import Record, is_set
@@ -108,9 +109,11 @@ def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     of_cluster = partial(units, cluster=there.pop() if len(there) == 1 else '')
     found = judge_cards(first, again, before, of_cluster)
     past = by_past(found.verdicts, table.figures)
-    doubts = doubtful({id(f.of): f.of for f in table.figures}.values())
+    doubts = doubtful({id(f.of): f.of for f in table.figures}.values(), runs.values())
     compared = [past.get((v.node, v.setting), (v,))[0] for v in found.verdicts]
-    verdicts = [_named(_of_set(v), doubts.get(v.node)) for v in by_records(compared, figures)]
+    verdicts = [
+        _named(_of_set(v), doubts.get(v.node)) for v in by_records(by_settings(compared), figures)
+    ]
     late = {node: (why,) for node, why in gone.items() if not is_set(node)}
     measured = {v.node for v in verdicts}
     names = match_expected(measured | set(late), expected)
@@ -139,6 +142,30 @@ def clocks_off(runs: Iterable[Measurement]) -> list[str]:
     off = {of.node: of.record.clock_off_s / 60 for of in runs if of.record}
     late = {node: 'ahead' if minutes > 0 else 'behind' for node, minutes in off.items() if minutes}
     return [f'{n}: its clock is {abs(off[n]):.0f} minutes {late[n]}' for n in sorted(late)]
+
+
+def by_settings(verdicts: Sequence[NodeVerdict]) -> list[NodeVerdict]:
+    """What is set on a node clears it not: one that is alone in its setting, or has other threads,
+    is UNDECIDED where half or more of the nodes that were asked for the same have another."""
+    nodes = grouped((v.setting, v.node) for v in verdicts)
+    far: dict[tuple[str, Case], Findings] = {}
+    for settings in grouped((setting.asked, setting) for setting in nodes).values():
+        known = Counter(node for setting in settings for node in nodes[setting])
+        for setting in settings:
+            own = nodes[setting]
+            if 2 * len(own) > len(known) or setting.is_of_unknown_build:
+                continue
+            usual = max((s for s in settings if s != setting), key=lambda s: len(nodes[s]))
+            differs = setting.differs(usual)
+            if not own[1:] or {'threads', 'parameters'} & {name for name, *_ in differs}:
+                why = other_fields(differs)
+                far |= {(node, setting): why for node in own if known[node] == 1}
+    return [
+        v._replace(verdict=UNDECIDED, findings=(*v.findings, *far[v.node, v.setting]))
+        if v.verdict in GOOD and (v.node, v.setting) in far
+        else v
+        for v in verdicts
+    ]
 
 
 def by_records(

@@ -7,7 +7,7 @@ from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
-from membw.results.site_tests import OURS
+from membw.results.reframe import OURS
 
 EPILOG = """\
 The file needs no network: headline and verdict, a section per benchmark, the ranking of nodes,

@@ -109,11 +109,11 @@ def _draw(made: Picture, verdicts: Mapping[int, NodeVerdict]) -> None:
 
 
 def _by_loss(ranking: Ranking) -> list[tuple[NodeVerdict, float]]:
-    """Each node with the largest loss of its settings, infinite without a figure. Those that do
+    """Each node with the largest loss of its settings, infinite where none is known. Those that do
     not pass are first, of these the missing last; else the largest loss is first."""
     losses: dict[str, float] = {}
     for verdict in ranking.verdicts:
-        if verdict.figures:
+        if verdict.peers:
             losses[verdict.node] = max(verdict.loss, losses.get(verdict.node, -math.inf))
     pairs = [(node, losses.get(node.name, math.inf)) for node in ranking.nodes]
     return sorted(pairs, key=lambda p: (p[0].verdict in GOOD, p[0].verdict == MISSING, -p[1]))

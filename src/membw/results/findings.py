@@ -45,6 +45,12 @@ def kind_of(findings: Iterable[Finding]) -> tuple:
     return tuple((one.code, one.numbers.get('text')) for one in findings)
 
 
+def other_fields(differs: Iterable[tuple[str, str, str]]) -> Findings:
+    """Of what Case.differs says."""
+    names = 'name', 'value', 'usual'
+    return tuple(Finding('fact', dict(zip(names, one, strict=True))) for one in differs)
+
+
 def reported(text: str, code: str = 'reported') -> Findings:
     """What somebody else said: a check, a record, a scheduler, ReFrame."""
     return (Finding(code, {'text': text}),) if text else ()

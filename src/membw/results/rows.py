@@ -104,14 +104,18 @@ def rows_of(cases: list[OwnCase], path: str, table: Table) -> list[Row]:
     """In the order of the report at `path`; `table`: of its records."""
     builds = reframe.failed_builds(cases)
     by_file, attempts = grouped((figure.file, figure) for figure in table.figures), []
+    left_out = {one.file: one for one in table.lost}
     for case in (case for case in cases if case.is_row):
-        own, row = by_file.get(str(reframe.record_file(case, path)), []), case.row
+        file = str(reframe.record_file(case, path))
+        own, why, row = by_file.get(file, []), left_out.get(file), case.row
         if case.node_check:  # of a whole cluster the report has the figures, the medians
             one, row = attempt(case, {}, medians_of(case, own), builds), row.at('')
         else:
             record = table.evidence(own[0]) if own else {}
             one = attempt(case, record, {f.metric: f for f in own}, builds)
             row = row.at(own[0].node) if own else row
+            if why and one.word == MISSING:
+                one = one._replace(word=why.word, findings=reported(why.text, 'lost'))
         attempts.append((row, one))
     return [Row(row, *judged(of), of) for row, of in of_one_node(grouped(attempts)).items()]
 

@@ -9,6 +9,7 @@ import re
 import statistics
 import sys
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO
@@ -20,7 +21,7 @@ from membw.files import files_below, naming
 from membw.grouped import grouped
 from membw.printable import at_most, printable
 from membw.results import site_tests, stream_log
-from membw.results.case import Case, setting_of
+from membw.results.case import CARD, Case, mapping, setting_of
 from membw.results.figure import Figure, Lost, Measurement
 from membw.results.hostlist import chosen_nodes
 from membw.results.newest import TOGETHER_S
@@ -62,17 +63,16 @@ class Table:
         self.together_s: float = TOGETHER_S  # runs so far apart may be one measurement of a fleet
 
     def see(self, node: str, time: float) -> None:
-        if time > self.seen.get(node, 0.0):
-            self.seen[node] = time
-            self.newest = max(self.newest, time)
+        self.seen[node] = max(time, self.seen.get(node, time))
+        self.newest = max(self.newest, time)
 
     def note_damage(self, line: bytes, said: str) -> None:
         """A line that is no record takes no node along, where it still names one."""
         named, at = NAMED.search(line), DATED.search(line)
         with contextlib.suppress(ValueError):
-            when = seconds_of(at[1].decode()) if at else 0.0
+            when = max(seconds_of(at[1].decode()), 0.0) if at else 0.0
             node = named[1].decode() if named else ''
-            if node and when >= self.damaged.get(node, (0.0, ''))[0]:
+            if node and when >= self.damaged.get(node, (when, ''))[0]:
                 self.damaged[node] = when, said
 
     def note_log(self, file: str) -> None:
@@ -104,20 +104,17 @@ class Table:
             print(f'membw: {printable(line)}', file=sys.stderr)
 
     def evidence(self, figure: Figure | Lost) -> dict:
-        """The JSON object of the (first) record that the figure comes from."""
+        """The JSON object of the (first) record that the figure comes from. MembwError: its file
+        is gone."""
         if figure.setting.program == REFRAME:
             return msgspec.to_builtins(figure.of.record)
-        return evidence(self.line_at(figure.file, figure.of.offset))
-
-    def line_at(self, file: str, offset: int) -> bytes:
-        """The line that begins there. MembwError: the file is gone."""
-        kept = self.kept_bytes.get(file)
+        kept = self.kept_bytes.get(figure.file)
         try:
-            with io.BytesIO(kept) if kept else open(file, 'rb') as stream:
-                stream.seek(offset)
-                return stream.readline()
+            with io.BytesIO(kept) if kept else open(figure.file, 'rb') as stream:
+                stream.seek(figure.of.offset)
+                return evidence(stream.readline())
         except OSError as err:
-            raise MembwError(f"cannot read '{file}' again: {err.strerror}") from err
+            raise MembwError(f"cannot read '{figure.file}' again: {err.strerror}") from err
 
 
 @contextlib.contextmanager
@@ -179,6 +176,7 @@ def read_table(
     table.lost += _damaged(table, newest_s)
     _of_one_unit(table)
     table.figures.sort(key=lambda f: f.time)
+    table.lost += _gone_cards(table.figures)
     return table
 
 
@@ -246,6 +244,26 @@ def _of_one_unit(table: Table) -> None:
     table.problems += [one.text for one in wrong.values()]
     table.lost += wrong.values()
     table.figures = [f for f in table.figures if id(f.of) not in wrong]
+
+
+def _gone_cards(figures: Sequence[Figure]) -> Iterator[Lost]:
+    """Those that a node shows no longer, or half or more of the nodes of its partition show and it
+    does not; `figures`: in order of time."""
+    shown: dict[Case, dict[str, list[tuple[int, Measurement]]]] = {}
+    for f in figures:
+        if f.of.record and (card := f.of.record.device) and card.count:
+            at = f.setting
+            kind = Case(at.system, at.partition, at.test, card_model=at.card_model)
+            shown.setdefault(kind, {}).setdefault(f.node, []).append((card.count, f.of))
+    for nodes in shown.values():
+        now = sorted((of[-1][0] for of in nodes.values()), reverse=True)
+        for of in nodes.values():
+            count, last = of[-1]
+            most = max(now[(len(now) - 1) // 2], *(before for before, _ in of))
+            for number in range(count, most):
+                parameters = mapping({**dict(last.setting.parameters), CARD: str(number)}.items())
+                gone = replace(last, setting=last.setting._replace(parameters=parameters))
+                yield Lost(gone, False, f'no card {number}, which was there or is on its peers')
 
 
 # --- files ---------------------------------------------------------------------------------

@@ -125,7 +125,7 @@ def test_invalid_runs_bounds_and_other_builds_are_left_out_with_the_reason(propo
     for left in (
         '2 runs: INVALID: wrong-placement', '5 runs: UNDECIDED: allowed: array-too-small',
         '3 runs: disturbed: a lower bound only',
-        '4 runs: of another setting than the newest run: compiler gcc 11.4, not gcc 12.2.0',
+        '4 runs: of another setting than most nodes: compiler gcc 11.4, not gcc 12.2.0',
     ):  # fmt: skip
         assert f'left out: {left}' in out
 
@@ -293,3 +293,17 @@ def test_one_node_that_changed_is_left_out(proposed):
 def test_a_tolerance_that_hides_a_lost_channel_is_refused(proposed, channels, noise, nodes, said):
     code, text = proposed(nights_of(10, nodes=nodes, noise=noise, memory_channels=channels))
     assert said in text and code == ('wider' in said)
+
+
+@pytest.mark.parametrize('field', [{'threads': 12}, {'build__compiler': 'gcc 14.2.0'}])
+@pytest.mark.parametrize('nodes', [1, 9, 10])
+def test_no_level_is_that_of_a_few_nodes_which_are_set_otherwise(proposed, nodes, field):
+    """Whoever was measured last gave it: one node at 60 %, with half of its threads."""
+    names = [*NODES]
+    rows = [row for day in DAYS for row in runs(dict.fromkeys(names[nodes:], 300.0), 1, day)]
+    odd = dict.fromkeys(names[:nodes], 180.0)
+    rows += [row for day in DAYS for row in runs(odd, 3, day, minutes=30, **field)]
+    status, out = proposed(rows)
+    assert (status, 'triad  ' in out) == ((1, False) if nodes == 10 else (0, True))
+    assert 'refused: ' in out if nodes == 10 else re.search(r'triad +300', out)
+    assert f'left out: {9 * nodes} runs: of another setting' in out

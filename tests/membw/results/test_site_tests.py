@@ -195,7 +195,7 @@ def test_what_is_no_figure_is_invalid_with_its_node(tmp_path, membw, form, value
         file = tmp_path / 'r.log'
     status, out, _ = membw('rank', file)
     if value == '':  # as ReFrame writes one that was not measured
-        assert (status, 'n007' in out) == (0, False)
+        assert status == 1 and 'n007 MISSING (hpl: no figure' in out
         return
     assert status == 1 and '19 PASS, 1 INVALID' in out
     for words in (['rank', file, '--json'], ['why', 'n007', file]):
@@ -444,3 +444,33 @@ def test_equal_figures_of_others_are_no_copies_in_an_acceptance(tmp_path, membw)
     file = made.write(tmp_path / 'r.json', [made.hpl(node) for node in ('n1', 'n2', 'n3')])
     _, out, _ = membw('accept', tmp_path / 'p.yaml', '--results', file, '--json')
     assert [node['status'] for node in json.loads(out)['nodes']] == ['PASS'] * 3
+
+
+# what the line of n005 of a perflog has: (word of n005, in its reason)
+ODD_LINES = {
+    'no time': ({'job_completion_time_unix': 'null'}, 'MISSING', 'no record since 19'),
+    'no unit': ({'rate_unit': 'null'}, 'MISSING', 'hpl: no figure'),
+    'no figure': ({'rate_value': 'null'}, 'MISSING', 'hpl: no figure'),
+    'a unit of its own': ({'rate_unit': 's'}, 'UNDECIDED', "'rate' is in s, lower"),
+    'MB/s': ({'rate_value': '144000', 'rate_unit': 'MB/s'}, 'UNDECIDED', 'low once'),
+    'its domain': ({'job_nodelist': 'n005.a', 'rate_value': '144'}, 'UNDECIDED', 'low once'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('separator', ['|', ';', ',', '\t', '::'])
+@pytest.mark.parametrize('odd', ODD_LINES)
+def test_no_node_of_a_perflog_is_lost_by_its_line(tmp_path, membw, odd, separator):
+    """It passed, as nothing was left of it."""
+    changes, word, said = ODD_LINES[odd]
+    titles = COLUMNS.format('name').split('|')
+    lines = [separator.join(titles)]
+    for n in range(1, 9):
+        row = dict(zip(titles, ('pass', START, f'n{n:03d}', 'daint', 'mc', 'gnu', 'hpl',
+                                180 + n / 100, 'GB/s'), strict=True))  # fmt: skip
+        row |= changes if n == 5 else {}
+        lines.append(separator.join(str(row[title]) for title in titles))
+    (tmp_path / 'hpl.log').write_text('\n'.join(lines) + '\n')
+    status, out, _ = membw('rank', tmp_path)
+    (line,) = [line for line in out.splitlines() if line.startswith('n005')]
+    assert status == 1 and '7 PASS' in out
+    assert line.split()[1] == word and said in line

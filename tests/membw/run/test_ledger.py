@@ -174,6 +174,16 @@ def test_a_report_with_a_value_of_another_type_is_read_or_named_by_its_place(mad
     assert number > 250 and refused > 80
 
 
+def test_variables_of_a_sites_own_test_may_have_names_of_ours(made):
+    """`nodes = parameter([2, 4])` of theirs, and none of the run had a table."""
+    theirs = {'nodes': 4, 'node': 7, 'record': 1.5, 'verdict': [], 'medians': 'y'}
+    theirs |= {'perfvalues': {'a:b:rate': [9.0, 0, None, None, 'GB/s', 'pass']}}
+    good(made).add(test='hpl', **theirs)
+    del made.cases[-1]['reference_expired']
+    made.event('expected').event('success').write()
+    assert [row.test for row in read(str(made.path)).rows] == ['stream', 'hpl']
+
+
 def test_a_reframe_that_is_killed_leaves_its_ledger(own_place, tmp_path):
     """The run ends with its table and a JUnit file, not with the words of an innocent line."""
     slow = tiny_check.text().replace("'echo'", "'sleep 60; echo'")

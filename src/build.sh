@@ -20,7 +20,8 @@ unset CDPATH
 here=$(cd "$(dirname "$0")" && pwd)
 
 die() { # FACT HINT
-	printf 'membw: %s\nhint: %s\n' "$1" "$2" >&2
+	printf 'membw: %s\n' "$1" >&2
+	printf 'hint: %s\n' "$2" | fold -s -w 98 >&2
 	exit 2
 }
 

@@ -160,7 +160,8 @@ def _aligned(table: Table, colour: bool) -> Iterator[str]:
     most = width(sys.maxsize) - len(INDENT)
     gap, parts = fitted(widths, shown, most)
     rest = most - sum(widths[i] + len(gap) for i in shown[:-1])
-    if parts[1:] and rest >= LEAST and not columns[shown[-1]].right:  # a text, which may be broken
+    is_text = rest >= LEAST and not columns[shown[-1]].right
+    if is_text and rest < widths[shown[-1]]:
         parts, widths[shown[-1]] = [shown], 0
     for part in parts:
         for number, line in enumerate(lines):

@@ -22,6 +22,7 @@ from membw.site.programs import built, program_in
 from membw.words import GOOD, INVALID
 
 SYSTEM = 'whose reference counts (found by host name)'
+NEXT = 'Next: --peers compares it with other nodes, four runs on an idle node with itself'
 STEP_TASKS = 'SLURM_STEP_NUM_TASKS'  # as src/harness/job/ranks.c
 EPILOG = """\
 The word is that of `membw rank` (docs/judging.md); causes come with their evidence, by
@@ -109,6 +110,7 @@ def judge(node: Facts, args: argparse.Namespace, folder: Path) -> int:
         print(json.dumps(text.as_json(found) | {'record': str(path)}, indent=1), flush=True)
     else:
         more = [*expected(node), f'Record: {os.path.relpath(path)}']
+        more += [NEXT] * (not found.compared)
         blocks = text.screen(found, more)
         print(tables.as_text(blocks, args.json), flush=True)
     assembled.write(node | text.said(found), folder)

@@ -13,6 +13,10 @@ cd "$(dirname "$0")/.."
 . ci/versions.env
 
 version=$1
+git rev-parse --quiet --verify "refs/tags/v$version" >/dev/null || {
+	printf "membw: no tag 'v%s'\nhint: ci/release.sh makes it\n" "$version" >&2
+	exit 2
+}
 name=membw-$version
 out=$PWD/build/$name
 work=$(mktemp -d)
@@ -46,7 +50,7 @@ filled() { # TEMPLATE: with this release's version, address, checksum and date
 }
 mkdir -p "$out/conda-forge" "$out/debian/source"
 filled "$sources/ci/packaging/recipe.yaml" >"$out/conda-forge/recipe.yaml"
-for file in control rules changelog copyright source/format; do
+for file in control rules changelog copyright source/format source/lintian-overrides; do
 	filled "$sources/ci/packaging/debian/$file" >"$out/debian/$file"
 done
 chmod +x "$out/debian/rules"

@@ -306,6 +306,10 @@ get_spack() {
 	fi
 }
 
+case ${1:-} in
+'' | --retry | --no-spack) ;;
+*) die "unknown argument '$1'" '--retry or --no-spack' ;;
+esac
 [ "${1:-}" != --retry ] || rm -f "$stamps/tools-missing" "$stamps/no-spack"
 path_is_fit
 refuse_mistyped

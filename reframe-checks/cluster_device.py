@@ -2,7 +2,6 @@
 
 import pathlib
 import shlex
-from dataclasses import asdict
 
 import reframe as rfm
 from lib.binaries import built
@@ -53,7 +52,6 @@ class cluster_device(card_options, whole_cluster):
         for host in clusters:
             for card in range(cards(self.current_partition)):
                 if (host, card) not in there:
-                    lost = asdict(Missing(f'card {card}', 'no record', False, host))
-                    empty = archive.empty_record('device', host, clusters[host])
-                    records.append(empty | {'missing': [lost]})
+                    lost = Missing('no record', False, f'card {card}')
+                    records.append(archive.empty_record('device', host, clusters[host], lost))
         return records

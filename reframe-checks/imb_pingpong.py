@@ -7,15 +7,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import reframe as rfm
-import reframe.core.runtime as runtime
 from lib import imb_table
 from lib.batch_job import refuse
+from lib.cards import PARTITIONS
 from lib.logged import logged_text
 from lib.measurement import measurement
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import parameter, run_after, run_before, variable
 from reframe.core.systems import SystemPartition
 
+from membw.files import text_if_any
 from membw.results import archive, ledger
 from membw.results.archive import NOTE_ENVIRONMENT
 from membw.site import topology
@@ -36,8 +37,7 @@ def pairs_of(partition: SystemPartition) -> list[str]:
 
 
 def pairs_here() -> list[str]:
-    partitions = runtime.runtime().system.partitions
-    return list(dict.fromkeys(pair for part in partitions for pair in pairs_of(part)))
+    return list(dict.fromkeys(pair for part in PARTITIONS for pair in pairs_of(part)))
 
 
 @rfm.simple_test
@@ -135,8 +135,7 @@ class imb_pingpong(measurement):
     # --- after the run -------------------------------------------------------------------
 
     def read_run(self) -> None:
-        path = pathlib.Path(self.stagedir, OUTPUT)
-        self.text = path.read_text(errors='replace') if path.is_file() else ''
+        self.text = text_if_any(pathlib.Path(self.stagedir, OUTPUT))
         self.table = imb_table.rows(self.text)
         is_whole = self.table and all(row.time_us > 0 for row in self.table)
         if is_whole:  # IMB writes a table, no record

@@ -12,6 +12,7 @@ from reframe.core.backends import getlauncher
 from reframe.core.builtins import run_after, run_before
 
 from membw.results.ledger import Missing
+from membw.site.topology import is_local
 
 
 def mpirun() -> str:
@@ -44,7 +45,7 @@ class pingpong(several_launches, pinned_run):
         self.need_tool('mpirun')
         self.skip_if(
             not self.is_dry_run()
-            and self.current_partition.scheduler.registered_name == 'local'
+            and is_local(self.current_partition)
             and os.geteuid() == 0
             and not os.environ.get('OMPI_ALLOW_RUN_AS_ROOT'),
             'mpirun as root: Open MPI refuses without OMPI_ALLOW_RUN_AS_ROOT=1 and '
@@ -68,5 +69,5 @@ class pingpong(several_launches, pinned_run):
             f'no record of messages: {mpirun()} started two single programs: does it belong to '
             'another MPI than mpicc?'
         )
-        self.missing = [Missing('', why, False, self.node_of())]
+        self.missing = [Missing(why, False, node=self.node_of())]
         return None

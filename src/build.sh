@@ -22,7 +22,8 @@ exec 3>&2       # also of what is said where $cc's stderr is read
 here=$(cd "$(dirname "$0")" && pwd)
 
 die() { # FACT HINT
-	printf 'membw: %s\nhint: %s\n' "$1" "$2" >&2
+	printf 'membw: %s\n' "$1" >&2
+	printf 'hint: %s\n' "$2" | fold -s -w 98 >&2
 	exit 2
 }
 
@@ -427,7 +428,7 @@ of_sources() { # PROGRAM
 		sort | tr '\n' '\0' | xargs -0 sha256sum 2>/dev/null | checksum)
 }
 
-of_code() { # BINARY: as membw.presets.provenance has it; null where no objcopy reads it
+of_code() { # BINARY: as membw.codegen.elf has it; null where no objcopy reads it
 	objcopy=$(with_cc -print-prog-name=objcopy 2>/dev/null) || objcopy=objcopy
 	part=$1.$$ # two builds may write into one folder
 	for section in .text .rodata; do

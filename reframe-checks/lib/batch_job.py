@@ -19,11 +19,13 @@ from reframe.core.fields import remove_convertible
 from reframe.core.schedulers import Job, JobScheduler
 from reframe.core.schedulers.local import LocalJobScheduler
 from reframe.core.schedulers.slurm import SlurmJobScheduler, slurm_state_completed
-from reframe.core.systems import System
+from reframe.core.systems import System, SystemPartition
 
 from lib import end
+from membw.files import text_if_any
 from membw.results import ledger
 from membw.site import slurm
+from membw.site.topology import is_local
 
 CAMPAIGN = os.environ.get('MEMBW_CAMPAIGN', '')  # where `membw campaign` wants the job's facts
 LONGEST_WAIT = '12h'  # in a queue, where nobody says otherwise
@@ -114,8 +116,8 @@ def given_or(variables: Mapping[str, object]) -> list[str]:
     return [*lines, f'export {" ".join(variables)}']
 
 
-def kind(job: Job) -> str:
-    return job.scheduler.registered_name
+def is_of_slurm(of: Job | SystemPartition) -> bool:
+    return of.scheduler.registered_name in slurm.SCHEDULERS
 
 
 def cluster(job: Job) -> str:
@@ -125,7 +127,7 @@ def cluster(job: Job) -> str:
 
 def started_once(job: Job, *options: str) -> list[str]:
     """Options of the job, but for what the site gives otherwise; the first lines of its script."""
-    if kind(job) not in slurm.SCHEDULERS:
+    if not is_of_slurm(job):
         return []
     OF_SESSION.append(job)
     given = ' '.join([*job.sched_access, *job.cli_options])
@@ -145,16 +147,14 @@ def forget_outer_job(system: System) -> None:
     for name in filter(slurm.OF_USER.match, [*os.environ]):
         del os.environ[name]
     inside = any(
-        part.scheduler.registered_name == 'local'
-        and part.launcher_type.registered_name.startswith('srun')
+        is_local(part) and part.launcher_type.registered_name.startswith('srun')
         for part in system.partitions
     )
     if 'SLURM_JOB_ID' in os.environ and not inside:
         for name in [*os.environ]:
             if name.startswith('SLURM') and name not in KEPT:
                 del os.environ[name]
-    parts = [p for p in system.partitions if p.scheduler.registered_name in slurm.SCHEDULERS]
-    clusters = {slurm.cluster_of(part.access) for part in parts}
+    clusters = {slurm.cluster_of(p.access) for p in system.partitions if is_of_slurm(p)}
     if len(clusters) == 1 and (cluster := clusters.pop()):  # for ReFrame's scancel and scontrol
         os.environ['SLURM_CLUSTERS'] = cluster
 
@@ -168,8 +168,7 @@ def is_begun(stage: str, job: Job) -> bool:
 
 
 def errors(stage: str, job: Job) -> str:
-    path = pathlib.Path(stage, str(job.stderr))
-    return path.read_text(errors='replace') if path.is_file() else ''
+    return text_if_any(pathlib.Path(stage, str(job.stderr)))
 
 
 def never_begun(job: Job) -> str:
@@ -190,8 +189,8 @@ def never_begun(job: Job) -> str:
 
 def known_of(job: Job) -> slurm.Job | None:
     """What Slurm says of the job; None where it has no part in it, or has forgotten it."""
-    is_of_slurm = kind(job) in slurm.SCHEDULERS and str(job.jobid).isdigit()
-    return slurm.job(str(job.jobid), cluster(job)) if is_of_slurm else None
+    is_known = is_of_slurm(job) and str(job.jobid).isdigit()
+    return slurm.job(str(job.jobid), cluster(job)) if is_known else None
 
 
 def end_of(job: Job) -> str:

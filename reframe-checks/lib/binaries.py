@@ -33,6 +33,7 @@ from membw.errors import MembwError
 from membw.presets import spack_rows
 from membw.results import archive, ledger, run_lock
 from membw.site import machine
+from membw.site.topology import is_local
 from membw.words import MISSING
 
 LOCKS = contextlib.ExitStack()  # held for as long as this process lasts
@@ -57,7 +58,7 @@ def take_in_environments() -> None:
         end(fact, 'leave it on: ReFrame cannot run a command in such a folder')
     batch_job.forget_outer_job(system)
     for part in system.partitions:
-        if part.scheduler.registered_name == 'local' and part.max_jobs != 1:
+        if is_local(part) and part.max_jobs != 1:
             part._max_jobs = 1  # two checks would measure each other
         foreign = [e for e in part.environs if 'preset' not in e.features]
         for environ in foreign:
@@ -103,11 +104,11 @@ def chosen(partition: SystemPartition, environ: Environment) -> str:
     how = os.environ.get('MEMBW_BUILD') or partition.extras.get('build', 'auto')
     if how != 'auto':
         return how
-    # -march=native must see the node that runs it; modules are loaded by the job, not here
-    elsewhere = partition.scheduler.registered_name != 'local' and 'native' in environ.features
-    # Spack: variant +fortran of a C row; a row for a device is of src/nbody alone
-    elsewhere = elsewhere or {'fortran', 'offload'} & set(environ.features)
-    return 'make' if elsewhere or environ.modules or not spack_rows.can_build() else 'spack'
+    # Spack: variant +fortran of a C row; a row for a device is of src/nbody alone; -march=native
+    # must see the node that runs it; modules are loaded by the job, not here
+    not_there = ('fortran', 'offload') if is_local(partition) else ('fortran', 'offload', 'native')
+    by_make = environ.modules or not {*not_there}.isdisjoint(environ.features)
+    return 'make' if by_make or not spack_rows.can_build() else 'spack'
 
 
 def key(partition: SystemPartition, environ: Environment) -> str:
@@ -293,10 +294,8 @@ class program_binary(batch_job.batch_job, rfm.CompileOnlyRegressionTest):
         the binary depends on, so that the next run need not build again. Each partition has its
         own: they build at the same time."""
         environ, where = self.current_environ, self.current_partition.fullname
-        is_local = self.current_partition.scheduler.registered_name == 'local'
-        if self.mpi or self.how == 'own' or environ.modules or not is_local:
-            return self.stagedir
-        if not shutil.which(environ.cc):
+        is_here = is_local(self.current_partition) and shutil.which(environ.cc)
+        if self.mpi or self.how == 'own' or environ.modules or not is_here:
             return self.stagedir
         source = presets.source_sha256(self.sources)
         try:  # with the CPU that -march=native stands for here
@@ -354,8 +353,10 @@ class program_binary(batch_job.batch_job, rfm.CompileOnlyRegressionTest):
         """What `membw reproduce` needs to make this binary again."""
         if self.is_dry_run():
             return
+        from membw.codegen.elf import code_sha256  # not at each start of ReFrame
+
         build = {**self.facts(), 'binary_sha256': presets.sha256(self.path)}
-        build['code_sha256'] = presets.code_sha256(self.path)
+        build['code_sha256'] = code_sha256(self.path)
         build['modules'] = [m['name'] for m in self.current_environ.modules_detailed]
         build['make'] = self.make_words() if self.how == 'make' else None
         lock = self.rows.folder if self.how == 'spack' else None

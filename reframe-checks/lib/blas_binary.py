@@ -39,10 +39,10 @@ def seems_here(name: str) -> bool:
         return True
     library = f'lib{named[1]}.so'
     places = ':'.join(os.environ.get(v, '') for v in ('LIBRARY_PATH', 'LD_LIBRARY_PATH'))
-    known_to_the_loader = prerequisites.answer('/sbin/ldconfig -p') or ''
-    return library in known_to_the_loader or any(
+    is_on_a_path = any(
         os.path.exists(f'{place}/{library}') for place in places.split(':') if place
     )
+    return is_on_a_path or library in (prerequisites.answer('/sbin/ldconfig -p') or '')
 
 
 def rows_of(partition: SystemPartition) -> list[str]:
@@ -64,9 +64,7 @@ def environment(partition: SystemPartition, name: str) -> Environment | None:
     Where the row names the preset of its source's line, that and no other."""
     wanted = ROWS[name].get('preset')
     for environ in partition.environs:
-        if environ.extras.get('preset', '') == wanted or (
-            not wanted and 'scan' in environ.features
-        ):
+        if environ.extras.get('preset', '') == wanted if wanted else 'scan' in environ.features:
             return environ
     return None
 

@@ -3,7 +3,7 @@
 import itertools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 BEGIN = re.compile(r'^# Benchmarking PingPong\s*$', re.M)
@@ -38,20 +38,19 @@ def rows(text: str) -> list[Row]:
     return table
 
 
-def problems(text: str) -> list[str]:
+def problems(text: str) -> Iterator[str]:
     """Why the table is not valid, as text."""
     table = rows(text)
     if not table:
-        return ['no PingPong table in the output']
+        yield 'no PingPong table in the output'
+        return
     lacking = [size for size in SIZES if size not in [row.bytes for row in table]]
-    facts = []
     if lacking:
-        facts.append(f'the table lacks {len(lacking)} of {len(SIZES)} sizes, first {lacking[0]}')
+        yield f'the table lacks {len(lacking)} of {len(SIZES)} sizes, first {lacking[0]}'
     elif END not in text:
-        facts.append('IMB did not finish')
+        yield 'IMB did not finish'
     if not all(math.isfinite(row.time_us) and row.time_us > 0 for row in table):
-        facts.append('a time that is not above 0')
-    return facts
+        yield 'a time that is not above 0'
 
 
 def restless(table: Sequence[Row]) -> list[str]:

@@ -1,12 +1,12 @@
 """A run of a program, from its options to its verdict: what every check of ours shares."""
 
-import json
 import math
 import os
 import pathlib
 import shutil
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import reframe as rfm
@@ -21,9 +21,9 @@ from lib.batch_job import batch_job, end_of, errors, is_begun, never_begun, opti
 from lib.binaries import results
 from lib.logged import logged_number, logged_text
 from membw.errors import did_you_mean
-from membw.files import write_whole
+from membw.files import text_if_any, write_whole
 from membw.moments import utc
-from membw.presets import code_sha256, sha256
+from membw.presets import sha256
 from membw.presets.sources import commit
 from membw.printable import amount, at_most
 from membw.results import archive, ledger
@@ -40,7 +40,7 @@ from membw.words import DIED, INVALID, MISSING, PASS, UNDECIDED
 # which run of ReFrame a record is of: `membw run` names it, else it is this process
 SESSION = os.environ.get('MEMBW_SESSION') or time.strftime(f'%Y%m%dT%H%M%S-{os.getpid()}')
 # variables below that are no options: what they say is read off the run
-NOTED = ('word', 'verdict', 'reasons', 'node', 'threads', 'record', 'metrics')
+NOTED = ('word', 'verdict', 'reasons', 'node', 'threads', 'record', 'medians')
 
 
 class expectations:
@@ -67,9 +67,9 @@ class expectations:
                 self.arrived[file] = record
             end = self._end(file, record)
             if end:
-                self.missing.append(Missing(what, *end, self.node_of(record)))
+                self.missing.append(replace(end, what=what, node=self.node_of(record)))
 
-    def _end(self, file: str, record: dict | None) -> ledger.End | None:
+    def _end(self, file: str, record: dict | None) -> Missing | None:
         """How a launch ended that left no record, or should have ended otherwise; None: it did."""
         job, known, name = self.job, self.ledger, self.ledger.name(file)
         status, stopped = known.ended.get(name), (record or {}).get('ended_by')
@@ -79,12 +79,12 @@ class expectations:
             other = self.is_of_another_cpu(known.cpus[name])
             return ledger.judge(status, word, printed, job.state, file in known.started, other)
         if not is_begun(self.stagedir, job):
-            return ledger.End(never_begun(job), False)
+            return Missing(never_begun(job), False)
         if stopped:
             of_job = ledger.how_job(end_of(job), printed)
-            return ledger.End(', '.join(filter(None, [f'ended by {stopped}', of_job])), True)
+            return Missing(', '.join(filter(None, [f'ended by {stopped}', of_job])), True)
         if known.ended and record is None:
-            return ledger.End('not begun', False)
+            return Missing('not begun', False)
         return ledger.judge(None, word, printed, end_of(job), file in known.started)
 
     def is_of_another_cpu(self, cpu: str) -> bool:
@@ -99,9 +99,7 @@ class expectations:
     def errors(self, file: str = '') -> str:
         """What the launch of this file wrote to stderr, else the job."""
         own = pathlib.Path(self.stagedir, f'{file}.err')
-        if own.is_file():
-            return own.read_text(errors='replace')
-        return errors(self.stagedir, self.job)
+        return text_if_any(own) if own.is_file() else errors(self.stagedir, self.job)
 
 
 class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
@@ -117,6 +115,8 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
 
     # {option of the program: the variable that has its value}
     options: dict[str, str] = {}
+    # the metrics that are bounds
+    bounds: dict[str, dict] = {}
     # of NOTED, what `-S` may set all the same
     takes: tuple[str, ...] = ()
 
@@ -133,10 +133,8 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
     reasons = logged_text()
     # of the figures: VALID or INVALID
     verdict = logged_text()
-    # {name: what of OF_METRIC it has} as JSON
-    metrics = logged_text()
-    # {metric: message} of each '$xfail', as JSON: ReFrame's report does not name them
-    known_issues = logged_text()
+    # of a whole cluster: {name: its median, unit, better, bound}
+    medians = variable(dict, value={}, loggable=True)
     # the last day of a calibrated reference that is over
     reference_expired = logged_text()
 
@@ -339,6 +337,8 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         return self.binary.program if hasattr(self, 'binary') else type(self).__name__
 
     def note_build(self) -> None:
+        from membw.codegen.elf import code_sha256  # not at each start of ReFrame
+
         facts, binary = self.binary.facts(), self.binary.path
         self.build = {
             'compile_line': ' '.join(facts['compile_line']),
@@ -362,8 +362,6 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         return {
             'test': self.display_name,
             'system': self.current_system.name,
-            'partition': partition.name,
-            'environ': self.current_environ.name,
             'scheduler': partition.scheduler.registered_name,
             'in_submit': slurm_nodes.in_submit(self.job),
             'script': self.job.script_filename.rpartition('/')[2],
@@ -376,11 +374,9 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         measured = {n: m for n, m in record['metrics'].items() if m['value'] is not None}
         for name, metric in measured.items():
             self.note_figure(name, metric['value'], metric['unit'])
-        of_metric = ('value', 'unit', 'better', 'bound')
-        kinds = {n: {k: m[k] for k in of_metric if k in m} for n, m in measured.items()}
-        self.metrics = json.dumps(kinds)
+        self.bounds = {name: m for name, m in measured.items() if m.get('bound')}
         if self.bounds:  # ReFrame's line of each has None: its logs keep estimates alone
-            rows = ((name, measured[name]) for name in self.bounds)
+            rows = self.bounds.items()
             figures = (Figure(n, m['value'], m['unit'], bound=m['bound']) for n, m in rows)
             texts = [f'{f.metric} {f.sign}{amount(f.value)} {f.unit}' for f in figures]
             self.say(f'bounds, no estimates (None below): {", ".join(at_most(texts, 8))}')
@@ -392,18 +388,11 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         self.perf_variables[name] = sn.make_performance_function(sn.defer(figure), unit)
 
     @property
-    def bounds(self) -> list[str]:
-        """The metrics that are bounds."""
-        kinds = json.loads(self.metrics or '{}')
-        return [name for name, kind in kinds.items() if kind.get('bound')]
-
-    @property
     def perfvalues(self) -> dict[str, list]:
         """A bound is no figure: ReFrame's logs have no value for it, its reports and comparisons
         pass over it."""
-        bounds = self.bounds
         return {
-            key: [None, *row[1:]] if key.rpartition(':')[2] in bounds else row
+            key: [None, *row[1:]] if key.rpartition(':')[2] in self.bounds else row
             for key, row in super().perfvalues.items()
         }
 
@@ -467,8 +456,6 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
         """ReFrame passes a run without a reference silently; a calibrated one has a last day."""
         if self.is_dry_run():
             return
-        marked = references.known_issues(self)
-        self.known_issues = json.dumps(marked) if marked else ''
         if not references.rows(self):
             self.say('no reference: recorded only')
         self.reference_expired = references.last_day(self)

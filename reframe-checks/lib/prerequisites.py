@@ -19,6 +19,7 @@ from reframe.core.systems import SystemPartition
 from lib import CHECKOUT, end
 from membw.call import call
 from membw.site import slurm
+from membw.site.topology import is_local
 
 # busybox and a dead card: neither may hold up the session
 LIMIT_S = 20
@@ -119,8 +120,7 @@ def has_others() -> bool:
 
 def no_topology(partition: SystemPartition) -> str | None:
     """Why it is not known how many cores a node has, or None."""
-    is_here = partition.scheduler.registered_name == 'local'
-    if not partition.processor.num_cpus and not is_here:
+    if not partition.processor.num_cpus and not is_local(partition):
         return NotNow(
             f'the cores of {partition.fullname} are not known: its file has no '
             "'processor', and no job could be started there to find them"

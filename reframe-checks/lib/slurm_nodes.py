@@ -12,7 +12,7 @@ from reframe.core.exceptions import ReframeError
 from reframe.core.pipeline import RegressionTest
 from reframe.core.schedulers import Job
 
-from lib.batch_job import OF_SESSION, cluster, is_ended
+from lib.batch_job import OF_SESSION, cluster, is_ended, is_of_slurm
 from membw.printable import plural
 from membw.results.hostlist import expected_nodes, fold
 from membw.site import slurm
@@ -86,7 +86,7 @@ def most(job: Job, least: int, limit: int) -> tuple[int, str]:
 
 def starts(job: Job, nodes: int) -> tuple[bool, str]:
     """(Whether a job of so many nodes would start now, what `sbatch --test-only` said)."""
-    job.num_tasks = nodes * (job.num_tasks_per_node or 1)
+    job.num_tasks = nodes
     words, what = (f'--nodes={nodes}', *in_submit(job)), plural(nodes, 'node')
     return slurm.starts_now(*words, text=script(job), what=what, cluster=cluster(job))
 
@@ -95,14 +95,19 @@ def script(job: Job) -> str:
     return '\n'.join(['#!/bin/sh', *job.scheduler.emit_preamble(job), 'true', ''])
 
 
-def never_starts(check: RegressionTest) -> str:
-    """Slurm's words where it has no node for the job of a check; '' elsewhere."""
-    job = check.job
-    if job.scheduler.registered_name not in slurm.SCHEDULERS:
-        return ''
+def fill(job: Job, check: RegressionTest) -> None:
+    """With what ReFrame gives it when it submits it."""
     job.num_tasks, job.num_tasks_per_node = check.num_tasks, check.num_tasks_per_node
     job.num_cpus_per_task, job.use_smt = check.num_cpus_per_task, check.use_multithreading
     job.exclusive_access = check.exclusive_access
+
+
+def never_starts(check: RegressionTest) -> str:
+    """Slurm's words where it has no node for the job of a check; '' elsewhere."""
+    job = check.job
+    if not is_of_slurm(job):
+        return ''
+    fill(job, check)
     said = why_refused(script(job), tuple(in_submit(job)), cluster(job))
     return said if slurm.NOT_FOR in said else ''
 
@@ -136,8 +141,7 @@ def without_powered_down(job: Job, before: dict[str, str]) -> list[str]:
 
 def in_submit(job: Job) -> list[str]:
     """What ReFrame gives to sbatch itself, where the partition says so."""
-    is_of_slurm = job.scheduler.registered_name in slurm.SCHEDULERS
-    in_words = is_of_slurm and job.scheduler.get_option('sched_access_in_submit')
+    in_words = is_of_slurm(job) and job.scheduler.get_option('sched_access_in_submit')
     return [word for one in job.sched_access for word in one.split()] if in_words else []
 
 

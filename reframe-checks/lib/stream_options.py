@@ -28,8 +28,6 @@ class stream_options(rfm.RegressionTestPlugin):
     explain = variable(bool, value=False)
     # after the run
     stores = logged_text()
-    peak_gbs = variable(float, value=0.0, loggable=True)
-    peak_source = logged_text()
     peak_key = 'peak_gbs'
 
     def program_options(self, record: str) -> list[str]:
@@ -51,9 +49,6 @@ class stream_options(rfm.RegressionTestPlugin):
     def note_provenance(self, record: dict) -> None:
         super().note_provenance(record)
         self.array_size, self.ntimes = record['array_size'], record['ntimes']
-        # 0 where no peak is known; the system file's source says more than `option`
-        self.peak_gbs = float(record['peak']['value'] or 0)
-        self.peak_source = self.current_partition.extras.get('peak_source', 'not given')
 
     def note_build(self) -> None:
         """And why two compilers differ: memcpy or a loop, how wide, past the caches or not."""

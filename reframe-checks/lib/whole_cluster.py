@@ -18,6 +18,7 @@ from lib.batch_job import CAMPAIGN, UNBOUND, given_or, refuse
 from lib.logged import logged_text
 from lib.measurement import invalid_reasons, measurement
 from membw.errors import MembwError
+from membw.files import text_if_any
 from membw.grouped import grouped
 from membw.printable import at_most, plural
 from membw.results import archive, ledger
@@ -27,13 +28,14 @@ from membw.results.record import HIGHER, read_records
 from membw.site import slurm, topology
 
 if TYPE_CHECKING:
-    from membw.rank.ranking import Node, Ranking
+    from membw.rank.judge import NodeVerdict
+    from membw.rank.ranking import Ranking
 
 # seconds for the other ranks to write, after a rank died: Open MPI 4 and 5
 PATIENT = {'OMPI_MCA_odls_base_sigkill_timeout': 10, 'PRTE_MCA_odls_base_sigkill_timeout': 10}
 WAIT_S = 300  # for the other processes, once the first process of a job has ended
 RECORDS, REQUESTED = 'cluster.jsonl', 'requested.txt'
-MEASURED = ('PASS', 'FAIL', 'UNDECIDED')
+MEASURED = ('PASS', 'VALID', 'FAIL', 'UNDECIDED')
 NOT_PASS = ('FAIL', 'DIED', 'UNDECIDED', 'INVALID', 'MISSING')
 GONE = 'node failed, or gave no answer'
 MOST = 20  # in the reason of a failure
@@ -75,41 +77,37 @@ class whole_cluster(measurement):
         self.reference = {'*': {'slow_nodes': (0, None, 0, 'nodes')}}
         super().take_reference()
 
-    def take_nodes(
-        self, shares: list[list[int]] | None = None, with_mpi: bool = False, wait_s: float = WAIT_S
-    ) -> None:
-        """Lines and options of the job: one process per share of each node's CPUs (default: one,
-        with a CPU of each core); what is left goes on without a node."""
-        shares = shares or [topology.cores(self.current_partition)]
-        self.num_tasks_per_node, self.num_cpus_per_task = len(shares), len(shares[0])
+    def take_nodes(self, with_mpi: bool = False, wait_s: float = WAIT_S) -> None:
+        """Lines and options of the job: one process per node, with a CPU of each core; what is
+        left goes on without a node."""
+        self.num_tasks_per_node = 1
+        self.num_cpus_per_task = len(topology.cores(self.current_partition))
         if (self.current_partition.processor.num_cpus_per_core or 1) > 1:
             self.use_multithreading = False
         if not (with_mpi or self.starter):  # each process for itself, whoever starts MPI's here
             self.job.launcher = getlauncher('srun')()
-        self.by_srun = self.job.launcher.registered_name == 'srun'
-        self.notes_ends = self.by_srun and not with_mpi
+        by_srun = self.job.launcher.registered_name == 'srun'
+        self.notes_ends = by_srun and not with_mpi
         self.expected = {}  # what nodes lack, their verdicts say
         self.job.options += ['--no-kill']
         self.prerun_cmds += [f'echo "$SLURM_JOB_NODELIST" >{REQUESTED}']
-        if self.by_srun:
+        if by_srun:
             self.job.launcher.options += ['--no-kill', '--kill-on-bad-exit=0']
         if with_mpi:
             self.prerun_cmds += given_or({**UNBOUND, **PATIENT})
-        elif self.by_srun:
+        elif by_srun:
             # what one node prints as an example: the records have them all
             self.job.launcher.options += [f'--wait={wait_s:.0f}', '--output=0', '--error=all']
         self.prerun_cmds += [archive.NOTE_ENVIRONMENT]
         if self.is_dry_run() or CAMPAIGN:  # there may be no scheduler, or no node free
-            self.num_tasks = self.least_nodes * len(shares)
+            self.num_tasks = self.least_nodes
         else:
             self.look_around()
 
     def look_around(self) -> None:
         """How many nodes the job gets, before it is submitted: all that would start it now."""
         job = self.job
-        job.num_tasks_per_node, job.num_cpus_per_task = (
-            self.num_tasks_per_node, self.num_cpus_per_task)  # fmt: skip
-        job.use_smt, job.exclusive_access = self.use_multithreading, self.exclusive_access
+        slurm_nodes.fill(job, self)
         try:
             slurm_nodes.wait_for_session(job, self.say)
             self.before = slurm_nodes.candidates(job)
@@ -124,7 +122,7 @@ class whole_cluster(measurement):
             needed = plural(self.least_nodes, 'idle node')
             why = ': '.join(filter(None, [self.refused, each]))
             self.not_now(f'{needed} needed, of {plural(len(self.before), "node")}: {why}')
-        self.num_tasks = count * self.num_tasks_per_node
+        self.num_tasks = count
         job.options = [*job.options, f'--nodes={count}']  # whatever `access` says of other jobs
 
     def run_on_nodes(self, *words: str) -> None:
@@ -157,8 +155,7 @@ class whole_cluster(measurement):
     def read_run(self) -> None:
         """The file that rank 0 gathered, or one of each process."""
         stage = pathlib.Path(self.stagedir)
-        requested = stage / REQUESTED
-        named = requested.read_text().strip() if requested.is_file() else ''
+        named = text_if_any(stage / REQUESTED).strip()
         self.nodes_of_job = expected_nodes(named) if named else []
         records = self.records_of(stage, self.nodes_of_job, self.order())
         if not records:
@@ -217,13 +214,11 @@ class whole_cluster(measurement):
                 own = ledger.lines_of(node, printed)
                 end = self.end_of(node, known, own or printed, ledger.how_job('', own))
                 if self.damaged and known.ended.get(node) in (0, 1):
-                    end = ledger.End(f'perhaps a damaged record: {self.damaged[0]}', False)
-                missing = [vars(ledger.Missing('', *end, node))]
-                empty = archive.empty_record(self.program_name(), node, known.cluster)
-                made.append(empty | {'missing': missing})
+                    end = ledger.Missing(f'perhaps a damaged record: {self.damaged[0]}', False)
+                made.append(archive.empty_record(self.program_name(), node, known.cluster, end))
         return made
 
-    def end_of(self, node: str, known: ledger.Ledger, printed: str, of_job: str) -> ledger.End:
+    def end_of(self, node: str, known: ledger.Ledger, printed: str, of_job: str) -> ledger.Missing:
         status, started = known.ended.get(node), node.partition('.')[0] in known.started
         if status:
             other = self.is_of_another_cpu(known.cpus[node])
@@ -231,8 +226,8 @@ class whole_cluster(measurement):
             assert end
             return end
         if started or of_job not in ('', *ledger.EARLY):
-            return ledger.End(of_job or GONE, True)
-        return ledger.End(ledger.last_words(printed) or GONE, False)
+            return ledger.Missing(of_job or GONE, True)
+        return ledger.Missing(ledger.last_words(printed) or GONE, False)
 
     def job_facts(self) -> dict[str, str]:
         return {**super().job_facts(), 'record_in_stage': RECORDS}
@@ -272,8 +267,8 @@ class whole_cluster(measurement):
         self.nodes = self.ranking.counts() + left_out
 
     def tell(self) -> None:
-        """A line for nodes that are alike, those that PASS, too."""
-        for line in [self.nodes, *of_verdict(self.ranking.nodes, 'PASS')]:
+        """A line for nodes that are alike, those that are well, too."""
+        for line in [self.nodes, *of_verdict(self.ranking.nodes, 'PASS', 'VALID')]:
             self.say(line)
         for line in [*of_verdict(self.ranking.nodes, *NOT_PASS), *self.ranking.problems]:
             self.warn(line)
@@ -283,14 +278,14 @@ class whole_cluster(measurement):
         if not self.ranking:
             return []
         dead = [node for node in self.ranking.nodes if node.verdict == 'DIED']
-        self.missing = [ledger.Missing(node.name, node.reason, True) for node in dead]
+        self.missing = [ledger.Missing(node.reason, True, node.name) for node in dead]
         known = ledger.read(self.stagedir)
         status = known.ended.get(ledger.WHOLE, 0)
         # of MPI's ranks none notes its own end
         is_mpi = not self.notes_ends and of_verdict(self.ranking.nodes, 'MISSING')
         if is_mpi and status not in (0, 1):
             end = ledger.judge(status, None, self.errors(), started=RECORDS in known.started)
-            self.missing += [ledger.Missing('the MPI job', *end)] if end else []
+            self.missing += [replace(end, what='the MPI job')] if end else []
         return at_most(self.lost(), MOST)
 
     def lost(self) -> list[str]:
@@ -307,17 +302,16 @@ class whole_cluster(measurement):
         for name, every in grouped((f.metric, f) for run in runs for f in run.values()).items():
             figures = [f for f in every if not f.is_bound] or every
             one, values = figures[0], [f.value for f in figures]
-            kind = {'unit': one.unit, 'better': one.better}
-            kind |= {'bound': one.bound} if one.is_bound else {}
+            kind = {'unit': one.unit, 'better': one.better, 'bound': one.bound}
             made[name] = {'value': statistics.median(values), **kind}
             if re.fullmatch(self.slowest_of, name):
                 slowest = min(values) if one.better == HIGHER else max(values)
                 made[f'{name}_slowest'] = {'value': slowest, **kind}
         for name, row in made.items():
-            if 'bound' not in row:
+            if not row['bound']:
                 self.note_figure(name, row['value'], row['unit'])
         # ReFrame keeps no figure of a case that is UNDECIDED or lacks a node
-        self.metrics = json.dumps(made)
+        self.medians = made
 
     @performance_function('nodes')
     def slow_nodes(self) -> int:
@@ -325,7 +319,7 @@ class whole_cluster(measurement):
         return sum(node.verdict == 'FAIL' for node in self.ranking.nodes)
 
 
-def of_verdict(nodes: 'Iterable[Node]', *words: str) -> list[str]:
+def of_verdict(nodes: 'Iterable[NodeVerdict]', *words: str) -> list[str]:
     """'n[4-5] FAIL copy 171 GB/s, ...' of the nodes with one of these verdicts."""
     chosen = (((n.verdict, n.reason), n.name) for n in nodes if n.verdict in words)
     return [f'{fold(names)} {" ".join(why)}'.rstrip() for why, names in grouped(chosen).items()]

@@ -4,6 +4,7 @@
 #include "../harness/harness.c"
 
 #include "card.c"
+#include "driver.c"
 #include "kernels.c"
 #include "opencl.c"
 #include "output.c"

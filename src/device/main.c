@@ -1,3 +1,4 @@
+#include "driver.h"
 #include "output.h"
 
 #include "../harness/elementary.h"
@@ -24,12 +25,13 @@ static const double CPUS_OF_WAITING = 0.3;
 static const double SHARED_FROM = 0.05;
 static const double SECONDS = 15;
 
-static int number, cpu, list, size_given, local, width, count, no_transfers;
+static int number, cpu, list, try, size_given, local, width, count, no_transfers;
 
 static const struct option_row rows[] = {
 	{ 'd', "device", "N", "which card, from 0 on, by PCI address (default: 0)",
 	  .count = &number, .least = 0, .most = CARDS_MAX - 1 },
 	{ 0, "list", NULL, "print the cards of this node, one per line", .flag = &list },
+	{ 0, "try", NULL, "open the card and launch a kernel, no more", .flag = &try },
 	{ 0, "cpu", NULL, "a CPU as OpenCL's device, for tests: no cards", .flag = &cpu },
 	{ 'n', "array-size", "N", "elements of each of three arrays (default: by measuring)",
 	  .count = &size_given, .least = 1 << 16, .most = 2000000000 },
@@ -104,13 +106,20 @@ int main(int argc, char **argv)
 	if (width == 3)
 		die("'--width 3': 1, 2 or 4", "leave it out: it is searched");
 	opencl_load();
+	if (!try)
+		driver_try(number, cpu);
 	if (list) {
 		card_list(cpu);
 		leave(EXIT_VALID);
 	}
 	card_open(&m.card, number, cpu);
-	output_card(&m.card);
 	kernels_build(&m.arrays, &m.card);
+	if (try) { /* some drivers link at the first launch */
+		kernels_take_memory(&m.arrays, 1 << 16);
+		kernels_begin(&m.arrays);
+		leave(EXIT_VALID);
+	}
+	output_card(&m.card);
 	size_find(&m.size, &m.arrays, (size_t)size_given);
 	size_judge(&m.size, &m.arrays);
 	measure(&m);

@@ -129,11 +129,17 @@ void numbers_double(struct numbers *numbers, int most)
 static const char *option_all_reasons(void)
 {
 	static char text[1024];
+	size_t begin = 0, end;
 	int r;
 
 	strcpy(text, "reasons:");
-	for (r = 0; r < verdict_reasons(); r++)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), " %s", reason_name(r));
+	for (r = 0; r < verdict_reasons(); r++) {
+		const int is_new = (end = strlen(text)) - begin > 72; /* a line of a terminal */
+
+		begin = is_new ? end : begin;
+		snprintf(text + end, sizeof(text) - end, "%s %s", is_new ? "\n     " : "",
+			 reason_name(r));
+	}
 	return text;
 }
 

@@ -10,7 +10,6 @@ systems and tables that were edited it adds its own as NAME.new.
 import contextlib
 import functools
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -42,6 +41,11 @@ def root() -> str:
 
 def systems() -> list[str]:
     return sorted(path.stem for path in Path(root(), 'systems').glob('*.yaml'))
+
+
+def checks() -> list[str]:
+    """The names of our tests, which are those of their files."""
+    return sorted(path.stem for path in Path(root(), 'reframe-checks').glob('*.py'))
 
 
 def refuse_unknown_system(name: str) -> None:
@@ -93,8 +97,11 @@ def _is_of_this_release(folder: Path) -> bool:
 
 
 def _bring(folder: Path) -> None:
-    new = json.loads(LIST.read_text())
-    old = json.loads((folder / TAKEN).read_text()) if (folder / TAKEN).is_file() else {}
+    from membw import strict  # not at each start
+
+    new, old = strict.file(LIST, dict), {}
+    with contextlib.suppress(FileNotFoundError, strict.Damaged):
+        old = strict.file(folder / TAKEN, dict)
     for name, checksum in new.items():
         path = target = folder / name
         known = (old.get(name), checksum)

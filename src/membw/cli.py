@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
-from membw.checkout import refuse_unknown_system, root
+from membw.checkout import checks, refuse_unknown_system
 from membw.errors import OF_SYSTEM, MembwError, did_you_mean
 from membw.interruption import heeded
 from membw.printable import print_in_locale, printable
@@ -100,7 +100,7 @@ def as_meant(argv: list[str]) -> list[str]:
         what, known = 'option', ['-h', '--help', '--version']
     if word in known:
         return argv or [word]
-    if what == 'command' and Path(root(), 'reframe-checks', f'{word}.py').is_file():
+    if what == 'command' and word in checks():
         raise MembwError(f"'{word}' is a test", f'membw run -n {word}')
     raise MembwError(f"unknown {what} '{word}'", did_you_mean(word, known))
 

@@ -53,6 +53,13 @@ def read_text(name: Name) -> str:
         return stream.read().decode('utf-8-sig', errors='replace')
 
 
+def text_if_any(name: Name) -> str:
+    """The same; '' where it is not there. What may not be read is an OSError."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        return read_text(name)
+    return ''
+
+
 @contextlib.contextmanager
 def naming(name: Name) -> Iterator[None]:
     """An OSError within gets the name of this file: failed reads have none."""

@@ -11,13 +11,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from membw.results import run_ledger
+from membw.files import text_if_any
+from membw.results.case import of_display_name
+from membw.results.run_events import Event, read
+from membw.results.run_ledger import EXPECTED, RESULTS, Key
 
 CLEAR = '\r\033[K'
 EVERY_S = 10  # between two lines where there is no terminal
 TERMINAL_S = 1
 PLAN = 'membw-progress: '  # src/harness/plan.h
-Events = Sequence[run_ledger.Event]
+Events = Sequence[Event]
 LOCK = threading.Lock()  # of stderr: a passing line and one that stays
 
 
@@ -76,30 +79,30 @@ def under_way(report: str, before: Events | None = ()) -> str:
     """'3 of 9, about 4 min left: ladder gcc-o2, 31 of 72 sizes, about 70 s left', by the ledger
     beside the report of a run; nothing before the first case. `before`: that of the run before;
     None: a limit of time ends it."""
-    events = run_ledger.read(report)
-    last = {run_ledger.key_of(event): event for event in events}
-    ended = sum(event['event'] in run_ledger.RESULTS for event in last.values())
-    begun = [event for event in last.values() if 'stage' in event]
+    events = read(report)
+    last = {event.key: event for event in events}
+    ended = sum(event.event in RESULTS for event in last.values())
+    begun = [event for event in last.values() if event.stage]
     if not begun or ended == len(last):
         return ''
-    now = max(begun, key=lambda event: event['time'])
-    expected = next(e for e in events if run_ledger.key_of(e) == run_ledger.key_of(now))
-    name = named(expected['display_name'], now['environ'])
-    since = next(e['time'] for e in events if e.get('stage') == now['stage'])
-    job = f'job {now["job"]}, ' if 'job' in now and now['scheduler'] != 'local' else ''
+    now = max(begun, key=lambda event: event.time)
+    expected = next(e for e in events if e.key == now.key)
+    name = named(expected.display_name, now.environ)
+    since = next(e.time for e in events if e.stage == now.stage)
+    job = f'job {now.job}, ' if now.job and now.scheduler != 'local' else ''
     so_far = f'{job}{duration(time.time() - since)} so far'
     rest = '' if job or before is None else time_left(events, before, since)
-    return f'{ended + 1} of {len(last)}{rest}: {name}, {plan_of(now["stage"]) or so_far}'
+    return f'{ended + 1} of {len(last)}{rest}: {name}, {plan_of(now.stage) or so_far}'
 
 
 def time_left(events: Events, before: Events, since: float) -> str:
     """', about 4 min left': a case takes what the same took in this run or the one before, else
     what its test took; 'more than': of some nothing is known. `since`: when the newest began."""
     known = [took(events), took(before)]
-    ended = {run_ledger.key_of(e) for e in events if e['event'] in run_ledger.RESULTS}
+    ended = {e.key for e in events if e.event in RESULTS}
     seconds, is_least = min(since - time.time(), 0.0), False
-    for case in (e for e in events if e['event'] == run_ledger.EXPECTED):
-        if run_ledger.key_of(case) not in ended:
+    for case in (e for e in events if e.event == EXPECTED):
+        if case.key not in ended:
             found = [of[kind] for kind in kinds(case) for of in known if kind in of]
             seconds += statistics.median(found[0]) if found else 0.0
             is_least |= not found
@@ -109,45 +112,43 @@ def time_left(events: Events, before: Events, since: float) -> str:
 
 def took(events: Events) -> dict[str, list[float]]:
     """{kind: seconds of each case of it that ended}."""
-    expected = {run_ledger.key_of(e): e for e in events if e['event'] == run_ledger.EXPECTED}
-    begun, seconds = dict[run_ledger.Key, float](), defaultdict[str, list[float]](list)
+    expected = {e.key: e for e in events if e.event == EXPECTED}
+    begun, seconds = dict[Key, float](), defaultdict[str, list[float]](list)
     for event in events:
-        key = run_ledger.key_of(event)
-        if 'stage' in event:
-            begun.setdefault(key, event['time'])
-        if event['event'] in run_ledger.RESULTS and event['event'] != 'abort' and key in expected:
+        key = event.key
+        if event.stage:
+            begun.setdefault(key, event.time)
+        if event.event in RESULTS and event.event != 'abort' and key in expected:
             # a row that is skipped says nothing of its test
-            for kind in kinds(expected[key])[: 1 if event['event'] == 'skip' else 2]:
-                seconds[kind].append(max(event['time'] - begun.get(key, event['time']), 0.0))
+            for kind in kinds(expected[key])[: 1 if event.event == 'skip' else 2]:
+                seconds[kind].append(max(event.time - begun.get(key, event.time), 0.0))
     return seconds
 
 
-def kinds(case: run_ledger.Event) -> list[str]:
+def kinds(case: Event) -> list[str]:
     """Its row, whatever the round; its test. Of a build the test alone: it is done once."""
-    words = [word for word in case['display_name'].split() if not word.startswith('%round=')]
-    row = ' '.join([*words, case['where'], case['environ']])
-    return words[:1] if case.get('fixture') else [row, words[0]]
+    name = of_display_name(case.display_name)
+    row = f'{name.test} {name.pairs | {"round": ""}} {case.where} {case.environ}'
+    return [name.test] if case.fixture else [row, name.test]
 
 
 def plan_of(stage: str) -> str:
     """'31 of 72 sizes, about 70 s left': what the program under way printed last of its plan."""
-    file = Path(stage, 'rfm_job.err')
-    lines = file.read_text(errors='replace').splitlines() if file.is_file() else []
+    lines = text_if_any(Path(stage, 'rfm_job.err')).splitlines()
     own = [line for line in lines if line.startswith(PLAN)]
     return own[-1].removeprefix(PLAN) if own else ''
 
 
 def named(test: str, preset: str) -> str:
     """'stream gcc-o2 omp, round 2' of 'stream %round=2 %pinning=omp'; 'building stream gcc-o2'."""
-    name, *words = test.split()
-    values = dict(word.strip('%').partition('=')[::2] for word in words if '=' in word)
-    number = values.pop('round', '')
+    name, values, _ = of_display_name(test)
     if name.startswith('spack_'):
         return f'building {name.removeprefix("spack_")} by Spack, where it builds'
     if name.endswith('_binary'):
-        name, values = f'building {name.removesuffix("_binary")}', {}
-    text = ' '.join(filter(None, [name, preset, *values.values()]))
-    return f'{text}, round {number}' if number else text
+        return f'building {name.removesuffix("_binary")} {preset}'
+    words = (value for what, value in values.items() if what != 'round')
+    text = ' '.join(filter(None, [name, preset, *words]))
+    return f'{text}, round {values["round"]}' if 'round' in values else text
 
 
 def duration(seconds: float) -> str:

@@ -4,9 +4,7 @@ nothing, and is equal for equal contents: it can be signed byte by byte."""
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from jinja2 import Environment, PackageLoader
-
-from membw.printable import printable
+from membw import templates
 from membw.tables import JUDGED, Table
 
 
@@ -28,15 +26,11 @@ def render(
     signers: Sequence[tuple[str, str]] = (),
 ) -> str:
     """The HTML; what is in it is text. `signers`: (name, what is below the line)."""
-    html = Environment(
-        loader=PackageLoader('membw.report', 'assets'), autoescape=True, trim_blocks=True,
-        lstrip_blocks=True, finalize=_shown,
-    )  # fmt: skip
     known = [part for part in parts if part.lines or part.table]
-    return html.get_template('sheet.html').render(
-        title=title, subtitle=subtitle, word=word, parts=known, signers=signers, judged=JUDGED
+    return (
+        templates.html()
+        .get_template('sheet.html')
+        .render(
+            title=title, subtitle=subtitle, word=word, parts=known, signers=signers, judged=JUDGED
+        )
     )
-
-
-def _shown(value: object) -> object:
-    return printable(value) if isinstance(value, str) else value

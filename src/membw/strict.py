@@ -32,7 +32,8 @@ def value(text: bytes) -> Any:
     except (msgspec.DecodeError, RecursionError) as err:
         at = re.search(r'\(byte (\d+)\)', str(err))
         where = _after(text, int(at[1])) if at else ''
-        raise Damaged(f'not JSON: {printable(str(err))[:80]}{where}') from err
+        said_of_it = printable(str(err)).removeprefix('JSON is malformed: ')[:80]
+        raise Damaged(f'not JSON: {said_of_it}{where}') from err
     # msgspec takes the last of two keys: what it read has fewer colons then. Readers that see it
     # themselves take ten times as long
     if text.count(b':') != _encode(data).count(b':') or b'\\u003a' in text.lower():

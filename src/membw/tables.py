@@ -27,6 +27,7 @@ INDENT = '  '
 WIDTH = 100
 LONGEST = 100  # columns of a sentence on a screen, however wide
 LINE = 80  # of a reason; the report has all of it
+LEAST = 40  # columns of a text at the end of a row, below which the table is broken instead
 JUDGED = ('verdict', 'status')  # columns that begin with such a word
 SENTENCE = re.compile(r'(Verdict: )(\w+)')
 
@@ -156,16 +157,24 @@ def _aligned(table: Table, colour: bool) -> Iterator[str]:
     under = next((i for i, c in enumerate(columns) if c.name == table.below), None)
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     shown = [i for i in range(len(columns)) if i != under]
-    gap, parts = fitted(widths, shown, width(sys.maxsize) - len(INDENT))
+    most = width(sys.maxsize) - len(INDENT)
+    gap, parts = fitted(widths, shown, most)
+    rest = most - sum(widths[i] + len(gap) for i in shown[:-1])
+    is_text = rest >= LEAST and not columns[shown[-1]].right
+    if is_text and rest < widths[shown[-1]]:
+        parts, widths[shown[-1]] = [shown], 0
     for part in parts:
         for number, line in enumerate(lines):
-            cells = []
+            cells, more = [], []
+            if not widths[part[-1]]:
+                line[part[-1]], *more = textwrap.wrap(line[part[-1]], rest) or ['']
             for i in part:
                 cell = line[i].rjust(widths[i]) if columns[i].right else line[i].ljust(widths[i])
                 if colour and number and columns[i].name in JUDGED:
                     cell = re.sub(r'[A-Z]+', lambda m: painted(m[0]), cell, count=1)
                 cells.append(cell)
             yield f'{INDENT}{gap.join(cells)}'.rstrip()
+            yield from (f'{" " * (len(INDENT) + most - rest)}{text}' for text in more)
             if under is not None and number and part is parts[-1] and line[under]:
                 yield f'      {cut(line[under])}'
 

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import statistics
 import time
 import types
 
@@ -11,6 +12,7 @@ from lib.batch_job import never_begun
 from lib.measurement import expectations, measurement
 from lib.whole_cluster import GONE, RECORDS, whole_cluster
 
+from membw.rank.ranking import rank_files
 from membw.results import ledger
 from membw.results.table import Figure
 
@@ -193,13 +195,37 @@ def test_medians_of_a_cluster_are_those_of_estimates(bounds, median, slowest, co
     runs = {name: types.SimpleNamespace(figures=of) for name, of in figures.items()}
     group = types.SimpleNamespace(first=runs, any=figures['n1'])
     nodes = [types.SimpleNamespace(name=name, verdict='PASS') for name in figures]
+    made, noted = medians(types.SimpleNamespace(nodes=nodes, groups=[group]))
+    assert made == {'triad': median, 'triad_slowest': slowest}
+    assert noted == (made if compared else {})
+
+
+def medians(ranking):
+    """({metric: what its check says}, what goes into its performance)."""
     noted = {}
     check = types.SimpleNamespace(
-        ranking=types.SimpleNamespace(nodes=nodes, groups=[group]),
+        ranking=ranking,
         slowest_of='triad',
         note_figure=lambda name, value, unit: noted.update({name: value}),
     )
     whole_cluster.report_metrics(check)
-    made = {name: row['value'] for name, row in json.loads(check.metrics).items()}
-    assert made == {'triad': median, 'triad_slowest': slowest}
-    assert noted == (made if compared else {})
+    return {name: row['value'] for name, row in check.medians.items()}, noted
+
+
+@pytest.mark.parametrize('cards', [(4, 4, 4, 4), (8,), (1,), (3, 2, 3), (1, 1)])
+def test_medians_of_cards_are_those_of_every_card_measured_first(tmp_path, cards):
+    """By number; also of one node, which is VALID: it had none."""
+    rows, triads = [], []
+    for n, card in [(n, card) for n, count in enumerate(cards) for card in range(count)]:
+        triads.append(180 + 0.1 * card + 0.05 * n)
+        values = made_up_records.stream({'copy': 160.0, 'triad': triads[-1]})
+        of = {'index': card, 'name': 'NVIDIA H200', 'count': max(cards)}
+        rows.append(made_up_records.record(
+            f'n{n}', 0, values, program='device', device=of,
+            case={'test': 'cluster_device', 'parameters': ''}))  # fmt: skip
+    again = [{**row, 'time': made_up_records.when(0.01 * i)} for row in rows for i in (1, 2, 3)]
+    again = [{**row, 'metrics': made_up_records.stream({'triad': 90.0})} for row in again]
+    made, noted = medians(rank_files([str(made_up_records.write(tmp_path, rows + again))]))
+    assert made == noted
+    assert made['triad'] == pytest.approx(statistics.median(triads))
+    assert made['triad_slowest'] == min(triads) and made['copy'] == 160.0

@@ -65,12 +65,12 @@ def test_the_tables_of_cards_are_references_of_pairs_that_the_system_has(
 @pytest.mark.parametrize('pair', PAIRS)
 def test_a_truncated_table_is_refused(pair):
     whole = TABLES[pair]
-    assert imb_table.problems(whole) == []
+    assert [*imb_table.problems(whole)] == []
     end = whole.index(imb_table.END) + len(imb_table.END)
-    assert all(imb_table.problems(whole[:cut]) for cut in range(end))
+    assert all([*imb_table.problems(whole[:cut])] for cut in range(end))
     lines = whole.splitlines(keepends=True)
     for i in range(5, 29):
-        assert imb_table.problems(''.join(lines[:i] + lines[i + 1 :]))
+        assert [*imb_table.problems(''.join(lines[:i] + lines[i + 1 :]))]
 
 
 # --- through ReFrame ---------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def test_the_program_of_the_sources_itself_is_run_and_read(run):
     given = {'iterations': 100}
     done, cases = run(str, given=given, name='imb_pingpong%pair=0-1$', path=False, **own)
     (output,) = done.folder.glob('stage/**/imb.txt')
-    assert imb_table.problems(output.read_text()) == [], done.text
+    assert [*imb_table.problems(output.read_text())] == [], done.text
     reasons = cases['0-1']['reasons']
     # a busy machine may make it unstable
     assert 'wrong-pinning' not in reasons and 'not-validated' not in reasons, reasons

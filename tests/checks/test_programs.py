@@ -7,11 +7,12 @@ import subprocess
 
 import blas_here
 import mpi_job
+import msgspec
 import pytest
 import yaml
 from places import ROOT
 
-from membw.results.reframe import outcome
+from membw.results.reframe import OwnCase, outcome
 
 pytestmark = pytest.mark.alone
 CPUS = sorted(os.sched_getaffinity(0))
@@ -67,7 +68,7 @@ def test_an_mpirun_that_is_not_the_right_one_is_named(
     done = reframe('pingpong.py', '-r', given=given, PATH=path, **mpi_job.LAUNCHER)
     case, _ = done.one('pingpong')
     assert done.code == 1 and f'{tmp_path}/mpirun{why}' in case['fail_reason'], done.text
-    assert outcome(case, {})[0] == 'MISSING'
+    assert outcome(msgspec.convert(case, OwnCase), {})[0] == 'MISSING'
 
 
 @two_cpus

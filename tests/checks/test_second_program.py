@@ -79,8 +79,6 @@ def test_reframe_runs_it_under_two_pinnings_and_takes_its_metric(by_make, house)
         (metric,) = json.loads((house / case['record']).read_text())['metrics'].values()
         assert (unit, metric['better']) == ('ns', 'lower')
         assert value == pytest.approx(metric['value'], 1e-5)
-        metric.pop('samples')
-        assert json.loads(case['metrics']) == {'latency': metric}
         assert case['verdict'] == 'VALID' and case['build']['built_with'] == 'make'
         assert len(case['threads_on'].split()) == 1
     assert cases['omp']['threads_on'] != cases['none']['threads_on'] or os.cpu_count() == 1

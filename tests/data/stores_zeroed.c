@@ -3,11 +3,7 @@
 void zeroed(double *a, const double *b, size_t n)
 {
 	for (size_t i = 0; i < n; i += 2) {
-#ifdef __aarch64__
 		__asm__ volatile("dc zva, %0" : : "r"(a + i + 512) : "memory");
-#else
-		__asm__ volatile("dcbz 0, %0" : : "r"(a + i + 512) : "memory");
-#endif
 		a[i] = b[i];
 		a[i + 1] = b[i + 1];
 	}

@@ -248,6 +248,14 @@ def test_a_kernel_that_the_driver_does_not_compile_is_named(device):
     assert (status, record) == (2, None) and 'does not compile the kernels: ' in output
 
 
+@pytest.mark.parametrize('options', [['--list'], ALONE])
+@pytest.mark.parametrize('lie, said', [('aborts', 'by signal 6 ('), ('exits', 'with status 1')])
+def test_a_driver_that_ends_its_caller_is_named(device, lie, said, options):
+    status, output, record = device('--cpu', *options, LIE=lie)
+    assert (status, record) == (2, None)
+    assert f'no card: its driver ends the program that asks it, {said}' in output
+
+
 def test_nothing_of_opencl_is_needed_to_build():
     text = ''.join(path.read_text() for path in (ROOT / 'src/device').iterdir())
     assert '#include <CL' not in text and '-lOpenCL' not in text

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / 'src'))
 
 from membw.accept.plan import assess  # noqa: E402
 from membw.accept.protocol import Line, Protocol  # noqa: E402
-from membw.accept.rule import decide  # noqa: E402
+from membw.accept.rule import Decision  # noqa: E402
 from membw.accept.runs import Run  # noqa: E402
 from membw.results.figure import Measurement  # noqa: E402
 
@@ -58,7 +58,7 @@ def verdict(
             Run(f'n{node}', Measurement(str(days[i]), float(i)), {'triad': float(figures[i])})
             for i in range(count)
         ]
-    return decide(protocol, runs).verdict
+    return Decision(protocol, runs).verdict
 
 
 def main(acceptances: int) -> None:

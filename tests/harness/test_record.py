@@ -15,7 +15,7 @@ from changed_source import OTHER_MACHINE, SHORT_LOOKS
 from places import ROOT
 from quick_runs import quick
 
-from membw.presets import code_sha256
+from membw.codegen.elf import code_sha256
 from membw.presets.build import ask
 from membw.presets.provenance import sha256, source_sha256
 from membw.results import ledger

@@ -28,6 +28,7 @@ BAD_INPUT = [
     ('overheads', '--constructs barriers', "invalid value for '--constructs': 'barriers'"),
     ('overheads', '--pairs 5', '--pairs'),
     ('loaded', '--mixes 5r0w', '5r0w'),
+    ('nbody', '--allow nosuch', "invalid value for '--allow': 'nosuch'"),
 ]
 
 
@@ -39,6 +40,7 @@ def test_bad_input_is_one_line_a_hint_and_exit_status_2(
     flags = ['-O0', PLAIN] if program == 'dgemm' else []
     words = [build_program(program, *flags), *options.split(), '--json', tmp_path / 'r']
     done = subprocess.run(words, capture_output=True, text=True)
-    fact, hint = done.stderr.splitlines()
+    fact, hint, *more = done.stderr.splitlines()
+    assert all(len(line) <= 100 and line.startswith('  ') for line in more) and len(hint) <= 100
     assert done.returncode == 2 and done.stdout == '' and not (tmp_path / 'r').exists()
     assert fact.startswith('membw: ') and said in fact and hint.startswith('hint: ')

@@ -24,7 +24,7 @@ class MadeRun:
 
     def add(self, metrics=None, preset='gcc-o2', test='stream', round=1, result='pass',
             pinning='omp', parameters='', references=None, reasons=(), core_ns=None, record=(),
-            **case):  # fmt: skip
+            known_issues=None, **case):  # fmt: skip
         """A test case; without `metrics` it left no record."""
         words = [f'%round={round}'] * (round > 1) + [f'%pinning={pinning}'] * bool(pinning)
         name = ' '.join([test, *words, *parameters.split()])
@@ -49,7 +49,8 @@ class MadeRun:
                 'case': {
                     'test': test, 'system': 'local', 'partition': 'default', 'environ': preset,
                     'pinning': pinning, 'parameters': parameters, 'verdict': verdict,
-                    'reasons': list(reasons), 'references': references or {}, 'known_issues': {},
+                    'reasons': list(reasons), 'references': references or {},
+                    'known_issues': known_issues or {},
                 },
             }  # fmt: skip
             path.write_text(json.dumps(data) + '\n')

@@ -14,10 +14,10 @@ from membw.words import GOOD, WORST_FIRST
 MODULES = [{'size_mib': 32_768, 'type': 'DDR', 'configured_mts': 3200}] * 8
 
 
-def run(node, day, share, facts=None):
+def run(node, day, share, facts=None, **fields):
     rng = np.random.default_rng(int(1000 * day) + int(node[1:]))
     noise = 1 + 0.004 * rng.normal()
-    return made.record(node, day, made.stream(share=share * noise), facts=facts)
+    return made.record(node, day, made.stream(share=share * noise), facts=facts, **fields)
 
 
 def severity(word):
@@ -60,6 +60,20 @@ def test_a_fault_on_more_nodes_is_never_better(stored, membw, fault):
         rows = [run(f'n{n:03d}', d / 100, share if n <= bad else 1, facts if n <= bad else WHOLE)
                 for n in range(1, 17) for d in range(4)]  # fmt: skip
         assert words_of(membw, stored(rows), 'n001') not in GOOD, bad
+
+
+@pytest.mark.parametrize('fields, share', [({'threads': 4}, 0.6), ({'threads': None}, 0.9)])
+def test_fewer_threads_on_more_nodes_are_never_better(stored, membw, fields, share):
+    """They are another setting: of 16 nodes one of them alone was VALID, and four were PASS."""
+    for bad in (1, 2, 3, 4, 8, 13):
+        rows = [run(f'n{n:03d}', d / 100, share if n <= bad else 1, **(fields if n <= bad else {}))
+                for n in range(1, 17) for d in range(4)]  # fmt: skip
+        assert words_of(membw, stored(rows), 'n016' if bad > 8 else 'n001') not in GOOD, bad
+
+
+def test_a_study_of_threads_on_one_node_is_no_other_setting_of_its_peers(stored, membw):
+    study = [run('n004', 0.1 + t / 100, t / 8, threads=t) for t in (1, 2, 4)]
+    assert membw('rank', stored(study))[0] == membw('rank', stored(made.fleet(20) + study))[0] == 0
 
 
 @pytest.mark.parametrize('share, good', [(0.5, 1), (0.93, 4)])

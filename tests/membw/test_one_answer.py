@@ -14,7 +14,7 @@ from acceptances import BASE
 from made_run import MadeRun
 
 from membw.accept import protocol as protocols
-from membw.accept.rule import decide
+from membw.accept.rule import Decision
 from membw.accept.runs import runs_of
 from membw.report.page import page_of
 from membw.report.run import run_of_records
@@ -67,7 +67,24 @@ FAULTS = {
     'well again, beside a cache': ([made.record('n011', rows=made.stream(share=0.95)),
                                     *again('n011', 1.0), *again('n001', 4.0)], 'PASS'),
     'of yesterday alone': ([made.record('n011', -1)], 'MISSING'),
-    'other threads': ([made.record('n011', threads=4)], 'VALID'),
+    'other threads': ([made.record('n011', threads=4)], 'UNDECIDED'),
+    'other threads, and low': ([made.record('n011', rows=made.stream(share=0.6), threads=4)],
+                               'UNDECIDED'),
+    'the only one of its compiler': ([made.record(
+        'n011', build={**made.BUILD, 'compiler': 'gcc 14.2.0'})], 'UNDECIDED'),
+    'the only one of its CPU': ([made.record('n011', facts={'cpu_model': 'Another'})], 'VALID'),
+    'the only one of its partition': ([made.record('n011', case={'partition': 'p2'})], 'VALID'),
+    'low in one cluster, well in another': ([
+        made.record('n011', rows=made.stream(share=0.9), cluster='a'),
+        *({**one, 'cluster': 'b'} for one in again('n011', 1.0))], 'UNDECIDED'),
+    'in a unit that is no rate': ([made.record('n011', rows={
+        n: {**m, 'unit': 'GB'} for n, m in made.stream().items()})], 'UNDECIDED'),
+    'less is better, by itself': ([made.record('n011', rows={
+        n: {**m, 'better': 'lower'} for n, m in made.stream().items()})], 'UNDECIDED'),
+    'by a clock that stands at its first second': ([made.record('n011') | {
+        'time': '1970-01-01T00:00:00Z'}], 'MISSING'),
+    'by a clock of before 1970': ([made.record('n011') | {'time': '0001-01-01T00:00:00Z'}],
+                                  'MISSING'),
     'other threads, at its reference': ([made.record(
         'n011', threads=4, case={'references': {'triad': [180.0, -0.05, 0.1]}})], 'PASS'),
     'sound, then wrong': ([made.record('n011'), made.record(
@@ -150,6 +167,7 @@ def run_of_rows(tmp_path, rows):
             'name': name, 'display_name': name, 'system': case['system'], 'result': 'pass',
             'partition': case['partition'], 'environ': case['environ'], 'fixture': False,
             'round': rounds[host], 'perfvalues': {}, 'record': str(path), 'scheduler': 'local',
+            'reference_expired': '',
         })  # fmt: skip
     return run
 
@@ -189,7 +207,9 @@ def test_a_node_alone_has_one_word_too(tmp_path, stored, membw, bound, word):
 
 
 # an acceptance asks its contract, no reference and no past; what is wrong may be repeated
-OF_A_CONTRACT = ('a wide reference', 'past', 'below its reference', 'reaches its', 'then wrong')
+# (of runs of two settings the machine is not accepted)
+OF_A_CONTRACT = ('a wide reference', 'past', 'below its reference', 'reaches its', 'then wrong',
+                 'threads', 'compiler')  # fmt: skip
 
 
 @pytest.fixture
@@ -210,7 +230,7 @@ def agreed(tmp_path):
 def test_an_acceptance_is_no_more_comfortable(stored, agreed, fault):
     lines, word = FAULTS[fault]
     file = stored([*(row for row in made.fleet(20) if row['host'] != 'n011'), *lines])
-    found = decide(agreed, runs_of(agreed, read_table([file])))
+    found = Decision(agreed, runs_of(agreed, read_table([file])))
     status = {node.name: node.status for node in found.nodes}
     own = status.pop('n011')
     assert {*status.values()} == {'PASS'} and found.verdict != 'ACCEPTED'
@@ -219,7 +239,7 @@ def test_an_acceptance_is_no_more_comfortable(stored, agreed, fault):
 
 
 # of a run there is no night before, another check, and what died is in ReFrame's report
-NO_RUN = ('yesterday', 'died', 'refused', 'no figure', 'threads', 'past')
+NO_RUN = ('yesterday', 'died', 'refused', 'no figure', 'threads', 'past', 'clock', 'partition')
 
 
 @pytest.mark.parametrize('fault', [f for f in FAULTS if not any(word in f for word in NO_RUN)])

@@ -6,7 +6,7 @@ import pytest
 from made_run import MadeRun
 
 from membw import progress
-from membw.results import run_ledger
+from membw.results import run_events
 
 BUILD = 'stream_binary ~local:default+gcc-o2'
 RUNS = [f'stream %round=1 %pinning={name}' for name in ('omp', 'none', 'likwid')]
@@ -102,7 +102,7 @@ def test_the_time_left_is_by_what_the_same_took(clock, tmp_path, begun, every, b
     """In this run, else in the one before, else its test; 'more than' where some are unknown."""
     earlier = []
     if before:
-        earlier = run_ledger.read(ledger(MadeRun(tmp_path), before, of=before)[0])
+        earlier = run_events.read(ledger(MadeRun(tmp_path), before, of=before)[0])
     (tmp_path / 'now').mkdir()
     report, clock[0] = ledger(MadeRun(tmp_path / 'now'), begun, of=every)
     text = progress.under_way(report, earlier)

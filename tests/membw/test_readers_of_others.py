@@ -128,7 +128,7 @@ READERS = [
     ('stderr', ledger.last_words, PRINTED),
     ('a ledger', lambda text: ledger.read('.'), 'begun n1\nended r.json 137 1 2\n'),
     ("ReFrame's report", results, REPORT), ("ReFrame's perflog", results, PERFLOG),
-    ('IMB', imb_table.problems, IMB),
+    ('IMB', lambda text: [*imb_table.problems(text)], IMB),
 ]  # fmt: skip
 
 

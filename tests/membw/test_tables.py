@@ -63,6 +63,16 @@ def test_a_table_fits_the_columns_and_loses_nothing(monkeypatch, columns, head, 
     assert all(figure in text for figure in ('10.1', '11.1', '12.1', '13.1'))
 
 
+def test_a_text_at_the_end_of_a_row_is_broken_and_the_table_is_one(monkeypatch):
+    monkeypatch.setenv('COLUMNS', '60')
+    columns = tables.Column('node', 'node'), tables.Column('why', 'why')
+    rows = [['n001', 'word ' * 20], ['n002', 'short']]
+    lines = tables.as_text([tables.Table('', columns, rows)], colour=False).splitlines()
+    assert lines[0].split() == ['node', 'why'] and lines[-1] == '  n002  short'
+    assert lines[1].startswith('  n001  word') and lines[2].startswith('        word')
+    assert max(map(len, lines)) <= 60 and ' '.join(lines).count('word') == 20
+
+
 @pytest.mark.parametrize('variables, sign', [
     ({'LANG': 'de_DE.UTF-8'}, '≥ 10.1'),
     ({'LC_ALL': 'C', 'LANG': 'de_DE.UTF-8'}, '>= 10.1'),

@@ -60,7 +60,7 @@ ERRORS = {
     'history --sinc 3d': ("unknown argument '--sinc'", "did you mean '--since'?"),
     'env x': ("unknown argument 'x'", "'membw env --help' lists the options"),
     'presets lst': ("argument WHAT: invalid choice: 'lst'", "did you mean 'list'?"),
-    'summary nosuch': (NO_FILE, 'give a file that exists'),
+    'summary nosuch': (NO_FILE, 'give the .json file of a run'),
     'nightly --night tomorrow': ("argument --night: 'tomorrow' is no date as 2026-11-21",
                                  "'membw nightly --help' lists the options"),
     'calibrate nosuch': (NO_FILE, 'give files or folders that exist'),

@@ -10,7 +10,7 @@ from membw.accept import protocol as protocols
 from membw.accept import signatures
 from membw.accept.plan import plan
 from membw.accept.report import report
-from membw.accept.rule import decide
+from membw.accept.rule import Decision
 from membw.accept.runs import runs_of
 from membw.accept.sheet import blocks, sheet
 from membw.arguments import FORMS, add_site_tests, wanted_of
@@ -67,10 +67,10 @@ def run(args: argparse.Namespace) -> int:
     protocol = protocols.load(args.protocol)
     if args.plan:
         lines, is_possible = plan(protocol, args.protocol)
-        print('\n'.join(lines))
+        print(tables.as_text(lines))
         return 0 if is_possible else 1
     table = _table(args)
-    found = decide(protocol, runs_of(protocol, table))
+    found = Decision(protocol, runs_of(protocol, table))
     data = report(found, table.problems)
     print(json.dumps(data, indent=1) if args.json else tables.as_text(blocks(found)))
     for path, is_whole in (args.sheet, False), (args.page, True):

@@ -24,30 +24,22 @@ from membw.errors import MembwError, did_you_mean
 from membw.expected.proof import ARRAYS, ceiling
 from membw.expected.published import NOT_SAID
 from membw.expected.sentence import asked
-from membw.presets.table import Facts
 from membw.printable import plural
 from membw.results.record import HIGHER
-from membw.site.peak import completed, placed
+from membw.tables import Command
 
 ORDINARY = ('gcc', 'clang')  # families with ordinary stores where no others are asked for
 SELDOM = 0.1
 
 
-class Memory(NamedTuple):
-    """Of a node, as the parties expect it; `gbs` 0: its peak is not known."""
-
-    gbs: float
-    cpu: Facts  # its row of systems/facts/cpus.yaml
-    stores: str  # the kind that the preset has on it
-
-
 def plan(protocol: Protocol, path: str) -> tuple[list[str], bool]:
     """(lines, whether a memory can meet the contract, as far as it is known)."""
-    memory, impossible = _memory(protocol), []
-    asks = list(_unknown(protocol, memory))
-    for name, gbs in _rates(protocol).items() if memory.gbs else ():
-        asks += _asks_for(name, gbs, memory)
-        impossible += [name] * (gbs > _most(name, memory))
+    stores, peak, impossible = _stores(protocol), protocol.peak_gbs, False
+    asks = list(_unknown(protocol))
+    for name, gbs in _rates(protocol).items() if peak else ():
+        most = peak * ceiling(name, stores)
+        asks += _asks_for(protocol, name, gbs, stores, most)
+        impossible |= gbs > most
     never = ['every machine is refused: no node can meet the contract']
     parts = {
         'checksum': [f'sha256 {protocol.checksum}'],
@@ -61,7 +53,7 @@ def plan(protocol: Protocol, path: str) -> tuple[list[str], bool]:
     lines += [f'  {name:10} {line}' for name, part in parts.items() for line in part]
     if protocol.unsigned:
         lines += ['', 'to sign it, each with its own key:']
-        lines += [f'  {command(path, party)}' for party in protocol.unsigned]
+        lines += [Command(f'  {command(path, party)}') for party in protocol.unsigned]
     return lines, not impossible
 
 
@@ -77,30 +69,28 @@ def _rates(protocol: Protocol) -> dict[str, float]:
     return {n: x.value for n, x in lines if x.value and (x.unit, x.better) == ('GB/s', HIGHER)}
 
 
-def _unknown(protocol: Protocol, memory: Memory) -> Iterator[str]:
+def _unknown(protocol: Protocol) -> Iterator[str]:
     if not Path(root(), 'reframe-checks', f'{protocol.runs["test"]}.py').is_file():
         yield f"'{protocol.runs['test']}', which is no test of membw: one of the site?"
     if protocol.runs['system'] not in systems():
         yield f"no file of '{protocol.runs['system']}' in systems/ yet: the runs need one"
-    if not memory.gbs:
+    if not protocol.peak_gbs:
         yield "a share of the peak that is not known: set nodes.cpu, as 'EPYC 9354', and sockets"
 
 
-def _most(name: str, memory: Memory) -> float:
-    return memory.gbs * ceiling(name, memory.stores)
-
-
-def _asks_for(name: str, gbs: float, memory: Memory) -> Iterator[str]:
-    share, *published = asked(gbs, memory.gbs, memory.stores, name)
+def _asks_for(
+    protocol: Protocol, name: str, gbs: float, stores: str, most: float
+) -> Iterator[str]:
+    """`most`: GB/s that the memory gives this kernel with such stores."""
+    share, *published = asked(gbs, protocol.peak_gbs, stores, name)
     yield f'{name} {share}'
-    most = _most(name, memory)
     if gbs > most:
         why = ''
-        if most < memory.gbs:
+        if most < protocol.peak_gbs:
             counted, written = ARRAYS[name]
             words = 8 * (counted + written), 8 * counted
             why = f': ordinary stores move {words[0]} bytes where {name} counts {words[1]}'
-            why += '' if memory.cpu else ', unless nodes.cpu is one that claims its lines'
+            why += '' if protocol.cpu else ', unless nodes.cpu is one that claims its lines'
         yield f'NOT POSSIBLE: {name} reaches {most:.4g} GB/s at most{why}'
     else:
         yield from published
@@ -109,29 +99,26 @@ def _asks_for(name: str, gbs: float, memory: Memory) -> Iterator[str]:
         yield f'LOW: {name} may be reached by a node that lost {lost} of its channels'
 
 
-def _memory(protocol: Protocol) -> Memory:
-    """The peak as agreed, else of the CPU, else as its system's file says. Raises MembwError for a
-    preset that does not exist, or not there."""
+def _stores(protocol: Protocol) -> str:
+    """Which kind the preset has. Raises MembwError for a preset that is not there."""
     system, environ = protocol.runs['system'], protocol.runs['preset']
-    table, file = presets.load(), Path(root(), 'systems', f'{system}.yaml')
-    known, where, peaks = {preset: preset for preset in table['presets']}, '', [0.0]
+    known: dict[str, str] = {}
+    table, where = presets.load(), ''
     if system in systems():
-        known, where = {}, f" on '{system}'"
-        for part in placed(presets.read_yaml(yaml, file.read_text()), file.name)['partitions']:
-            own = presets.environs_of(part, table)
-            known |= own
-            peaks += [completed(part.get('extras') or {}).get('peak_gbs') or 0.0] * (
-                environ in own
-            )
+        text, where = Path(root(), 'systems', f'{system}.yaml').read_text(), f" on '{system}'"
+        for part in presets.read_yaml(yaml, text)['partitions']:
+            known |= presets.environs_of(part, table)
+    known = known or {preset: preset for preset in table['presets']}
     if environ not in known:
         raise MembwError(f"no preset '{environ}'{where}", did_you_mean(environ, sorted(known)))
-    row = table['presets'][known[environ]]
-    stores = 'ordinary' if row['family'] in ORDINARY else NOT_SAID  # others choose by themselves
-    stores = 'non-temporal' if 'nontemporal' in row.get('features', ()) else stores
-    cpu = protocol.cpu
-    if cpu and stores == 'ordinary' and cpu.get('claims') is not False:
-        stores = 'claimed' if cpu.get('claims') else NOT_SAID  # it claims all lines, or some
-    return Memory(protocol.peak_gbs or max(peaks), cpu, stores)
+    row, cpu = table['presets'][known[environ]], protocol.cpu
+    if 'nontemporal' in row.get('features', ()):
+        return 'non-temporal'
+    if row['family'] not in ORDINARY:  # it chooses by itself
+        return NOT_SAID
+    if cpu and cpu.get('claims') is not False:
+        return 'claimed' if cpu.get('claims') else NOT_SAID  # it claims all lines, or some
+    return 'ordinary'
 
 
 # --- the risks ----------------------------------------------------------------------------------

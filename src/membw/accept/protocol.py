@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -17,7 +17,7 @@ from membw.expected.expectation import facts_of
 from membw.presets.table import Facts
 from membw.printable import printable
 from membw.results.hostlist import expected_nodes
-from membw.results.record import HIGHER
+from membw.results.record import HIGHER, inner
 from membw.results.table import Table
 from membw.site.cpu_peak import cpu_of, of_name, of_row
 from membw.site.references import parsed
@@ -35,7 +35,12 @@ class Line(NamedTuple):
     within: float | None  # a fraction
 
     def reaches(self, figure: float, limit: float) -> bool:
-        return figure >= limit if self.better == HIGHER else figure <= limit
+        return self.worst((figure, limit)) == limit
+
+    @property
+    def worst(self) -> Callable:
+        """min or max."""
+        return min if self.better == HIGHER else max
 
     def limit(self, fleet: float | None) -> float | None:
         """The worst figure that passes; `fleet`: the nodes' median, None before any run."""
@@ -96,7 +101,7 @@ def template() -> str:
 
 def of_machine(table: Table) -> str:
     """The template, of the CPU that the first record names whose CPU is known."""
-    for facts in (table.evidence(one).get('facts') or {} for one in table.figures):
+    for facts in (inner(table.evidence(one), 'facts') for one in table.figures):
         if row := cpu_of(facts):
             name = facts['cpu_model'] if of_name(facts['cpu_model']) == row else row['name']
             text = template().replace('  peak_gbs:', '# peak_gbs:')

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from membw.accept.plan import assess
-from membw.accept.rule import ALIKE, STATUSES, Decision, Node
+from membw.accept.rule import ALIKE, Decision, Node
 from membw.accept.runs import Run
 from membw.moments import utc
 from membw.results.findings import for_json
@@ -23,7 +23,7 @@ def report(decision: Decision, problems: Sequence[str] = ()) -> dict[str, Any]:
         'schema': 'membw-acceptance-5',
         'verdict': decision.verdict,
         'findings': for_json(decision.why),
-        'counts': {status: len(decision.with_status(status)) for status in STATUSES},
+        'counts': decision.counts,
         'risk': assess(protocol)._asdict(),
         'limits': decision.limits,
         'protocol': protocol.content,

@@ -65,19 +65,55 @@ class Node:
         return [run for run in self.runs if not run.why or run.why == MORE]
 
 
-@dataclass
-class Decision:
-    """ACCEPTED, REFUSED or INCOMPLETE, with everything that it follows from."""
+def place(statistic: str, runs: int) -> int:
+    """Index of the figure that decides among so many runs, the best first; of an even number the
+    median is the worse one of the middle two."""
+    return {'best': 0, 'median': runs // 2, 'worst': runs - 1}[statistic]
 
-    protocol: Protocol
-    nodes: list[Node]
-    limits: dict[str, float]  # metric -> worst figure that passes
-    elsewhere: list[str]  # nodes with runs that the protocol does not name
-    verdict: str = ''
-    why: Findings = ()
+
+class Decision:
+    """ACCEPTED, REFUSED or INCOMPLETE (`verdict`, `why`), with everything that it follows from.
+
+    `fleet`: the median of the nodes' first rounds; `limits`: the worst figures that pass;
+    `elsewhere`: nodes with runs that the protocol does not name.
+    """
+
+    def __init__(self, protocol: Protocol, runs: Sequence[Run]) -> None:
+        """`runs`: in order of time."""
+        self.protocol, self.contract = protocol, protocol.contract
+        by_node = grouped((run.node, run) for run in runs)
+        reported = (name for name, of in by_node.items() if not all(run.is_aside for run in of))
+        names = protocol.names or sorted(reported)
+        self.nodes = [Node(name, by_node.pop(name, [])) for name in names]
+        self.elsewhere = sorted(by_node)
+        count = protocol.rounds[0][1]
+        firsts = [self.figures(node.usable[:count]) for node in self.nodes if node.usable]
+        self.peers = len(firsts)
+        metrics = self.contract if firsts else ()
+        self.fleet = {name: median(figures[name] for figures in firsts) for name in metrics}
+        limits = {n: line.limit(self.fleet.get(n)) for n, line in self.contract.items()}
+        self.limits = {name: limit for name, limit in limits.items() if limit is not None}
+        for node in self.nodes:
+            self.count_rounds(node)
+        usual = _usual(self.nodes)
+        for node in self.with_status(PASS):
+            if why := next(self.doubts(node, usual), None):
+                node.status, node.why = UNDECIDED, (why,)
+        failed = [n for n in self.nodes if n.has_failed]
+        numbers = {'failed': len(failed), 'nodes': protocol.count, 'allowed': protocol.allowed}
+        missing = [*self.missing()]
+        self.verdict = 'INCOMPLETE' if missing else 'ACCEPTED'
+        if len(failed) > protocol.allowed:  # no missing run could change it
+            self.verdict, missing = 'REFUSED', []
+        self.why: Findings = (*missing, Finding('failed', numbers))
 
     def with_status(self, status: str) -> list[Node]:
         return [node for node in self.nodes if node.status == status]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """{status: how many nodes}."""
+        return {status: len(self.with_status(status)) for status in STATUSES}
 
     @property
     def counted(self) -> list[Run]:
@@ -86,56 +122,6 @@ class Decision:
     @property
     def reasons(self) -> list[str]:
         return [one.text for one in self.why]
-
-
-def place(statistic: str, runs: int) -> int:
-    """Index of the figure that decides among so many runs, the best first; of an even number the
-    median is the worse one of the middle two."""
-    return {'best': 0, 'median': runs // 2, 'worst': runs - 1}[statistic]
-
-
-def decide(protocol: Protocol, runs: Sequence[Run]) -> Decision:
-    """A Decision on runs in order of time."""
-    by_node = grouped((run.node, run) for run in runs)
-    reported = (name for name, of in by_node.items() if not all(run.is_aside for run in of))
-    names = protocol.names or sorted(reported)
-    nodes = [Node(name, by_node.pop(name, [])) for name in names]
-    judge = _Judge(protocol, nodes)
-    for node in nodes:
-        judge.rounds(node)
-    usual = _usual(nodes)
-    for node in nodes:
-        if node.status == PASS and (why := next(judge.doubts(node, usual), None)):
-            node.status, node.why = UNDECIDED, (why,)
-    decision = Decision(protocol, nodes, judge.limits, sorted(by_node))
-    decision.verdict, decision.why = _verdict(decision)
-    return decision
-
-
-def _usual(nodes: Sequence[Node]) -> dict[str, tuple[str, int]]:
-    """{fact of ALIKE: (what most nodes have, how many)}."""
-    found: dict[str, tuple[str, int]] = {}
-    for name in ALIKE:
-        each = (
-            [r.known[name] for r in node.runs if r.round and name in r.known] for node in nodes
-        )
-        if counts := Counter(values[0] for values in each if values).most_common(1):
-            found[name] = counts[0]
-    return found
-
-
-class _Judge:
-    """`fleet`: the median of the nodes' first rounds, `limits`: the worst figure that passes."""
-
-    def __init__(self, protocol: Protocol, nodes: list[Node]) -> None:
-        self.protocol, self.contract = protocol, protocol.contract
-        count = protocol.rounds[0][1]
-        firsts = [self.figures(node.usable[:count]) for node in nodes if node.usable]
-        self.peers = len(firsts)
-        names = self.contract if firsts else ()
-        self.fleet = {name: median(figures[name] for figures in firsts) for name in names}
-        limits = {n: line.limit(self.fleet.get(n)) for n, line in self.contract.items()}
-        self.limits = {name: limit for name, limit in limits.items() if limit is not None}
 
     def figures(self, runs: Sequence[Run]) -> dict[str, float]:
         """{metric: the agreed statistic} of some runs."""
@@ -151,7 +137,7 @@ class _Judge:
             n for n, value in own.items() if not self.contract[n].reaches(value, self.limits[n])
         ]
 
-    def rounds(self, node: Node) -> None:
+    def count_rounds(self, node: Node) -> None:
         """Gives the node its rounds and its status, and each run its place."""
         later = node.usable
         for run in node.runs:
@@ -204,6 +190,51 @@ class _Judge:
             below = {name: figures[name] for name in missed}
             yield Finding('later-below', {'runs': len(later), 'figures': below})
 
+    def missing(self) -> Iterator[Finding]:
+        """What is due, undecided, or not signed."""
+        protocol, count = self.protocol, self.protocol.count
+        absent = [n for n in self.nodes if all(run.is_aside for run in n.runs)]
+        reported = len(self.nodes) - len(absent)
+        doubts = grouped((node.why[0].text, node) for node in self.with_status(UNDECIDED))
+        for text, nodes in doubts.items():
+            code, names = nodes[0].why[0].code, fold(node.name for node in nodes)
+            yield Finding('undecided', {'nodes': names, 'code': code, 'text': text})
+        if reported < count:
+            names = fold(node.name for node in absent)
+            yield Finding(
+                'not-measured', {'lacking': count - reported, 'of': count, 'names': names}
+            )
+        if reported > count:
+            yield Finding('too-many-nodes', {'nodes': reported, 'of': count})
+        for title, _ in protocol.rounds:
+            nodes = [n for n in self.nodes if n not in absent and n.needs_for == title]
+            if nodes:
+                of = {
+                    'round': title,
+                    'until': protocol.until,
+                    'nodes': fold(n.name for n in nodes),
+                }
+                yield Finding('runs-due', {'runs': sum(n.needs for n in nodes), **of})
+        first, *others = [{*setting} for setting in {r.setting for r in self.counted}] or [set()]
+        if others:
+            differing = sorted(first.union(*others) - first.intersection(*others))
+            values = [f'{name}={value}' for name, value in differing if value]
+            yield Finding('settings', {'settings': 1 + len(others), 'values': values})
+        for party, why in protocol.unsigned.items():
+            yield Finding('unsigned', {'party': party, 'text': why})
+
+
+def _usual(nodes: Sequence[Node]) -> dict[str, tuple[str, int]]:
+    """{fact of ALIKE: (what most nodes have, how many)}."""
+    found: dict[str, tuple[str, int]] = {}
+    for name in ALIKE:
+        each = (
+            [r.known[name] for r in node.runs if r.round and name in r.known] for node in nodes
+        )
+        if counts := Counter(values[0] for values in each if values).most_common(1):
+            found[name] = counts[0]
+    return found
+
 
 def _gaps(node: Node) -> Iterator[Finding]:
     """Measurements of a session that were counted, and of which there is no record."""
@@ -211,41 +242,3 @@ def _gaps(node: Node) -> Iterator[Finding]:
     for session, numbers in grouped((of.session, of.number) for of in own).items():
         if lacking := {*range(max(numbers) + 1)} - {*numbers}:
             yield Finding('no-records', {'measurements': len(lacking), 'session': session})
-
-
-def _verdict(decision: Decision) -> tuple[str, Findings]:
-    """REFUSED as soon as no missing run could change it."""
-    protocol, failed = decision.protocol, [n for n in decision.nodes if n.has_failed]
-    numbers = {'failed': len(failed), 'nodes': protocol.count, 'allowed': protocol.allowed}
-    count = Finding('failed', numbers)
-    if len(failed) > protocol.allowed:
-        return 'REFUSED', (count,)
-    missing = list(_missing(decision))
-    return ('INCOMPLETE' if missing else 'ACCEPTED'), (*missing, count)
-
-
-def _missing(decision: Decision) -> Iterator[Finding]:
-    protocol, count = decision.protocol, decision.protocol.count
-    absent = [n for n in decision.nodes if all(run.is_aside for run in n.runs)]
-    reported = len(decision.nodes) - len(absent)
-    doubts = grouped((node.why[0].text, node) for node in decision.with_status(UNDECIDED))
-    for text, nodes in doubts.items():
-        code, names = nodes[0].why[0].code, fold(node.name for node in nodes)
-        yield Finding('undecided', {'nodes': names, 'code': code, 'text': text})
-    if reported < count:
-        names = fold(node.name for node in absent)
-        yield Finding('not-measured', {'lacking': count - reported, 'of': count, 'names': names})
-    if reported > count:
-        yield Finding('too-many-nodes', {'nodes': reported, 'of': count})
-    for title, _ in protocol.rounds:
-        nodes = [n for n in decision.nodes if n not in absent and n.needs_for == title]
-        if nodes:
-            of = {'round': title, 'until': protocol.until, 'nodes': fold(n.name for n in nodes)}
-            yield Finding('runs-due', {'runs': sum(n.needs for n in nodes), **of})
-    first, *others = [{*setting} for setting in {r.setting for r in decision.counted}] or [set()]
-    if others:
-        differing = sorted(first.union(*others) - first.intersection(*others))
-        values = [f'{name}={value}' for name, value in differing if value]
-        yield Finding('settings', {'settings': 1 + len(others), 'values': values})
-    for party, why in protocol.unsigned.items():
-        yield Finding('unsigned', {'party': party, 'text': why})

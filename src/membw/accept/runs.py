@@ -12,7 +12,7 @@ from membw.moments import utc
 from membw.results.figure import Figure, Lost, Measurement
 from membw.results.findings import Finding, Findings, codes, reported, text_of
 from membw.results.node_names import match_expected
-from membw.results.record import REFRAME, seconds_of
+from membw.results.record import REFRAME, inner, seconds_of
 from membw.results.table import Table
 from membw.results.verdict import lacks_of, may_be_worse
 from membw.site.cpu_peak import cpu_of
@@ -36,7 +36,8 @@ class Run:
 
     node: str  # its name in the protocol
     of: Measurement
-    figures: dict[str, float]  # in the contract's units
+    figures: dict[str, float]  # of the contract, in its units
+    every: Figures = field(default_factory=dict)
     record: dict[str, Any] = field(default_factory=dict)
     known: dict[str, str] = field(default_factory=dict)  # of its node and build
     lacks: Findings = ()  # memory that its CPUs take; none where the parties state the peak
@@ -67,7 +68,8 @@ class Run:
 
 def runs_of(protocol: Protocol, table: Table) -> list[Run]:
     """Every run of the table in order of time."""
-    found: list[Figure | Lost] = [*table.figures, *table.lost]
+    # a damaged line is no run: it is named
+    found: list[Figure | Lost] = [*table.figures, *(one for one in table.lost if one.of.record)]
     every = {id(one.of): one.of for one in found}
     figures = grouped((id(one.of), one) for one in table.figures)
     lost = {id(one.of): one for one in table.lost}
@@ -79,31 +81,29 @@ def runs_of(protocol: Protocol, table: Table) -> list[Run]:
         own = {one.metric: one for one in figures.get(key, ())}
         record = table.evidence(next(iter(own.values()), None) or lost[key])
         values = {name: own[name].value for name in protocol.contract if name in own}
-        run = Run(renamed.get(of.node, of.node), of, values, record, _known(of, record))
+        run = Run(renamed.get(of.node, of.node), of, values, own, record, _known(of, record))
         if 'peak_gbs' not in protocol.content['nodes']:
             run.lacks = tuple(filter(None, map(lacks_of, own.values())))
-        run.word, run.why = _why_not(protocol, run, own, lost.get(key))
-        made.append((run, own))
-    made.sort(key=lambda one: one[0].of.time)
-    for of_node in grouped((run.node, run) for run, _ in made).values():
+        run.word, run.why = _why_not(protocol, run, lost.get(key))
+        made.append(run)
+    made.sort(key=lambda run: run.of.time)
+    for of_node in grouped((run.node, run) for run in made).values():
         _mark_overlapping(of_node)
     _mark_copies(made)
-    return [run for run, _ in made]
+    return made
 
 
 def _known(of: Measurement, record: dict[str, Any]) -> dict[str, str]:
-    facts = record.get('facts') or {}
+    facts = inner(record, 'facts')
     more = {name: str(facts[name]) for name in MORE_FACTS if facts.get(name) is not None}
     return of.provenance | more
 
 
-def _why_not(
-    protocol: Protocol, run: Run, figures: Figures, lost: Lost | None
-) -> tuple[str, Findings]:
+def _why_not(protocol: Protocol, run: Run, lost: Lost | None) -> tuple[str, Findings]:
     """(word, why) of a run that could not count."""
     day, replaced = utc(run.of.time)[:10], protocol.replaced.get(run.node, '')
     is_whole = run.of.verdict == VALID and not lost
-    if other := dict(_other(protocol, run, figures, is_whole)):
+    if other := dict(_other(protocol, run, is_whole)):
         return '', (Finding(OTHER, {'fields': other}),)
     if not protocol.content['period']['from'] <= day <= protocol.until:
         return '', (Finding('outside-period', {'day': day}),)
@@ -115,38 +115,36 @@ def _why_not(
         return run.of.verdict, run.of.findings
     if wrong := _contradicted(run, protocol.peak_gbs):
         return INVALID, (wrong,)
-    return '', tuple(_undecided(protocol, figures))
+    return '', tuple(_undecided(run))
 
 
-def _other(
-    protocol: Protocol, run: Run, figures: Figures, is_whole: bool
-) -> Iterator[tuple[str, str]]:
+def _other(protocol: Protocol, run: Run, is_whole: bool) -> Iterator[tuple[str, str]]:
     """(what is not as agreed, what it is)."""
     agreed, stated = protocol.runs, protocol.runs.get('record', {})
     for name in ('test', 'preset', 'pinning', 'system'):
         own = getattr(run.of.setting, name)
         if agreed.get(name, own) != own:
             yield name, own or 'not recorded'
-    for name, value in {**USUAL, **stated}.items() if figures else ():
+    for name, value in {**USUAL, **stated}.items() if run.every else ():
         own = run.known.get(name, 'not recorded' if name in stated else value)
         if own != str(value):
             yield name, own
-    cpu = cpu_of(run.record.get('facts') or {})
+    cpu = cpu_of(inner(run.record, 'facts'))
     if cpu and protocol.cpu and cpu['name'] != protocol.cpu['name']:
         yield 'CPU', cpu['name']
-    for name, line in protocol.contract.items() if figures and is_whole else ():
-        figure = figures.get(name)
+    for name, line in protocol.contract.items() if run.every and is_whole else ():
+        figure = run.every.get(name)
         if not figure or (figure.unit, figure.better) != (line.unit, line.better):
             yield name, f'not in {line.unit}'
 
 
-def _undecided(protocol: Protocol, figures: Figures) -> Iterator[Finding]:
+def _undecided(run: Run) -> Iterator[Finding]:
     """A disturbed run is a lower bound: it counts neither for nor against its node."""
-    for name in protocol.contract:
-        if figures[name].may_be_worse:
-            yield may_be_worse(figures[name])
-        elif figures[name].is_bound:
-            yield Finding('disturbed-run', {'metric': name})
+    for figure in (run.every[name] for name in run.figures):
+        if figure.may_be_worse:
+            yield may_be_worse(figure)
+        elif figure.is_bound:
+            yield Finding('disturbed-run', {'metric': figure.metric})
 
 
 # --- what a record says of itself --------------------------------------------------------------
@@ -175,21 +173,21 @@ def _mark_overlapping(runs: list[Run]) -> None:
         if run.is_other or 'time' not in run.record:
             continue
         end = seconds_of(run.record['time'])
-        lasted = (run.record.get('busy') or {}).get('wall_s') or 0
+        lasted = inner(run.record, 'busy').get('wall_s') or 0
         if not run.why and abs(end - ended) < max(1, lasted - 1):
             run.why = (Finding('overlaps'),)
         ended = end
 
 
-def _mark_copies(made: list[tuple[Run, dict[str, Figure]]]) -> None:
+def _mark_copies(runs: list[Run]) -> None:
     """A figure that is equal in all its digits was measured once, on whatever nodes; so were four
     that are all equal to a millionth, and two to a hundred-millionth: by chance no two of 10,000
     runs are, of a machine whose runs differ by 0.1 %."""
     seen: dict[tuple, Run] = {}
-    for run, figures in made:
-        if run.is_aside or not figures:
+    for run in runs:
+        if run.is_aside or not run.every:
             continue
-        values = [(name, figure.value) for name, figure in figures.items()]
+        values = [(name, figure.value) for name, figure in run.every.items()]
         keys: list[tuple] = [pair for pair in values if len(repr(pair[1])) > DIGITS]
         if not keys and run.of.setting.program != REFRAME:  # whose figures may be short
             keys = [tuple(values)]

@@ -7,13 +7,12 @@ from typing import Any
 from membw.accept import plan, terms
 from membw.accept.protocol import Protocol
 from membw.accept.report import evidence
-from membw.accept.rule import BELOW, STATUSES, Decision, Node
+from membw.accept.rule import BELOW, Decision, Node
 from membw.accept.signatures import fingerprint
 from membw.grouped import grouped
 from membw.printable import at_most, plural, printable
 from membw.results.findings import text_of
 from membw.results.hostlist import fold
-from membw.results.record import HIGHER
 from membw.sheet import Part, render
 from membw.tables import Block, Cell, Column, Command, Table
 from membw.words import PASS
@@ -24,14 +23,15 @@ BUILD = 'compiler', 'flags', 'binary_sha256'
 
 
 def blocks(decision: Decision) -> Iterator[Block]:
-    """For the terminal: the verdict, what is still to be measured, the parts."""
+    """For the terminal: the verdict, what is still to be measured, the nodes."""
     yield f'Verdict: {decision.verdict}: {"; ".join(decision.reasons)}'
     if commands := [*to_do(decision)]:
         yield from ('', 'still to be measured', *(Command(f'  {line}') for line in commands))
-    for part in _parts(decision, evidence(decision), False):
+    for part in _found(decision, False):
         yield from ('', part.title, *(f'  {line}' for line in part.lines))
         if part.table:
             yield part.table
+    yield from ('', "'--sheet FILE' has contract, rule, risks, machine and checksums, too.")
 
 
 def sheet(decision: Decision, is_whole: bool) -> str:
@@ -48,18 +48,23 @@ def sheet(decision: Decision, is_whole: bool) -> str:
     return render(content['title'], subtitle, decision.verdict, parts, signers)
 
 
+def _found(decision: Decision, is_whole: bool) -> list[Part]:
+    left_out = list(not_counted(decision))
+    lines = left_out if is_whole else at_most(left_out, LINES)
+    runs = [Part('Runs that do not count', lines)] * bool(lines)
+    return [_nodes(decision, is_whole), *runs]
+
+
 def _parts(decision: Decision, of: dict[str, Any], is_whole: bool) -> list[Part]:
-    protocol, left_out = decision.protocol, list(not_counted(decision))
-    every = [
-        _nodes(decision, is_whole),
-        Part('Runs that do not count', left_out if is_whole else at_most(left_out, LINES)),
+    protocol = decision.protocol
+    return [
+        *_found(decision, is_whole),
         Part('Contract, of each node', [line.text for line in protocol.contract.values()]),
         Part('Rule', [*terms.sentences(protocol)], is_numbered=True),
         Part('Risks', plan.sentences(protocol)),
         Part('Machine', [*_machine(protocol, of)]),
         Part('Checksums (sha256)', [*_checksums(protocol, of)], is_sum=True),
     ]
-    return [part for part in every if part.lines or part.table]
 
 
 def _checksums(protocol: Protocol, of: dict[str, Any]) -> Iterator[str]:
@@ -92,8 +97,7 @@ def _machine(protocol: Protocol, of: dict[str, Any]) -> Iterator[str]:
 def _nodes(decision: Decision, is_whole: bool) -> Part:
     """The nodes that are not PASS first; of many that are, one line."""
     nodes = sorted(decision.nodes, key=lambda node: node.status == PASS)
-    by_status = {status: len(decision.with_status(status)) for status in STATUSES}
-    counts = ', '.join(f'{count} {status}' for status, count in by_status.items() if count)
+    counts = ', '.join(f'{count} {word}' for word, count in decision.counts.items() if count)
     is_short = len(nodes) > ROWS and not is_whole
     shown = [n for n in nodes if n.status != PASS][:ROWS] if is_short else nodes
     lines = [*_lowest(decision)]
@@ -112,10 +116,9 @@ def _nodes(decision: Decision, is_whole: bool) -> Part:
 def _lowest(decision: Decision) -> Iterator[str]:
     """'triad 301.2 GB/s on n005: 0.4 % better than the limit of 300 GB/s' of each metric."""
     latest = {node.name: node.rounds[-1].figures for node in decision.nodes if node.rounds}
-    for name, line in decision.protocol.contract.items() if latest else ():
-        worst = min if line.better == HIGHER else max
-        node, limit = worst(latest, key=lambda n: latest[n][name]), decision.limits[name]
-        figure = latest[node][name]
+    for name, line in decision.contract.items() if latest else ():
+        figure, node = line.worst((figures[name], node) for node, figures in latest.items())
+        limit = decision.limits[name]
         side = 'better' if line.reaches(figure, limit) else 'worse'
         off = f'{abs(figure - limit) / limit:.1%} {side} than the limit of {limit:.6g} {line.unit}'
         yield f'{name} {figure:.1f} {line.unit} on {node}: {off}'
@@ -137,12 +140,13 @@ def to_do(decision: Decision) -> Iterator[str]:
 
 def rounds_of(decision: Decision, node: Node) -> str:
     """'triad 176.0 of 180 GB/s, copy 158.4 of 160 GB/s; 5 runs of the retest due by ...'."""
-    contract, parts = decision.protocol.contract, []
+    parts = []
     for title, figures, missed in node.rounds:
-        every = [f'{name} {figures[name]:.1f}' for name in contract]
-        for i, (name, line) in enumerate(contract.items()):
-            if name in missed:
-                every[i] += f' of {decision.limits[name]:.6g} {line.unit}'
+        of = {
+            name: f' of {decision.limits[name]:.6g} {decision.contract[name].unit}'
+            for name in missed
+        }
+        every = [f'{name} {value:.1f}{of.get(name, "")}' for name, value in figures.items()]
         parts.append('retest: ' * (title == 'retest') + ', '.join(every))
     if node.deaths:
         parts.append(f'{node.deaths} of its launches died')
@@ -161,9 +165,8 @@ def not_counted(decision: Decision) -> Iterator[str]:
     every = ((run.counted, run) for node in decision.nodes for run in node.runs if not run.round)
     for why, runs in grouped(every).items():
         below = []
-        for name, line in decision.protocol.contract.items():
-            worst = min if line.better == HIGHER else max
+        for name, line in decision.contract.items():
             if values := [run.figures[name] for run in runs if name in run.missed]:
-                below.append(f'{name} {worst(values):.1f}')
+                below.append(f'{name} {line.worst(values):.1f}')
         own = f'{plural(len(runs), "run")} of {fold({run.node for run in runs})}: {printable(why)}'
         yield own + (f'; below the contract: {", ".join(below)}' if below else '')

@@ -8,7 +8,15 @@ from typing import Any
 from membw import tables
 from membw.arguments import FORMS, add_node, add_site_tests, begin, count, wanted_of
 from membw.calibrate.reference_file import ReferenceFile
-from membw.calibrate.rule import ENOUGH_NIGHTS, Reference, Refusal, reference, too_few
+from membw.calibrate.rule import (
+    ENOUGH_NIGHTS,
+    ENOUGH_NODES,
+    Reference,
+    Refusal,
+    counts,
+    is_few,
+    reference,
+)  # fmt: skip
 from membw.calibrate.samples import Samples, select
 from membw.checkout import root
 from membw.errors import MembwError
@@ -16,21 +24,21 @@ from membw.files import one_at_a_time
 from membw.printable import plural, printable
 from membw.results.findings import text_of
 from membw.results.table import Table, read_table
-from membw.tables import Cell, Column
+from membw.tables import Block, Cell, Column
 
 EPILOG = """\
 The reference is the median of the nodes' medians. The tolerance is the larger of 2 % and 4 robust
 standard deviations (1.4826 MAD) of all runs; twice that with fewer than 3 nights or 20 nodes. On
 the better side the limit is twice as far. A tolerance of the memory's bandwidth that is wider than
 half a channel is refused: the loss of one would pass. Left out: runs that are INVALID, or a lower
-bound only; of another program, compiler or CPU than the newest run; of before a change of
+bound only; of another program, compiler or CPU than most nodes now; of before a change of
 firmware, microcode, kernel, modules, board or code; nodes that `membw rank` does not pass. Two
 groups of nodes give no reference. A figure that exists stays in force until --replace.
 
 exit status: 0 all references proposed; 1 some were refused, or a line could not be read; 2 usage
 error
 """
-Block = tables.Table | str
+FIELDS = 'system', 'test', 'partition', 'preset', 'pinning'  # options that choose rows
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,7 +80,7 @@ def gather(args: argparse.Namespace) -> tuple[Table, list[Samples]]:
     """The table, and the requested Samples. Raises MembwError where there are none."""
     paths = args.results or [str(Path(root(), 'results'))]
     table = read_table(paths, wanted=wanted_of(args, args.since))
-    systems = sorted({f.system for f in table.figures})
+    systems = sorted({f.setting.system for f in table.figures})
     if len(systems) == 1 and args.test in table.site_tests:
         args.system = systems[0]  # which has no file of systems/
     if not args.system:
@@ -82,11 +90,10 @@ def gather(args: argparse.Namespace) -> tuple[Table, list[Samples]]:
     table.say()
     if args.node:
         table.choose(args.node)
-    wanted = args.partition, args.preset, args.pinning
-    if every := select(table, args.system, args.test, wanted, args.since):
+    wanted = {name: value for name in FIELDS if (value := getattr(args, name))}
+    if every := select(table, wanted):
         return table, every
-    requested = ' '.join(filter(None, (args.system, *wanted)))
-    fact = f"no run of '{args.test}' on '{requested}' in '{' '.join(paths)}'"
+    fact = f"no run of '{' '.join(wanted.values())}' in '{' '.join(paths)}'"
     how = f"'membw run --system {args.system} -n {args.test} --repeat=5' makes five"
     raise MembwError(fact, how)
 
@@ -95,8 +102,6 @@ def propose(
     args: argparse.Namespace, file: ReferenceFile | None, samples: Samples, blocks: list[Block]
 ) -> bool:
     """Enter the references of one key that do not exist; False where any is refused."""
-    if file:
-        file.require_index(samples.parameters)
     found: dict[str, Reference] = {}
     refused: dict[str, list[str]] = {} if samples.runs else {'no valid run': []}
     for metric, runs in samples.runs.items():
@@ -106,14 +111,16 @@ def propose(
             found[metric] = reference(runs, samples.channels)
         except Refusal as err:
             refused.setdefault(str(err), []).append(metric)
-    existing = file.existing(samples.key) if file else {}
-    new = {m: row for m, row in found.items() if args.replace or m not in existing}
-    if new and file:
-        file.put(samples.key, new, {**samples.counts, **samples.facts}, args.expires)
+    existing: dict[str, Any] = {}
+    if file:
+        file.require_index(name for name, _ in samples.case.parameters)
+        existing = file.existing(samples.key)
+        new = {m: row for m, row in found.items() if args.replace or m not in existing}
+        file.put(samples.key, new, counts(samples.most) | samples.facts, args.expires)
     blocks += proposal_blocks(samples, found, existing, args.replace)
     if found and not file:
         rows = {m: (row.value, row.low, row.high, row.unit) for m, row in found.items()}
-        blocks.append(f'  reference = {{{samples.key[0]!r}: {rows}}}')
+        blocks.append(f'  reference = {{{samples.case.where!r}: {rows}}}')
     for why, metrics in refused.items():
         blocks.append('  ' + ': '.join(filter(None, ('refused', ', '.join(metrics), why))))
     for why, number in samples.left_out.most_common():
@@ -131,27 +138,17 @@ COLUMNS = (
 def proposal_blocks(
     samples: Samples, found: dict[str, Reference], existing: dict[str, Any], replace: bool
 ) -> Iterator[Block]:
-    """The table of a proposal, and the notes about it."""
+    """The table of a proposal, and what is to be known of it."""
+    fate = 'replaced' if replace else 'stays without --replace'
     rows = []
     for metric, row in found.items():
-        figures = [
-            Cell(row.value, f'{row.value:.6g}'),
-            row.unit,
-            Cell(row.spread, f'{row.spread:.2%}'),
-        ]
-        figures += [Cell(end, f'{end:+.1%}') for end in (row.low, row.high)]
+        value, spread = Cell(row.value, f'{row.value:.6g}'), Cell(row.spread, f'{row.spread:.2%}')
+        ends = (Cell(end, f'{end:+.1%}') for end in (row.low, row.high))
         old = ' '.join('open' if x is None else str(x) for x in existing.get(metric, ())[:3])
-        fate = 'replaced' if replace else 'stays'
-        rows.append([metric, *figures, f'{old}, {fate}' if old else 'none'])
-    title, counts = ' '.join(filter(None, samples.key)), samples.counts
-    every = ', '.join(plural(n, what[:-1]) for what, n in counts.items())
-    yield tables.Table(f'{title}: {every}', COLUMNS, rows) if found else title
-    if samples.since:
-        lack = ENOUGH_NIGHTS - counts['nights']
-        more = f', {plural(lack, "night")} missing' if lack > 0 else ''
-        yield f'  the newest level alone: as --since {samples.since}{more}'
-    few = too_few(samples.most)
-    if found and few:
-        yield f'  the runs are of {few}: the tolerances are doubled, to half a channel at most'
-    if found and existing and not replace:
-        yield '  existing figures stay in force: --replace writes the measured ones'
+        rows.append([metric, value, row.unit, spread, *ends, f'{old}, {fate}' if old else 'none'])
+    every = ', '.join(plural(n, what[:-1]) for what, n in counts(samples.most).items())
+    title = f'{samples.case.name}: {every}'
+    yield tables.Table(title, COLUMNS, rows) if found else title
+    if found and is_few(samples.most):
+        few = f'fewer than {ENOUGH_NIGHTS} nights or {ENOUGH_NODES} nodes'
+        yield f'  {few}: the tolerances are doubled, to half a channel at most'

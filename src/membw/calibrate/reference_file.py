@@ -72,6 +72,8 @@ class ReferenceFile:
         self, key: Key, new: Mapping[str, Reference], about: Mapping[str, Any], expires: int
     ) -> None:
         """Put {metric: Reference} in force; `about`: facts of the runs, `expires`: days."""
+        if not new:
+            return
         today, self.is_touched = date.today(), True
         entry, notes = _own_entry(self.table, key), self._notes(key)
         for metric, row in new.items():

@@ -63,7 +63,7 @@ def reference(runs: Sequence[Figure], channels: int = 0) -> Reference:
             f'the runs differ by {spread:.1%} (robust standard deviation), for '
             f'a tolerance of {tolerance:.1%}: {seen}find out why'
         )
-    tolerance = min(tolerance * (WIDER if too_few(runs) else 1), most)
+    tolerance = min(tolerance * (WIDER if is_few(runs) else 1), most)
     worse, good = (
         min(math.ceil(1000 * t - 1e-9), math.floor(1000 * n * most)) / 1000
         for n, t in ((1, tolerance), (2, 2 * tolerance))
@@ -72,12 +72,11 @@ def reference(runs: Sequence[Figure], channels: int = 0) -> Reference:
     return Reference(float(f'{value:.6g}'), low, high, spread, runs[0].unit)
 
 
-def too_few(runs: Sequence[Figure]) -> str:
-    """'of 1 night (fewer than 3)' where the tolerance is wider for it; '' where it is not."""
-    nights, nodes = len({run.night for run in runs}), len({run.node for run in runs})
-    every = (nights, 'night', ENOUGH_NIGHTS), (nodes, 'node', ENOUGH_NODES)
-    return ' and '.join(
-        f'{plural(count, what)} (fewer than {enough})'
-        for count, what, enough in every
-        if count < enough
-    )
+def counts(runs: Sequence[Figure]) -> dict[str, int]:
+    nodes, nights = {run.node for run in runs}, {run.night for run in runs}
+    return {'runs': len(runs), 'nodes': len(nodes), 'nights': len(nights)}
+
+
+def is_few(runs: Sequence[Figure]) -> bool:
+    of = counts(runs)
+    return of['nights'] < ENOUGH_NIGHTS or of['nodes'] < ENOUGH_NODES

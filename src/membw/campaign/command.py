@@ -20,8 +20,8 @@ from membw.errors import MembwError
 from membw.files import one_at_a_time, write_whole
 from membw.moments import night_of
 from membw.printable import at_most, plural
-from membw.rank.judge import AGAIN, CONTROLS
-from membw.rank.ranking import Node, Ranking, rank_table
+from membw.rank.judge import AGAIN, CONTROLS, NodeVerdict
+from membw.rank.ranking import Ranking, rank_table
 from membw.report.page import page_of, render
 from membw.report.run import run_of_records
 from membw.results.case import Case, parameters_of
@@ -129,7 +129,7 @@ def advance(folder: Path, args: argparse.Namespace, most: int) -> tuple[bool, in
     look = Look(queue, nodes, table, args)
     look.submit()
     look.name_absent()
-    bad = sorted(node for node in look.ranking.nodes if node.verdict != PASS)
+    bad = sorted((n for n in look.ranking.nodes if n.verdict != PASS), key=lambda n: n.name)
     lines = [f'{node.name} {node.verdict} {node.reason}'.rstrip() for node in bad]
     lines = at_most(lines, LISTED) + [f'membw: {text}' for text in look.ranking.problems]
     first = '; '.join(look.parts())
@@ -206,7 +206,7 @@ class Look:
         drained = {node for node, of in queue.nodes.items() if of.is_old}  # no alarm
         words = ((node, KNOWN if node in drained else MISSING) for node in self.why)
         kept = [node for node in self.ranking.nodes if node.name not in self.why]
-        lost = [Node(node, word, reported(self.why[node], 'absent')) for node, word in words]
+        lost = [NodeVerdict(n, word, reported(self.why[n], 'absent')) for n, word in words]
         self.ranking.nodes = kept + lost
 
     def parts(self) -> Iterator[str]:

@@ -22,7 +22,7 @@ from membw.campaign.nodes import Nodes
 from membw.campaign.slurm_queue import NUMBER
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.files import write_whole
+from membw.files import text_if_any, write_whole
 from membw.moments import utc
 from membw.results import archive, ledger
 from membw.results.record import read_records, sealed
@@ -44,7 +44,7 @@ def made(home: Path, words: list[str]) -> Path:
             said = process.communicate()[0]
         for file in results.glob(f'reports/run-*-{process.pid}.*'):
             file.unlink()  # it is no run of anybody
-        jobs = [json.loads(file.read_text()) for file in Path(left).iterdir()]
+        jobs = [strict.file(file, dict) for file in Path(left).iterdir()]
     if len(jobs) != 1:
         if not jobs:
             print(said, file=sys.stderr, flush=True)
@@ -120,17 +120,16 @@ def records(job: dict, folder: Path, state: str | None) -> Iterator[dict]:
     found, damaged = read_records(folder / job['record_in_stage'], *folder.glob('nodes/*.json'))
     name = folder.name
     if not found and (noted.node or damaged):
-        printed = errors.read_text(errors='replace') if errors.is_file() else ''
+        printed = text_if_any(errors)
         of = noted.node if noted.node in noted.ended else ledger.WHOLE
         end = ledger.judge(noted.ended.get(of), None, printed, state, bool(noted.started))
-        end = ledger.End(f"no '{noted.lacks}' there", False) if noted.lacks else end
+        end = ledger.Missing(f"no '{noted.lacks}' there", False) if noted.lacks else end
         if damaged and not (end and end.died):
             what = damaged[0].partition(': ')[2]
-            end = ledger.End(f'its record cannot be read: {what}', False)
+            end = ledger.Missing(f'its record cannot be read: {what}', False)
         if end and ledger.how_job(state, printed) != 'cancelled':
             program = job['test'].removeprefix('cluster_')
-            empty = archive.empty_record(program, name, noted.cluster)
-            found = [empty | {'missing': [vars(ledger.Missing('', *end, name))]}]
+            found = [archive.empty_record(program, name, noted.cluster, end)]
     environment = archive.environment(folder)
     for one in found:
         own = {'run_environment': environment, 'session': f'{name}-{one["time"]}'}

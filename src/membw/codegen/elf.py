@@ -1,7 +1,9 @@
 """A program (ELF): its functions, their code, the names behind calls of libraries."""
 
 import bisect
+import hashlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from elftools.common.exceptions import ELFError
@@ -11,12 +13,33 @@ from elftools.elf.sections import SymbolTableSection
 
 from membw.errors import MembwError
 
-MACHINES = {'EM_X86_64': 'x86-64', 'EM_AARCH64': 'aarch64', 'EM_PPC64': 'ppc64le'}
+MACHINES = {'EM_X86_64': 'x86-64', 'EM_AARCH64': 'aarch64'}
 # R_<machine>_IRELATIVE: libc picks its memcpy at the start; no name is left
-PICKED_AT_START = {'x86-64': 37, 'aarch64': 1032, 'ppc64le': 248}
+PICKED_AT_START = {'x86-64': 37, 'aarch64': 1032}
 # what pyelftools raises where a file ends early or holds nonsense
 DAMAGE = (ELFError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 FUNCTIONS = ('STT_FUNC', 'STT_GNU_IFUNC', 'STT_LOOS')
+# of a program's code: RPATH, build id and the names of libraries stand in other sections, and the
+# same line in another Spack store makes another file of the same code
+SECTIONS = '.text', '.rodata'
+
+
+def code_sha256(path: str | Path) -> str:
+    """SHA-256 over the names and bytes of SECTIONS; '' where the file has no code to be read.
+
+    A program computes the same of itself (src/harness/build/own_file.c), and so knows whether the
+    record next to it is its own.
+    """
+    digest = hashlib.sha256()
+    try:
+        with open(path, 'rb') as file:
+            found = map(ELFFile(file).get_section_by_name, SECTIONS)
+            code = [section.data() if section else b'' for section in found]
+    except (OSError, *DAMAGE):
+        return ''
+    for name, data in zip(SECTIONS, code, strict=True):
+        digest.update(f'{name} {len(data)}\n'.encode() + data)
+    return digest.hexdigest() if code[0] else ''
 
 
 class Function(NamedTuple):
@@ -62,11 +85,6 @@ class Program:
         self.at = {function.address: function for function in reversed(self.functions)}
         self._starts = sorted(self.at)
         self.slots = dict(self._relocations(elf))
-        # the linker of POWER names its jumps into libraries: 00000053.plt_call.memcpy@@GLIBC_2.17
-        for symbol in symbols.iter_symbols():
-            if '.plt_call.' in symbol.name:
-                name = symbol.name.partition('.plt_call.')[2].partition('@')[0]
-                self.slots[symbol['st_value']] = name
 
     def _relocations(self, elf: ELFFile) -> Iterator[tuple[int, str]]:
         for section in elf.iter_sections():

@@ -22,28 +22,16 @@ BITS = {'byte': 8, 'word': 16, 'dword': 32, 'qword': 64, 'xmmword': 128, 'ymmwor
 JUMP_TO = re.compile(r'(?:^|, )#?(0x[0-9a-f]+)$')
 # of a data register of aarch64; one of SVE (z) holds at least 128, the CPU decides
 REGISTER_BITS = {'q': 128, 'v': 128, 'z': 128, 'd': 64, 'x': 64, 's': 32, 'w': 32}
-# of stores of POWER: their names say it
-NAME_BITS = {
-    r'stxv(x|l|d2x|w4x|h8x|b16x)?|stvxl?': 128,
-    r'(std|stfd)u?x?|stxsdx?': 64,
-    r'(stw|stfs)u?x?': 32,
-    r'sthu?x?': 16,
-    r'stbu?x?': 8,
-}
-# lines set to zero without being read, in front of the stores: they take no write-allocate
-ZEROED = ('dc zva', 'dcbz')
+# a line set to zero without being read, in front of the stores: they take no write-allocate
+ZEROED = 'dc zva'
 NO_STORE = ('lea', 'nop', 'prefetch', 'call', 'j', 'push', 'pop', 'clflush')
 UNDECODED = '.byte'  # what the disassembler makes of an instruction that it does not know
 MOST_FUNCTIONS = 50
 LINE = 64  # bytes of code that a CPU fetches: where in it a short loop begins is worth 5 %
 # of the word for a kernel's stores
 SUFFIX = {'ordinary': '', 'nontemporal': 'nt', 'zeroed': 'z'}
-# capstone's words: CS_ARCH_.., CS_MODE_..
-ENGINES = {
-    'x86-64': ('X86', '64'),
-    'aarch64': ('ARM64', 'ARM'),
-    'ppc64le': ('PPC', '64', 'LITTLE_ENDIAN'),
-}
+# capstone's words
+ENGINES = {'x86-64': ('CS_ARCH_X86', 'CS_MODE_64'), 'aarch64': ('CS_ARCH_ARM64', 'CS_MODE_ARM')}
 
 
 class Step(NamedTuple):
@@ -157,12 +145,10 @@ def behind(program: Program, address: int) -> tuple[str, Function | None]:
 def disassemble(program: Program, address: int, code: bytes) -> list[Step]:
     try:
         import capstone
-    except ImportError as err:  # no wheel for POWER
+    except ImportError as err:
         fact = "the Python package 'capstone' is not installed"
         raise MembwError(fact, "'pip install capstone', or read it on another machine") from err
-    family, *modes = ENGINES[program.machine]
-    mode = sum(getattr(capstone, f'CS_MODE_{mode}') for mode in modes)
-    engine = capstone.Cs(getattr(capstone, f'CS_ARCH_{family}'), mode)
+    engine = capstone.Cs(*(getattr(capstone, word) for word in ENGINES[program.machine]))
     engine.skipdata = True  # a literal amidst the code must not end the reading
     return [Step(*instruction) for instruction in engine.disasm_lite(code, address)]
 
@@ -219,13 +205,11 @@ def stores_of(loop: list[Step]) -> Stores:
 
 def stored_bits(step: Step) -> int:
     """Bits that an instruction stores to memory other than the stack."""
-    if re.search(r'\[(rsp|rip|rbp - \w+\]|sp|x29)|\(r1\)', step.operands):
+    if re.search(r'\[(rsp|rip|rbp - \w+\]|sp|x29)', step.operands):
         return 0
     if 'ptr [' in step.operands:  # x86-64: in Intel's order the destination is first
         reads = step.name.startswith((*NO_STORE, 'cmp', 'test', 'div', 'mul', 'bt'))
         return 0 if reads or '[' not in step.operands.split(',')[0] else width(step)
-    if '[' not in step.operands:
-        return width(step) if ',' in step.operands else 0
     registers = step.operands.partition('[')[0].count(',')
     return width(step) * max(registers, 1) if step.name.startswith('st') else 0
 
@@ -234,9 +218,7 @@ def width(step: Step) -> int:
     size = re.search(r'(\w+) ptr \[', step.operands)
     if size:
         return BITS.get(size[1], 0)
-    if '[' in step.operands:
-        return REGISTER_BITS.get(step.operands.strip('{ ')[0], 0)
-    return next((bits for name, bits in NAME_BITS.items() if re.fullmatch(name, step.name)), 0)
+    return REGISTER_BITS.get(step.operands.strip('{ ')[:1], 0)
 
 
 def word_of(kernel: Mapping[str, Any]) -> str:

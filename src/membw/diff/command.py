@@ -37,7 +37,7 @@ FIGURES = (
     Column('a', 'A', True),
     Column('b', 'B', True),
     Column('ratio', 'B to A', True),
-    Column('least', 'told apart from', True),
+    Column('least', 'limit', True),
     Column('word', ''),
 )
 FIELDS = (Column('field', 'differs'), Column('a', 'A'), Column('b', 'B'))

@@ -1,9 +1,7 @@
 """`membw expect`: what the memory of a CPU or a GPU should reach, and what would prove it."""
 
 import argparse
-import json
 import tempfile
-import textwrap
 from pathlib import Path
 
 from membw import tables
@@ -14,7 +12,6 @@ from membw.presets.table import Facts
 from membw.site import cpu_peak as peak
 from membw.site.card_peak import of_name
 
-WIDTH = 96
 EPILOG = """\
 CPU: as it is sold, or as it calls itself; without one: this machine, with its modules where root
 asks. It measures nothing.
@@ -54,18 +51,13 @@ def run(args: argparse.Namespace) -> int:
     else:
         facts = here(args.programs)
         top = peak.of_node({'facts': facts})
-    lines: list[tables.Block] = []
-    for block in expectation.blocks(top, facts):
-        if isinstance(block, str) and block and not args.json:
-            lines += textwrap.wrap(block, WIDTH)
-        else:
-            lines.append(block)
-    print(tables.as_text(lines, args.json))
+    print(tables.as_text(expectation.blocks(top, facts), args.json))
     return 0
 
 
 def here(programs: str | None = None) -> Facts:
     """The facts of this machine, as each record has them: of a run of a few elements."""
+    from membw.results.record import evidence
     from membw.site.programs import built, program_in
 
     program = program_in(built(['stream'], None, programs), 'stream')
@@ -75,4 +67,4 @@ def here(programs: str | None = None) -> Facts:
         done = call(line)
         if not file.is_file():
             raise MembwError(f"'{' '.join(line)}' left no record: {done.stderr[-200:]}")
-        return json.loads(file.read_text())['facts']
+        return evidence(file.read_bytes())['facts']

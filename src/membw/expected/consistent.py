@@ -8,6 +8,7 @@ from membw.expected.published import KERNELS, stores_of
 from membw.presets import sources
 from membw.presets.table import Facts
 from membw.printable import amount
+from membw.results.record import inner
 
 ROUNDED = 0.001  # of a rate that is bytes over time
 APART = 0.10  # of two kernels of the same bytes and stores; published: 0.084 at most
@@ -17,9 +18,9 @@ DIRTY = '-dirty'  # of a commit whose checkout differed from it
 
 def best_time(record: Facts, kernel: str) -> float:
     """Seconds of its best repetition but the first; 0: not recorded."""
-    own = (record.get('kernels') or {}).get(kernel) or {}
+    own = inner(record, 'kernels', kernel)
     # of very many repetitions the record has one in so many
-    is_whole = (record.get('repetitions') or {}).get('times_every', 1) == 1
+    is_whole = inner(record, 'repetitions').get('times_every', 1) == 1
     times = own.get('times_s', [])[1:] if is_whole else []
     return min(times, default=own.get('min_s') or 0.0)
 
@@ -27,7 +28,7 @@ def best_time(record: Facts, kernel: str) -> float:
 def disagreements(record: Facts) -> Iterator[str]:
     rates = {}
     for name in KERNELS:
-        best, value = best_time(record, name), (record['metrics'].get(name) or {}).get('value')
+        best, value = best_time(record, name), inner(record, 'metrics', name).get('value')
         if not best or not value:
             yield f'no times of {name}'
             continue
@@ -46,7 +47,7 @@ def disagreements(record: Facts) -> Iterator[str]:
 
 
 def _of_sources(record: Facts) -> Iterator[str]:
-    commit = (record.get('case') or {}).get('commit') or ''
+    commit = inner(record, 'case').get('commit') or ''
     if not commit or commit.endswith(DIRTY):
         yield 'its sources are of no commit: measure with an unchanged checkout'
     elif not (known := sources.at_commit(commit, 'stream')):

@@ -88,13 +88,13 @@ def costs(top: peak.Peak, facts: Facts) -> Iterator[str]:
         f'A channel without a module takes {amount(top.carries)} GB/s, {part:.2g} % of the peak; '
         'a slower one its part of that.'
     )
-    if top.channels > 1 and not peak.may_be_faster({'facts': facts}, top):
+    if top.channels > 1 and not peak.may_be_faster(facts, top):
         least, every = (top.channels - 1) * top.carries, plural(top.channels, 'channel')
         yield (
             f'More than {amount(least)} GB/s moved prove all {every}; '
             f'each {amount(top.carries)} less, one channel less.'
         )
-    if top.is_most and (facts.get('cpu_id') or {}).get('hypervisor'):
+    if top.is_most and peak.is_virtual(facts):
         yield 'A virtual machine cannot read the modules of its host: so it is the most.'
     elif top.is_most:
         yield 'Which modules there are, and how fast, only root can read: so it is the most.'

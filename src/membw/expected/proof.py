@@ -12,7 +12,9 @@ from typing import NamedTuple
 from membw.expected.published import NOT_SAID, kind_of
 from membw.presets.table import Facts
 from membw.printable import amount, plural
+from membw.results.record import inner
 from membw.site.cpu_peak import Peak
+from membw.words import INVALID
 
 # arrays that a kernel counts, and of these those that it writes
 ARRAYS = {
@@ -75,11 +77,10 @@ class Proof(NamedTuple):
 def moved(record: Facts, row: Facts) -> list[Moved]:
     """By each kernel whose figure is no less than it says; [] where it may be a cache's, or of
     memory on no channel of the CPUs: of a domain without CPUs, such as a CXL card."""
-    residency, ranks = record.get('residency') or {}, record.get('ranks', 1)
-    numa = ((record.get('facts') or {}).get('numa') or {}).values()
+    numa, known = inner(record, 'facts', 'numa').values(), inner(record, 'residency').get('known')
     is_elsewhere = any(domain.get('cpus') == '' for domain in numa)
-    is_proven = residency.get('known') == 'proven' and record.get('verdict') != 'INVALID'
-    if not is_proven or ranks != 1 or is_elsewhere:
+    is_proven = known == 'proven' and record.get('verdict') != INVALID
+    if not is_proven or record.get('ranks', 1) != 1 or is_elsewhere:
         return []
     size = (record.get('array_size') or 0) * (record.get('element_bytes') or 8)
     caches = 2**20 * max(record.get('llc_mib') or 0, record.get('memory_side_cache_mib') or 0)
@@ -89,7 +90,7 @@ def moved(record: Facts, row: Facts) -> list[Moved]:
 def _moved(record: Facts, row: Facts, caches: float) -> Iterator[Moved]:
     """`caches`: how many arrays they hold."""
     for kernel, (counted, _) in ARRAYS.items():
-        metric = (record.get('metrics') or {}).get(kernel) or {}
+        metric = inner(record, 'metrics', kernel)
         is_sure = metric.get('bound') not in ('upper', 'unknown')
         if metric.get('unit') != 'GB/s' or not metric.get('value') or not is_sure:
             continue
@@ -127,10 +128,11 @@ def _less(number: int, carries: float) -> str:
 def by_domain(record: Facts, top: Peak, every: list[Moved]) -> Iterator[Proof]:
     """What each NUMA domain reads comes from its own channels. Domains are sockets, or parts of an
     Intel socket; AMD's may be of one L3 cache, and Linux's made up (all at distance 10)."""
-    facts, read = record.get('facts') or {}, [m for m in every if m.kernel == 'read']
-    domains = ((record.get('looks') or {}).get('domains') or {}).values()
-    seen, count = facts.get('cpu_id') or {}, len(domains)
-    numa = [(d.get('distances') or '').split() for d in (facts.get('numa') or {}).values()]
+    read = [m for m in every if m.kernel == 'read']
+    domains = inner(record, 'looks', 'domains').values()
+    seen, count = inner(record, 'facts', 'cpu_id'), len(domains)
+    rows = inner(record, 'facts', 'numa').values()
+    numa = [(row.get('distances') or '').split() for row in rows]
     is_apart = numa and all(row.count('10') == 1 for row in numa)
     is_own = count == top.sockets or seen.get('vendor') == 'GenuineIntel'
     if count < 2 or not (read and is_apart and is_own) or seen.get('hypervisor'):

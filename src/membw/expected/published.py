@@ -9,10 +9,10 @@ from typing import Any
 from membw.checkout import root
 from membw.presets.table import Facts
 from membw.printable import amount
-from membw.results.record import evidence
+from membw.results.record import evidence, inner
 from membw.results.too_good import is_too_good
 from membw.site import cpu_peak as peak
-from membw.tables import Cell, Column, Table
+from membw.tables import Cell, Column, Table, cut
 
 USED = ('reference', 'range')  # no floors, no figure with a warning
 LEAST_MACHINES = 3  # of a range
@@ -42,7 +42,7 @@ COLUMNS = (
     Column('use', 'use'),
     Column('source', 'source'),
 )
-SHORT = 16  # characters of a source
+SHORT = 17  # characters of a source
 
 
 def folder() -> Path:
@@ -148,7 +148,7 @@ def _cells(row: Facts) -> tuple:
         Cell(gbs, ' to '.join(f'{amount(v)}' for v in ends(gbs)) if gbs else '-'),
         Cell(of_peak or None, ' to '.join(f'{v:.0f}' for v in of_peak) or '-'),
         row['use'] + few * (row['use'] in USED and is_few(row)),
-        Cell(whence, whence[:SHORT]),
+        Cell(whence, cut(whence, SHORT)),
     )
 
 
@@ -166,7 +166,7 @@ def size(row: Facts) -> float:
 
 def kept(record: Facts) -> Facts:
     """`host` is the machine: one name is one machine, whichever of its nodes this was."""
-    case = record.get('case') or {}
+    case = inner(record, 'case')
     system = case.get('system') or 'local'
     return {key: record[key] for key in KEPT if key in record} | {
         'host': record['host'] if system == 'local' else system,
@@ -177,13 +177,13 @@ def kept(record: Facts) -> Facts:
 
 def refusals(record: Facts) -> Iterator[str]:
     """Why no other machine may be compared with it; by the record alone."""
-    triad = record['metrics'].get('triad') or {}
+    triad = inner(record, 'metrics', 'triad')
     if record['program'] != 'stream' or triad.get('unit') != 'GB/s' or not triad['value']:
         yield 'no Triad in GB/s of stream'
         return
     build, facts, busy = record['build'], record['facts'], record['busy']['other_share']
     kernels = record.get('kernels_set') or 'standard', record['element_bytes']
-    residency = record.get('residency') or {}
+    residency = inner(record, 'residency')
     known = residency.get('known', 'unknown')
     largest = residency.get('largest_triad_gbs')
     is_whole = record.get('ranks', 1) == 1 and record['threads'] >= (facts.get('cores') or 1)
@@ -230,14 +230,13 @@ def _of_memory(top: peak.Peak, gbs: float, record: Facts) -> Iterator[str]:
 
 def is_claiming(record: Facts, row: Facts) -> bool:
     """Whether ordinary stores read no line before: by the CPU's family, or by a look at it."""
-    avoided = (record.get('looks') or {}).get('write_allocate_avoided') or 0
+    avoided = inner(record, 'looks').get('write_allocate_avoided') or 0
     return bool(row.get('claims') or avoided >= CLAIMED)
 
 
 def stores_of(record: Facts, kernel: str = 'triad') -> str:
     """By the code that was measured."""
-    facts = (record.get('codegen') or {}).get(kernel) or {}
-    return STORES.get(facts.get('stores') or '', NOT_SAID)
+    return STORES.get(inner(record, 'codegen', kernel).get('stores', ''), NOT_SAID)
 
 
 def kind_of(record: Facts, row: Facts, kernel: str = 'triad') -> str:

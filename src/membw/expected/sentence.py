@@ -8,6 +8,7 @@ from membw.expected import cards, proof, published
 from membw.expected.published import CLAIMED, ENOUGH, LEAST_MACHINES, NOT_SAID, READ, kind_of
 from membw.presets.table import Facts
 from membw.printable import amount, plural
+from membw.results.record import inner
 from membw.site import cpu_peak as peak
 from membw.statistics import MARGIN
 
@@ -31,8 +32,8 @@ def lines_of(record: Facts, gbs: float, bound: str = '') -> Said:
         of_card = [*cards.lines_of(device, gbs, SURE[bound])]
         return Said([line for line, _ in of_card], any(low for _, low in of_card))
     top = peak.of_node(record)
-    facts, threads = record.get('facts') or {}, record.get('threads') or 0
-    looks, stores = record.get('looks') or {}, kind_of(record, top.row)
+    facts, threads = inner(record, 'facts'), record.get('threads') or 0
+    looks, stores = inner(record, 'looks'), kind_of(record, top.row)
     is_part = 0 < threads < (facts.get('cores') or 0)  # others used all of their cores
     is_alone = is_part or top.is_slice or top.only_if or bound in ('upper', 'unknown')
     compared = [] if is_alone else [*others(record, top, gbs, bound == 'lower', stores)]
@@ -60,7 +61,8 @@ def lacks(top: peak.Peak) -> Iterator[str]:
 
 def proven(record: Facts, top: peak.Peak) -> str:
     """How many channels work, by this run alone."""
-    found = None if peak.may_be_faster(record, top) else proof.proven(record, top)
+    is_sure = not peak.may_be_faster(record.get('facts') or {}, top)
+    found = proof.proven(record, top) if is_sure else None
     if not found:
         return ''
     if found.number > found.channels:
@@ -73,8 +75,7 @@ def proven(record: Facts, top: peak.Peak) -> str:
     if top.only_if:
         return ''  # of whose channels?
     missing = found.channels - found.number
-    is_virtual = (record['facts'].get('cpu_id') or {}).get('hypervisor')
-    said = found.text(is_part=bool(is_virtual) or top.is_slice)
+    said = found.text(is_part=peak.is_virtual(record['facts']) or top.is_slice)
     if missing and not top.is_slice and (not top.here or top.notes):
         said += f' {missing} missing {"is" if missing == 1 else "are"} not excluded:'
         larger = 'larger arrays (-n), ' * (found.without_caches > found.number)
@@ -120,7 +121,7 @@ def others(
 ) -> Iterator[tuple[str, bool]]:
     """(sentence, whether it says that the figure is low) of Triad, and of what is read alone, each
     by its like; then whether it is low for any CPU."""
-    facts, read = record.get('facts') or {}, (record.get('metrics') or {}).get('read') or {}
+    facts, read = inner(record, 'facts'), inner(record, 'metrics', 'read')
     per_channel = (facts.get('cores') or math.inf) / (top.channels or 1)
     rates = {stores: (gbs, is_bound)}
     if read.get('value') and read.get('bound') in (None, '', 'lower'):
@@ -135,7 +136,7 @@ def others(
 def look(record: Facts, top: peak.Peak) -> str:
     """Low for any CPU, whatever its like: no verdict, and no PASS."""
     every = [m for m in proof.moved(record, top.row) if m.kernel != 'write']
-    cores = ((record.get('facts') or {}).get('cores') or 0) / top.sockets
+    cores = (inner(record, 'facts').get('cores') or 0) / top.sockets
     if not every or not top.gbs or cores < MANY or {'is_about', 'shared'} & set(top.row):
         return ''
     most = max(m.most for m in every) / top.gbs
@@ -199,13 +200,13 @@ def asked(gbs: float, peak_gbs: float, stores: str, kernel: str) -> list[str]:
 
 def rates(looks: Facts, *names: str) -> list[float]:
     """GB/s of each look; [] where one is missing or was disturbed."""
-    own = [looks.get(name) or {} for name in names]
+    own = [inner(looks, name) for name in names]
     is_whole = all(look.get('gbs') and not look['is_bound'] for look in own)
     return [look['gbs'] for look in own] if is_whole else []
 
 
 def limit(looks: Facts, threads: int) -> str:
-    if not (looks.get('half') or {}).get('gbs'):
+    if not inner(looks, 'half').get('gbs'):
         return ''
     if not rates(looks, 'ordinary', 'half'):
         return 'What limits it is not known: the look was disturbed.'
@@ -225,7 +226,7 @@ def limit(looks: Facts, threads: int) -> str:
 def apart(looks: Facts) -> list[str]:
     return [
         f'NUMA domain {number} reads {-100 * own["apart"]:.0f} % less than the others.'
-        for number, own in (looks.get('domains') or {}).items()
+        for number, own in inner(looks, 'domains').items()
         if own['apart']
     ]
 

@@ -3,6 +3,7 @@
 import argparse
 import codecs
 import sys
+from collections.abc import Iterable
 from contextlib import nullcontext
 from operator import attrgetter
 from pathlib import Path
@@ -11,7 +12,7 @@ from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import writing
-from membw.results.case import Case
+from membw.results.figure import Lost
 from membw.results.ranks import Run
 
 EPILOG = """\
@@ -43,54 +44,51 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from membw.export import openmetrics, rows
-    from membw.rank.ranking import rank_table, unmeasured
+    from membw.export import rows
+    from membw.rank.ranking import rank_table
     from membw.results.newest import OLD_S
     from membw.results.table import read_table
 
     paths = args.results or [str(Path(root(), 'results'))]
     paths = [path for path in paths if args.results or Path(path).is_dir()]
-    is_newest = args.format == 'openmetrics'  # that has what is so now
-    newest: dict[Case, Run] = {}  # of each row, whatever its age
+    is_newest, newest = args.format == 'openmetrics', rows.Newest()  # that has what is so now
     wanted = wanted_of(args, args.since)
-
-    def keep(run: Run) -> None:
-        row = run.of.row
-        is_newer = row not in newest or newest[row].of.time <= run.of.time
-        if is_newer and any(metric.value is not None for metric in run.metrics.values()):
-            newest[row] = run
-
-    table = read_table(paths, OLD_S, keep if is_newest else None, wanted)
+    table = read_table(paths, OLD_S, newest.add if is_newest else None, wanted)
     ranking = rank_table(table)  # all were compared
     if args.node:
         table.choose(args.node)
-    missing = rows.of_missing(ranking, table)
-    missing += rows.of_records(unmeasured(table)) if is_newest else []
-    if not args.node:  # a report has no node of what never ran
-        folders = [path for path in paths if Path(path).is_dir()]
-        reported = rows.of_reports(folders, table.problems)
-        missing += rows.not_since(reported, newest) if is_newest else reported.values()
+    # a report has no node of what never ran
+    folders = [path for path in paths if Path(path).is_dir() and not args.node]
+    missing = rows.missing(ranking, table, folders, newest if is_newest else None)
     table.say()
     if not table.seen and not missing:
         where = ' '.join(args.results) or 'results'
-        raise MembwError(f"nothing was measured in '{where}'", "'membw run' measures this node")
+        hint = "'membw run' measures this node; plain ReFrame has its folder 'records'"
+        raise MembwError(f"nothing was measured in '{where}'", hint)
     words = rows.words_of(ranking, table)
     shown = attrgetter('is_headline') if args.headline else bool
     with writing(args.output) if args.output else nullcontext(sys.stdout.buffer) as file:
         stream = codecs.getwriter('utf-8')(file)
         if is_newest:
-            chosen = (run for row, run in newest.items() if row.node in table.seen)
-            figures = (figure for run in chosen for figure in run.figures)
-            openmetrics.write(stream, figures, missing, words, shown)
-            return 1 if table.problems else 0
-        write = rows.csv_writer(stream)
+            from membw.export import openmetrics
 
-        def add(run: Run) -> None:
-            if run.of.node in table.seen:
-                write(rows.row_of(f, words) for f in run.figures if shown(f))
-                write(rows.of_records(run.lost))
+            openmetrics.write(stream, newest.figures(table.seen), missing, words, shown)
+        else:
+            write = rows.csv_writer(stream)
+            done: set[tuple] = set()
 
-        # of a year of a fleet the newest runs are held: it is read again
-        again = read_table(paths, 0.0, add, wanted, kept=table.kept_bytes)
-        write([*rows.of_records(again.lost), *missing])
+            def add_lost(every: Iterable[Lost]) -> None:
+                own = {(one.node, one.file, one.line, one.text): one for one in every}
+                write(rows.of_records(one for key, one in own.items() if key not in done))
+                done.update(own)
+
+            def add(run: Run) -> None:
+                if run.of.node in table.seen:
+                    write(rows.row_of(f, words) for f in run.figures if shown(f))
+                    add_lost(run.lost)
+
+            # of a year of a fleet the newest runs are held: it is read again
+            read_table(paths, 0.0, add, wanted, kept=table.kept_bytes)
+            add_lost(table.lost)  # what no run says itself, too
+            write(missing)
     return 1 if table.problems else 0

@@ -5,13 +5,13 @@ of the page: of the figure, or of its node beside its peers, whichever is worse.
 
 import csv
 from codecs import StreamWriter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from membw.errors import MembwError
 from membw.moments import utc
 from membw.rank.judge import NodeVerdict
-from membw.rank.ranking import Ranking
+from membw.rank.ranking import Ranking, unmeasured
 from membw.results import reframe
 from membw.results.case import Case
 from membw.results.figure import Figure, Lost
@@ -82,13 +82,13 @@ def csv_writer(stream: StreamWriter) -> Callable[[Iterable[Mapping[str, object]]
     return write
 
 
-def unmeasured(row: Case, time: float, word: str, reason: str) -> dict[str, str]:
+def no_figure(row: Case, time: float, word: str, reason: str) -> dict[str, str]:
     return columns_of(row) | {'time': utc(time), 'verdict': word, 'reason': reason}
 
 
 def of_records(lost: Iterable[Lost]) -> list[dict[str, str]]:
     """A row per launch that is missing."""
-    return [unmeasured(one.of.row, one.time, one.word, one.text) for one in lost]
+    return [no_figure(one.of.row, one.time, one.word, one.text) for one in lost]
 
 
 def of_missing(ranking: Ranking, table: Table) -> list[dict[str, str]]:
@@ -104,25 +104,40 @@ def of_reports(folders: Sequence[str], problems: list[str]) -> dict[Case, dict[s
     made: dict[Case, dict[str, str]] = {}
     for file in sorted(f for folder in folders for f in Path(folder).glob('reports/run-*.json')):
         try:
-            report = reframe.load(str(file))
+            session, every = reframe.load(str(file))
         except MembwError as err:
             problems.append(str(err))
             continue
-        began = report['session_info'].get('time_start_unix') or 0
-        every = (case for case in reframe.cases_of(report) if not case.get('record'))
-        cases = [case for case in every if not reframe.is_dry(case)]
+        began = session.time_start_unix or 0
+        cases = [case for case in every if not case.record and not case.is_dry]
         lost = (row for row in rows_of(cases, str(file), Table()) if row.word in NO_FIGURE)
-        made |= {row.case: unmeasured(row.case, began, row.word, row.reason) for row in lost}
+        made |= {row.case: no_figure(row.case, began, row.word, row.reason) for row in lost}
     return made
 
 
-def not_since(
-    rows: dict[Case, dict[str, str]], newest: Mapping[Case, Run]
-) -> Iterable[dict[str, str]]:
-    """Those that no run has measured since; of a report's case the node is not known."""
+class Newest(dict[Case, Run]):
+    """The newest run of each row that measured something, whatever its age."""
+
+    def add(self, run: Run) -> None:
+        row = run.of.row
+        is_newer = row not in self or self[row].of.time <= run.of.time
+        if is_newer and any(metric.value is not None for metric in run.metrics.values()):
+            self[row] = run
+
+    def figures(self, nodes: Container[str]) -> Iterator[Figure]:
+        return (figure for row, run in self.items() if row.node in nodes for figure in run.figures)
+
+
+def missing(
+    ranking: Ranking, table: Table, folders: Sequence[str], newest: Newest | None
+) -> list[dict[str, str]]:
+    """Rows of what has no figure; of `newest` what it has measured since is not among them."""
+    made, reported = of_missing(ranking, table), of_reports(folders, table.problems)
+    if newest is None:
+        return [*made, *reported.values()]
     for row, run in newest.items():
-        for at in {row, row.at('')} & rows.keys():
+        for at in {row, row.at('')} & reported.keys():  # of a report's case the node is not known
             # a report has the begin of its run, a record the end: of that it is not since
-            if (utc(run.of.time), not at.node) > (rows[at]['time'], False):
-                del rows[at]
-    return rows.values()
+            if (utc(run.of.time), not at.node) > (reported[at]['time'], False):
+                del reported[at]
+    return [*made, *of_records(unmeasured(table)), *reported.values()]

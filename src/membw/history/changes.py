@@ -108,12 +108,12 @@ class Change(NamedTuple):
             said = f'median {of}of the {earlier} {amount(self.before, 5)} {self.unit}, of the '
             said += f'{later} {amount(self.after, 5)}'
         many = 2 if self.kind in (STEP, DRIFT) else self.limit / (self.deviation or 1)
-        limit = f'limit {self.limit:.1%}: {amount(many, 2)} deviations of {self.deviation:.2%}'
-        limit += f', 4 x {self.of_medians:.2%} of medians of 7' * (self.kind == STEP)
+        limits = ['the margin', f'{amount(many, 2)} robust deviations of {self.deviation:.2%}']
+        limits += [f'4D, where D is {self.of_medians:.2%}'] * (self.kind == STEP)
         parts = [
             f'{" ".join(words)} ({", ".join(at_most([*self.names], MOST_NAMES))}): {said}',
             f'all nodes meanwhile {signed(self.fleet, "+.1%")}' if self.fleet else '',
-            f'{limit}, or the margin' * bool(self.metrics),
+            f'limit {self.limit:.1%}: the largest of {", ".join(limits)}' * bool(self.metrics),
             ', '.join(f"{name} '{new}', before '{old}'" for name, old, new in self.differs),
             f'back since {self.back}' * bool(self.back),
             f'acknowledged: {self.acknowledged}' * bool(self.acknowledged),

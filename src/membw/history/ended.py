@@ -8,7 +8,7 @@ from functools import cache
 from statistics import median, median_low
 
 from membw.grouped import grouped
-from membw.history.changes import BEGAN, ENDED, MARGIN, NEW, SILENT, Change, Facts, merged
+from membw.history.changes import BEGAN, ENDED, MARGIN, NEW, SILENT, Change, merged
 from membw.history.nights import Nights, Part, Runs
 from membw.results.figure import Figure
 from membw.results.record import HIGHER
@@ -39,7 +39,7 @@ def find_ended(nights: Nights) -> tuple[list[Change], int]:
         is_late = lasts[one.node] - one.last >= max(round(one.gap), 1)
         is_young = one.nights < LEAST_BEFORE
         if not is_young and is_late and (then := _successor(one, of_node[one.node])):
-            night, differs = _night(then.first), _differs(one, then)
+            night, differs = _night(then.first), one.setting.differs(then.setting)
             own = own._replace(kind=BEGAN, night=night, since=then.nights)
             metrics = _metrics(one.runs, then.runs)
             levels = [
@@ -62,18 +62,13 @@ def _night(day: int) -> str:
 def _successor(one: Part, every: Sequence[Part]) -> Part | None:
     """The part of the same node that began when this one had ended, in the likest setting."""
     later = [p for p in every if p.first > one.last and _metrics(one.runs, p.runs)]
-    return min(later, key=lambda p: (len(_differs(one, p)), p.first), default=None)
+    return min(later, key=lambda p: (len(one.setting.differs(p.setting)), p.first), default=None)
 
 
 def _metrics(one: Runs, other: Runs) -> list[str]:
     """Those that both have, in one unit."""
     kinds = [{m: (f.unit, f.better) for m, f in runs.figures.items()} for runs in (one, other)]
     return [metric for metric in kinds[0] if kinds[0][metric] == kinds[1].get(metric)]
-
-
-def _differs(one: Part, other: Part) -> Facts:
-    old, new = one.setting.texts, other.setting.texts
-    return tuple((name, old[name][:60], new[name][:60]) for name in old if old[name] != new[name])
 
 
 def _level(own: Change, figure: Figure, before: list[float], after: list[float]) -> Change:

@@ -48,11 +48,11 @@ def take(night: Night) -> None:
         link(report, night.folder / REPORTS)
         link(os.path.splitext(report)[0] + '.ledger', night.folder / REPORTS)
         rows += run.rows
-        for case in (case for case in run.cases if case.get('record')):
+        for case in run.cases:
             if file := reframe.record_file(case, report):
                 link(file, night.folder / RECORDS)
-            else:
-                problems.setdefault('records', {})[case['record']] = 'is gone'
+            elif case.record:
+                problems.setdefault('records', {})[case.record] = 'is gone'
     for where in night.campaigns.values():  # of jobs that no report of ReFrame has
         for file in Path(root(), 'results', 'records').glob(f'*-{where.replace(":", "-")}-*'):
             if file.stat().st_mtime >= night.state.begun.timestamp():
@@ -74,7 +74,7 @@ def link(file: str | Path, folder: Path) -> None:
 def label(row: Row) -> str:
     """As acknowledged.txt has it: 'thin:batch stream gcc-o2 pinning=omp', and the node where
     --distribute wanted it there."""
-    of = [of_display_name(one.case.get('display_name') or '') for one in row.attempts]
+    of = [of_display_name(one.case.display_name or '') for one in row.attempts]
     node = next((one.node for one in of if one.node), '')
     words = row.case.where, row.test, row.preset, named(row.parameters.items()), node
     return ' '.join(filter(None, words))

@@ -15,7 +15,7 @@ import msgspec
 
 from membw import strict
 from membw.errors import MembwError
-from membw.files import write_whole
+from membw.files import text_if_any, write_whole
 from membw.interruption import child
 
 FIRST, LAST = ('run',), ('history', 'report', 'export')
@@ -115,8 +115,7 @@ class Night(NamedTuple):
         return self.folder / f'{name}.log'
 
     def printed(self, name: str) -> list[str]:
-        log = self.log(name)
-        return log.read_text(errors='replace').splitlines() if log.exists() else []
+        return text_if_any(self.log(name)).splitlines()
 
     def reports(self) -> set[str]:
         """Reports of ReFrame, or the ledgers of such: those that a step adds are its own, as one

@@ -9,6 +9,7 @@ import msgspec
 from membw.checkout import root
 from membw.files import write_whole
 from membw.node.quantities import HEADLINE, bound_of, metrics_of
+from membw.results.ledger import Missing
 from membw.results.record import SCHEMA, Part, evidence_of, sealed
 from membw.words import VALID
 
@@ -32,9 +33,9 @@ def assembled(own: dict[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any
     if any(own.get('counted', {}).get(name) for name in STOPPING):
         metrics = {name: bound_of(metric) for name, metric in metrics.items()}
     stream = next((one for one in objects.values() if one), {})
-    missing = [row for part in typed if (row := _lacks(part, own['host']))]
+    missing = [vars(one) for part in typed if (one := _lacks(part))]
     if not metrics and not missing:
-        missing = [{'what': 'stream', 'why': 'no figure', 'died': False, 'node': own['host']}]
+        missing = [vars(Missing('no figure', False, 'stream'))]
     return own | {
         'schema': SCHEMA,
         'program': PROGRAM,
@@ -50,12 +51,12 @@ def assembled(own: dict[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any
     }
 
 
-def _lacks(part: Part, host: str) -> dict[str, Any]:
-    """Of a part that was not measured to a valid end; {} of one that was."""
+def _lacks(part: Part) -> Missing | None:
+    """Of a part that was not measured to a valid end."""
     why, record = part.why, part.record
     if not why and record and record.verdict != VALID:
         why = ' '.join(r.reason for r in record.reasons if not r.allowed) or record.verdict
-    return {'what': part.name, 'why': why, 'died': part.died, 'node': host} if why else {}
+    return Missing(why, part.died, part.name) if why else None
 
 
 def name_of(node: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,7 +33,7 @@ class Part(NamedTuple):
     name: str
     program: str
     args: str
-    seconds: float  # of all else
+    seconds: float  # in `plan` of all, before of all else
     weight: int = 0
     threads: int = 0  # 0: one per core
     domains: int = 1  # left out on a node of fewer NUMA domains
@@ -44,36 +44,37 @@ class Part(NamedTuple):
 QUICK = '--quick --allow incomplete'
 # of stream no --seconds: it would end without a figure on a busy node, and look at no domain
 BATTERY = (
-    Part('stream', 'stream', '--explain --max-seconds {s}', 4, 2),  # what all cores read and write
-    Part('one', 'stream', '--max-seconds {s}', 2, 1, threads=1),  # what one thread does
-    Part('ladder', 'ladder', '--quick', 6),  # latency and size of each cache, latency of memory
-    Part('loaded', 'loaded', QUICK, 6, cores=2),  # the highest rate of reads
-    Part('tiers', 'tiers', QUICK, 6, domains=2),  # each memory from each domain
-    Part('late', 'stream', '--max-seconds {s}', 2, 2),  # whether it fell meanwhile
+    Part('stream', 'stream', '--explain --max-seconds {s}', 4, 2),
+    Part('one', 'stream', '--max-seconds {s}', 2, 1, threads=1),
+    Part('ladder', 'ladder', '--quick', 6),
+    Part('loaded', 'loaded', QUICK, 6, cores=2),
+    Part('tiers', 'tiers', QUICK, 6, domains=2),
+    Part('late', 'stream', '--max-seconds {s}', 2, 2),
 )
+ABOUT = {  # what it measures; a card's name says that itself
+    'stream': 'Triad of all cores', 'one': 'Triad of one core', 'ladder': 'caches and latency',
+    'loaded': 'reads under load', 'tiers': 'each memory from each domain',
+    'late': 'Triad again: whether it fell',
+}  # fmt: skip
 CARDS = 'device'  # the program of cards (GPUs)
 
 
-def plan(seconds: float, domains: int, cores: int) -> Iterator[tuple[Part, float]]:
-    """Each part and its seconds: the fixed ones, and the rest by weight."""
+def plan(seconds: float, domains: int, cores: int) -> Iterator[Part]:
+    """Each part with all of its seconds: the fixed ones, and of the rest by weight."""
     parts = [part for part in BATTERY if part.domains <= domains and part.cores <= cores]
     rest = seconds - sum(part.seconds + SETTLE_S for part in parts)
     weights = sum(part.weight for part in parts)
     for part in parts:
         share = min(rest * part.weight / weights, MOST_REPEATED_S)
-        yield part, round(part.seconds + share, 1)
+        args = part.args.format(s=f'{max(share, LEAST_REPEATED_S):.1f}')
+        yield part._replace(args=args, seconds=round(part.seconds + share, 1))
 
 
-def of_cards(program: Path) -> list[tuple[Part, float]]:
+def of_cards(program: Path) -> list[Part]:
     """A part for each card that this node shows; none without a driver."""
     done = call([str(program), '--list'], CARD_S)
     cards = re.findall(r'^\d+(?= )', done.stdout, re.M) if done.returncode == 0 else []
-    args = '-d {} --no-transfers'
-    return [(Part(f'card {n}', CARDS, args.format(n), CARD_S), CARD_S) for n in cards]
-
-
-def words(part: Part, seconds: float) -> Iterable[str]:
-    return part.args.format(s=f'{max(seconds - part.seconds, LEAST_REPEATED_S):.1f}').split()
+    return [Part(f'card {n}', CARDS, f'-d {n} --no-transfers', CARD_S) for n in cards]
 
 
 def launch(words: list[str], environment: Mapping[str, str], limit_s: float) -> dict[str, Any]:

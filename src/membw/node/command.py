@@ -22,6 +22,7 @@ from membw.site.programs import built, program_in
 from membw.words import GOOD, INVALID
 
 SYSTEM = 'whose reference counts (found by host name)'
+NEXT = 'Next: --peers compares it with other nodes, four runs on an idle node with itself'
 STEP_TASKS = 'SLURM_STEP_NUM_TASKS'  # as src/harness/job/ranks.c
 EPILOG = """\
 The word is that of `membw rank` (docs/judging.md); causes come with their evidence, by
@@ -74,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         args.records.mkdir(parents=True, exist_ok=True)
     domains, cores = len(topology.numbered()) or 1, len(topology.cores_here())
     parts = [*battery.plan(args.seconds, domains, cores)]
-    names = dict.fromkeys(part.program for part, _ in parts)
+    names = dict.fromkeys(part.program for part in parts)
     cards = () if args.programs else (battery.CARDS,)  # not each installation has it
     programs = built([*names, *cards], args.preset, args.programs)
     folder = args.records or assembled.folder()
@@ -109,6 +110,7 @@ def judge(node: Facts, args: argparse.Namespace, folder: Path) -> int:
         print(json.dumps(text.as_json(found) | {'record': str(path)}, indent=1), flush=True)
     else:
         more = [*expected(node), f'Record: {os.path.relpath(path)}']
+        more += [NEXT] * (not found.compared)
         blocks = text.screen(found, more)
         print(tables.as_text(blocks, args.json), flush=True)
     assembled.write(node | text.said(found), folder)
@@ -139,25 +141,26 @@ def _step(name: str, until: float) -> str:
     return f'{name}, at most {max(until - time.monotonic(), 0):.0f} s left'
 
 
-def measured(parts: list[tuple[Part, float]], programs: Path) -> Facts:
+def measured(parts: list[Part], programs: Path) -> Facts:
     """The record: each part's, and what was counted meanwhile."""
     begun, before, shown = time.monotonic(), counters.read(), Passing()
     cores, done = len(topology.cores_here()), []
     parts = [*parts, *battery.of_cards(program_in(programs, battery.CARDS))]
-    most = battery.MOST_S + sum(s for part, s in parts if part.program == battery.CARDS)
+    most = battery.MOST_S + sum(p.seconds for p in parts if p.program == battery.CARDS)
     # no rank of the nodes of a job, each of which measures alone
     alone = {name: value for name, value in os.environ.items() if name != STEP_TASKS}
     moment = f'{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ}'
-    for i, (part, planned) in enumerate(parts):
+    for i, part in enumerate(parts):
         time.sleep(battery.SETTLE_S)
-        rest = sum(seconds + battery.SETTLE_S for _, seconds in parts[i:])
-        shown.now(partial(_step, f'{i + 1} of {len(parts)}: {part.name}', time.monotonic() + rest))
-        words = [part.program, *battery.words(part, planned)]
+        rest = sum(one.seconds + battery.SETTLE_S for one in parts[i:])
+        what = f'{i + 1} of {len(parts)}: {battery.ABOUT.get(part.name, part.name)}'
+        shown.now(partial(_step, what, time.monotonic() + rest))
         threads = {'OMP_NUM_THREADS': str(part.threads or cores), **battery.PINNED}
         left = max(begun + most - time.monotonic(), 1)
-        line = [str(program_in(programs, part.program)), *words[1:]]
-        found = launch(line, {**alone, **threads}, min(left, 3 * planned + 10))
-        done.append({'name': part.name, 'command': ' '.join(words), **found})
+        line = [str(program_in(programs, part.program)), *part.args.split()]
+        found = launch(line, {**alone, **threads}, min(left, 3 * part.seconds + 10))
+        command = f'{part.program} {part.args}'
+        done.append({'name': part.name, 'command': command, **found})
     shown.close()
     facts = {'cpus_allowed': len(os.sched_getaffinity(0)), 'uncore_max_khz': counters.uncore_khz()}
     own = {

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from membw.results.figure import too_good
+from membw.results.figure import flatters
 from membw.results.record import HIGHER, Metric, Part, Record, in_common
 from membw.words import VALID
 
@@ -95,7 +95,7 @@ def _firm(found: dict[str, Metric], part: Part) -> dict[str, Metric]:
     made = {}
     for name, metric in found.items():
         is_rate = in_common(metric.unit)[0] == 'GB/s'
-        if too_good(metric.bound or '', metric.better):
+        if flatters(metric.bound or '', metric.better):
             continue
         if is_disturbed(part) and not is_rate:
             metric = bound_of(metric)

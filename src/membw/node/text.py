@@ -5,7 +5,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from membw.node.causes import NAMES, differing
+from membw.node.battery import ABOUT
+from membw.node.causes import NAMES, Cause, differing
 from membw.node.quantities import BY_METRIC
 from membw.node.word import Compared, Word
 from membw.printable import amount, printable
@@ -13,7 +14,7 @@ from membw.results.figure import figures_of, headline
 from membw.results.findings import for_json
 from membw.results.record import Record
 from membw.tables import Cell, Column, Table
-from membw.words import FAIL, INVALID, PASS
+from membw.words import INVALID, PASS
 
 COLUMNS = (
     Column('quantity', ''),
@@ -39,19 +40,22 @@ def screen(found: Word, more: Sequence[str] = ()) -> list[str | Table]:
         blocks += measured(found.newest)
     for cause in found.causes:
         blocks.append(f'{cause.text[0].upper()}{cause.text[1:]}: {"; ".join(cause.evidence)}')
-        blocks += [f'  known from: {cause.source}', f'  next: {cause.next}']
+        blocks.append(f'  next: {cause.next}')
     for one in found.compared:
         blocks += ['', figures(one)]
-        blocks += _rest(one, {name for cause in found.causes for name in cause.explains}, found)
+        blocks += _rest(one, found.causes)
     return [*blocks, *(other_processes(found.newest) if found.newest else ()), *more]
 
 
-def _rest(one: Compared, explained: set[str], found: Word) -> list[str]:
+def _rest(one: Compared, causes: Sequence[Cause]) -> list[str]:
+    """What the causes do not say."""
+    explained = {name for cause in causes for name in cause.explains}
     rest = [NAMES[name] for name in one.seen.low if name not in explained]
     counted = one.seen.counted
     counts = [f'{n.replace("_", " ")} {counted[n]:g}' for n in ERRORS if counted.get(n)]
-    lines = [f'Low, and not explained: {", ".join(rest)}'] * bool(rest and found.word == FAIL)
-    apart = differing(one.seen)
+    lines = [f'Low, and not explained: {", ".join(rest)}'] * bool(rest and causes)
+    known = {evidence for cause in causes for evidence in cause.evidence}
+    apart = [fact for fact in differing(one.seen) if fact not in known]
     lines += [f'Differs from what it is compared with: {"; ".join(apart)}'] * bool(apart)
     return lines + [f'Meanwhile: {", ".join(counts)}'] * bool(counts)
 
@@ -84,7 +88,10 @@ def measured(node: Record) -> list[str]:
     parts = [(name, of) for name, of in parts or [(node.program, node)] if of.verdict != INVALID]
     found = [(name, figures_of(of)) for name, of in parts]
     heads = ((name, headline(of)) for name, of in found if of)
-    return [f'  {name}: {f.metric} {f.sign}{amount(f.value)} {f.unit}' for name, f in heads]
+    return [
+        f'  {ABOUT.get(name, name)}: {f.metric} {f.sign}{amount(f.value)} {f.unit}'
+        for name, f in heads
+    ]
 
 
 def other_processes(node: Record) -> list[str]:

@@ -33,7 +33,7 @@ exit status: 0 PASS, VALID or KNOWN; 1 another word; 2 usage error, or no record
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('node', metavar='NODE')
-    add('records', nargs='*', metavar='RECORDS', help=f'{FORMS} (results/nodes, /records)')
+    add('records', nargs='*', metavar='RECORDS', help=f'{FORMS} (results/nodes and records)')
     add_site_tests(parser)
     tables.add_argument(parser)
 
@@ -78,10 +78,11 @@ def since(table: Table, one: Compared) -> str:
 
 def after(found: Word) -> str:
     """What measures it again: what measured it."""
+    what = 'After the repair' if found.word == FAIL else 'Measure it again'
     first = [one for one in found.compared if one.verdict.verdict != PASS] or found.compared
     setting = first[0].verdict.setting if first else None
     if not setting or not setting.system:
-        return "Measure it again: 'membw node' on it"
+        return f"{what}: 'membw node' on it"
     nodes = shlex.quote(f'nodelist={found.node}')
     command = f'{command_of(setting)} --repeat={AGAIN} -J {nodes}'
-    return tables.Command(f'Measure it again: {command}')
+    return tables.Command(f'{what}: {command}')

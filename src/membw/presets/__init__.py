@@ -7,7 +7,6 @@ from membw.presets.provenance import (
     SUFFIXES,
     build_record,
     checksum,
-    code_sha256,
     sha256,
     source_sha256,
     version,

@@ -87,6 +87,5 @@ def run(args: argparse.Namespace) -> int:
         lines = drain_commands(ranking.nodes, ranking.clusters, slurm.cluster_here())
         print('\n'.join(lines or ['# no node to drain']))
     else:
-        blocks = text.as_blocks(ranking, args.limit)
-        print(tables.as_text(blocks, args.json))
+        print(tables.as_text(text.as_blocks(ranking, args.limit)))
     return 1 if ranking.problems else ranking.status

@@ -76,26 +76,21 @@ class Group:
         self.head = self.metrics.index(self.headline)
         self.rates = [n for n, f in enumerate(self.any.values()) if f.unit == head.unit]
         self.columns = self.metrics + [MEAN] * (len(self.rates) > 1)
-        own = {}  # what peers are compared with
-        for node, of in figures.items():
-            sure = {
-                m: f for m, f in of.items() if not f.bound and (peers is None or node in peers)
-            }
-            own[node] = of if len(sure) == len(of) else sure
+        self.peer_names = figures.keys() if peers is None else peers
+        self.peers = len(self.peer_names)
+        sure = {  # what peers are compared with
+            node: {m: f for m, f in figures[node].items() if not f.bound}
+            if node in self.peer_names
+            else {}
+            for node in self.nodes
+        }
         by_metric = [
-            peers_medians(
-                [own[node][m].value if m in own[node] else math.nan for node in self.nodes]
-            )
+            peers_medians([of[m].value if m in of else math.nan for of in sure.values()])
             for m in self.metrics
         ]
         self.medians = dict(zip(self.nodes, zip(*by_metric, strict=True), strict=True))
-        self.peer_names = self.medians.keys() if peers is None else peers
-        self.peers = len(self.peer_names)
         self.first = {node: self._run(node, figures[node]) for node in self.nodes}
-        self.estimates = {
-            node: (run if own[node] is run.figures else self._run(node, own[node])).losses
-            for node, run in self.first.items()
-        }
+        self.estimates = {node: self._run(node, of).losses for node, of in sure.items()}
         by_column = [*zip(*self.estimates.values(), strict=True)]
         self.known = [len(known(column)) for column in by_column]
         self.deviations = [robust_deviation(column) for column in by_column]

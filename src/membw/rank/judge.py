@@ -36,18 +36,23 @@ Units = Callable[[Sequence[str]], list[Unit]]
 
 
 class NodeVerdict(NamedTuple):
-    """What is said of one node in one setting; losses are fractions, above 0: worse."""
+    """What is said of one node, in one setting or as the worst of all; losses are fractions, above
+    0: worse."""
 
     node: str
     verdict: str  # of membw/words.py
     findings: Findings  # why
-    setting: Case
+    setting: Case = Case()
     figures: Mapping[str, Figure] = {}  # of the newest measurement, by metric
     loss: float = 0.0  # of what decided, else of the headline; to its peers' median
     metric: str = ''  # the one that decided; MEAN: all rates
     again: float | None = None  # the loss in `metric`, measured again
     noticed: float = math.inf  # the smallest loss of the headline that would have been noticed
     peers: int = 0  # it was compared with so many
+
+    @property
+    def name(self) -> str:
+        return self.node
 
     @property
     def reason(self) -> str:

@@ -1,9 +1,9 @@
 """The verdict on every node of the newest measurement, and on every expected one without it."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
 
 from membw.grouped import grouped
 from membw.printable import plural
@@ -15,14 +15,14 @@ from membw.rank.series import Series
 from membw.rank.units import units
 from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement
-from membw.results.findings import Finding, Findings, reported, text_of
+from membw.results.findings import Finding, Findings, other_fields, reported
 from membw.results.newest import OLD_S, newest
 from membw.results.node_names import doubtful, match_expected
 from membw.results.record import Record, is_set
 from membw.results.rows import Row, best, of_measurement
 from membw.results.site_tests import Wanted
 from membw.results.table import Table, no_garbage, read_table
-from membw.results.verdict import judged, loss_let_pass
+from membw.results.verdict import counted, judged, loss_let_pass
 from membw.site import slurm
 from membw.words import (
     DIED,
@@ -41,28 +41,14 @@ from membw.words import (
 )  # fmt: skip
 
 Beside = Mapping[tuple[str, Case], NodeVerdict]
-SHOWN = (PASS, FAIL, INVALID, MISSING)  # counted, even where there is none
-
-
-class Node(NamedTuple):
-    """The worst verdict on a node, of all its settings."""
-
-    name: str
-    verdict: str
-    findings: Findings
-    figures: Mapping[str, Figure] = {}
-
-    @property
-    def reason(self) -> str:
-        return text_of(self.findings)
 
 
 @dataclass
 class Ranking:
-    """`verdicts`: of each node and setting; `nodes`: of each node, by name."""
+    """`verdicts`: of each node and setting; `nodes`: the worst of each node, by name."""
 
     verdicts: list[NodeVerdict]
-    nodes: list[Node]
+    nodes: list[NodeVerdict]
     low: dict[Case, list[str]]  # nodes to measure again
     controls: dict[Case, list[str]]  # healthy nodes to measure with them
     groups: list[Group]
@@ -71,7 +57,7 @@ class Ranking:
     newest: set[int]  # ids of the measurements that were judged
     clusters: dict[str, str | None]  # as hostlist.drain_commands
     past: Past
-    lost: list[Node]  # what did not come, or is no figure
+    lost: list[NodeVerdict]  # what did not come, or is no figure
 
     def choose(self, names: set[str]) -> None:
         """Keeps what is said of these nodes; all were compared."""
@@ -82,12 +68,9 @@ class Ranking:
         }
 
     def counts(self) -> str:
-        """'5 nodes: 3 PASS, 1 FAIL, 0 INVALID, 1 MISSING'."""
-        words = [node.verdict for node in self.nodes]
-        order = [*SHOWN, *(word for word in WORST_FIRST if word not in SHOWN)]
-        counts = [(words.count(word), word) for word in order]
-        parts = [f'{n} {word}' for n, word in counts if n or word in SHOWN]
-        return f'{plural(len(words), "node")}: {", ".join(parts)}'
+        """'5 nodes: 3 PASS, 1 FAIL, 1 MISSING'."""
+        parts = ', '.join(counted(node.verdict for node in self.nodes))
+        return f'{plural(len(self.nodes), "node")}: {parts}'
 
     def beside(self) -> Beside:
         """{(node, setting): verdict}."""
@@ -126,16 +109,16 @@ def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     of_cluster = partial(units, cluster=there.pop() if len(there) == 1 else '')
     found = judge_cards(first, again, before, of_cluster)
     past = by_past(found.verdicts, table.figures)
-    doubts = doubtful({id(f.of): f.of for f in table.figures}.values())
+    doubts = doubtful({id(f.of): f.of for f in table.figures}.values(), runs.values())
     compared = [past.get((v.node, v.setting), (v,))[0] for v in found.verdicts]
     verdicts = [
-        _named(_of_set(v.node, v), doubts.get(v.node)) for v in by_records(compared, figures)
+        _named(_of_set(v), doubts.get(v.node)) for v in by_records(by_settings(compared), figures)
     ]
     late = {node: (why,) for node, why in gone.items() if not is_set(node)}
     measured = {v.node for v in verdicts}
     names = match_expected(measured | set(late), expected)
     without = dict.fromkeys(set(names) - measured, (Finding('no-record'),)) | late
-    lost = {node: Node(node, MISSING, why) for node, why in without.items()}
+    lost = {node: NodeVerdict(node, MISSING, why) for node, why in without.items()}
     lost |= died(table)
     still = {(v.node, v.setting) for v in verdicts if v.verdict not in (*GOOD, FAIL)}
     low = {s: kept for s, of in found.low.items() if (kept := [n for n in of if (n, s) in still])}
@@ -159,6 +142,30 @@ def clocks_off(runs: Iterable[Measurement]) -> list[str]:
     off = {of.node: of.record.clock_off_s / 60 for of in runs if of.record}
     late = {node: 'ahead' if minutes > 0 else 'behind' for node, minutes in off.items() if minutes}
     return [f'{n}: its clock is {abs(off[n]):.0f} minutes {late[n]}' for n in sorted(late)]
+
+
+def by_settings(verdicts: Sequence[NodeVerdict]) -> list[NodeVerdict]:
+    """What is set on a node clears it not: one that is alone in its setting, or has other threads,
+    is UNDECIDED where half or more of the nodes that were asked for the same have another."""
+    nodes = grouped((v.setting, v.node) for v in verdicts)
+    far: dict[tuple[str, Case], Findings] = {}
+    for settings in grouped((setting.asked, setting) for setting in nodes).values():
+        known = Counter(node for setting in settings for node in nodes[setting])
+        for setting in settings:
+            own = nodes[setting]
+            if 2 * len(own) > len(known) or setting.is_of_unknown_build:
+                continue
+            usual = max((s for s in settings if s != setting), key=lambda s: len(nodes[s]))
+            differs = setting.differs(usual)
+            if not own[1:] or {'threads', 'parameters'} & {name for name, *_ in differs}:
+                why = other_fields(differs)
+                far |= {(node, setting): why for node in own if known[node] == 1}
+    return [
+        v._replace(verdict=UNDECIDED, findings=(*v.findings, *far[v.node, v.setting]))
+        if v.verdict in GOOD and (v.node, v.setting) in far
+        else v
+        for v in verdicts
+    ]
 
 
 def by_records(
@@ -210,14 +217,16 @@ def with_verdicts(rows: Iterable[Row], ranking: Ranking) -> list[Row]:
     for row in rows:
         found = words.get(row.case, [])
         if v := min(found, key=lambda v: WORST_FIRST.index(v.verdict), default=None):
-            is_of_records = row.word not in NO_FIGURE and not any(a.case for a in row.attempts)
+            is_of_records = row.word not in NO_FIGURE and not any(
+                a.case.name for a in row.attempts
+            )
             if is_of_records or is_worse(v.verdict, row.word):
                 row = row._replace(word=v.verdict, findings=v.findings)
         made.append(row)
     return made
 
 
-def died(table: Table) -> dict[str, Node]:
+def died(table: Table) -> dict[str, NodeVerdict]:
     """Nodes of which the last launch of a test brought no figure, or not all, in the time of a
     measurement. Another test that ran since says nothing of it."""
     lost = sorted(unmeasured(table), key=lambda one: one.time)
@@ -229,7 +238,7 @@ def died(table: Table) -> dict[str, Node]:
         word = worst(one.word for one in of)
         texts = dict.fromkeys(one.text for one in of if one.word == word)
         why = tuple(one for text in texts for one in reported(text, 'lost'))
-        made[node] = _of_set(node, Node(node, word, why))
+        made[node] = _of_set(NodeVerdict(node, word, why))
     return made
 
 
@@ -243,12 +252,11 @@ def unmeasured(table: Table) -> list[Lost]:
     return [x for x in table.lost if (t := _test(x.of)) not in last or x.of.is_after(last[t])]
 
 
-def _of_set(name: str, one: Any) -> Any:
+def _of_set(v: NodeVerdict) -> NodeVerdict:
     """Of nodes that measured together none is drained."""
-    if not is_set(name) or one.verdict not in (FAIL, DIED):
-        return one
-    alone = (*one.findings, Finding('set-of-nodes'))
-    return one._replace(verdict=UNDECIDED, findings=alone)
+    if not is_set(v.node) or v.verdict not in (FAIL, DIED):
+        return v
+    return v._replace(verdict=UNDECIDED, findings=(*v.findings, Finding('set-of-nodes')))
 
 
 def _named(v: NodeVerdict, doubt: Finding | None) -> NodeVerdict:
@@ -263,16 +271,13 @@ def _test(of: Measurement) -> Case:
     return of.row._replace(system='', partition='')
 
 
-def _worst(verdicts: Sequence[NodeVerdict], missing: dict[str, Node]) -> list[Node]:
+def _worst(verdicts: Sequence[NodeVerdict], missing: dict[str, NodeVerdict]) -> list[NodeVerdict]:
     """By name; what is missing is worse than a PASS in another series."""
-    every = [
-        *missing.values(),
-        *(Node(v.node, v.verdict, v.findings, v.figures) for v in verdicts),
-    ]
-    by_node: dict[str, Node] = {}
-    for node in sorted(every, key=lambda node: WORST_FIRST.index(node.verdict)):
-        by_node.setdefault(node.name, node)
+    by_node: dict[str, NodeVerdict] = {}
+    every = [*missing.values(), *verdicts]
+    for v in sorted(every, key=lambda v: WORST_FIRST.index(v.verdict)):
+        by_node.setdefault(v.node, v)
     for name, one in missing.items():
         if (of := by_node[name]).verdict != one.verdict:  # named, whatever else is worse
             by_node[name] = of._replace(findings=(*of.findings, *one.findings))
-    return sorted(by_node.values())
+    return [by_node[name] for name in sorted(by_node)]

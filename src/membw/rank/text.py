@@ -1,12 +1,10 @@
 """What `membw rank` prints: how many nodes are what, what is not PASS, a ranking per group."""
 
 import shlex
-import sys
 from statistics import median
 
-from membw import tables
 from membw.grouped import grouped
-from membw.printable import decimals, plural
+from membw.printable import decimals, plural, signed
 from membw.rank.group import Group
 from membw.rank.judge import AGAIN
 from membw.rank.ranking import Ranking
@@ -16,18 +14,18 @@ from membw.results.findings import for_json
 from membw.results.hostlist import fold
 from membw.results.record import REFRAME, is_set
 from membw.statistics import MARGIN
-from membw.tables import Cell, Column, Command, Table
+from membw.tables import Column, Command, Table
 from membw.words import PASS, WORST_FIRST
 
-OTHER_COLUMNS = 40  # of node, verdict and loss
+MOST = 12  # columns of metrics; of more the headline, and what decided
 
 
 def as_blocks(ranking: Ranking, limit: int) -> list[str | Table]:
     """Tables, and the lines between them; `limit`: rows per group, 0: all."""
     blocks: list[str | Table] = [ranking.counts()]
     blocks += [f'note: {note}' for note in ranking.notes]
-    said = [((v.verdict, v.reason), v.node) for v in ranking.verdicts if v.findings]
-    alike = grouped([*said, *(((n.verdict, n.reason), n.name) for n in ranking.lost)])
+    said = [*(v for v in ranking.verdicts if v.findings), *ranking.lost]
+    alike = grouped(((v.verdict, v.reason), v.node) for v in said)
     order = sorted(alike, key=lambda key: WORST_FIRST.index(key[0]))
     blocks += [f'{fold(alike[key])} {key[0]} ({key[1]})' for key in order]
     blocks += [Command(f'measure again: {again(ranking, setting)}') for setting in ranking.low]
@@ -80,20 +78,16 @@ def _table(ranking: Ranking, group: Group, limit: int) -> Table:
     rows = _of(ranking, group)
     rows.sort(key=lambda v: (WORST_FIRST.index(v.verdict), -v.loss))
     shown = [v for i, v in enumerate(rows) if not limit or i < limit or v.verdict != PASS]
-    metrics = _fitting(group, [v.metric for v in rows])
+    shortened = {group.headline, *(v.metric for v in rows)} if group.metrics[MOST:] else ()
+    metrics = [m for m in group.metrics if not shortened or m in shortened]
     columns = (
         Column('node', 'node'),
         Column('verdict', 'verdict'),
         Column('loss', 'to median', True),
         *(Column(m, f'{m}, {group.any[m].unit}', True) for m in metrics),
     )
-    lines: list[list[object]] = [
-        [
-            v.node,
-            v.verdict,
-            tables.shown(-v.loss, '+.1%'),
-            *(_cell(v.figures.get(m)) for m in metrics),
-        ]
+    lines = [
+        [v.node, v.verdict, signed(-v.loss, '+.1%'), *(_text(v.figures.get(m)) for m in metrics)]
         for v in shown
     ]
     if len(shown) < len(rows):
@@ -101,27 +95,13 @@ def _table(ranking: Ranking, group: Group, limit: int) -> Table:
         lines.append([more, PASS, *[''] * (len(columns) - 2)])
     every = [[v.figures[m].value for v in rows if m in v.figures] for m in metrics]
     lines.append(['median', '', '', *(decimals(median(v), 2) if v else '-' for v in every)])
-    of_all = [group.deviations[group.metrics.index(m)] for m in metrics]
-    deviations = [None if of != of else of for of in of_all]
-    lines.append(['robust deviation', '', '', *(tables.shown(of, '.2%') for of in deviations)])
+    deviations = (group.deviations[group.metrics.index(m)] for m in metrics)
+    lines.append(['deviation', '', '', *(f'{of:.2%}' if of == of else '-' for of in deviations)])
     return Table('', columns, lines)
 
 
-def _fitting(group: Group, decided: list[str]) -> list[str]:
-    """Of the metrics those that fit the screen: what decided a verdict, the headline, the rest."""
-    order = sorted(group.metrics, key=lambda m: (m not in decided, m != group.headline))
-    left = tables.width(sys.maxsize) - OTHER_COLUMNS
-    kept: list[str] = []
-    for metric in order:
-        left -= len(f'{metric}, {group.any[metric].unit}') + 2
-        kept += [metric] * (left >= 0 or not kept)
-    return [metric for metric in group.metrics if metric in kept]
-
-
-def _cell(figure: Figure | None) -> Cell:
-    return (
-        Cell(figure.value, figure.sign + decimals(figure.value, 2)) if figure else Cell(None, '-')
-    )
+def _text(figure: Figure | None) -> str:
+    return figure.sign + decimals(figure.value, 2) if figure else '-'
 
 
 def as_json(ranking: Ranking) -> dict:

@@ -7,7 +7,7 @@ from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
-from membw.results.site_tests import OURS
+from membw.results.reframe import OURS
 
 EPILOG = """\
 The file needs no network: headline and verdict, a section per benchmark, the ranking of nodes,
@@ -40,7 +40,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from membw.history.nights import read_nights
-    from membw.report.model import WIDE
     from membw.report.page import page_of, render
     from membw.report.run import run_of_records, run_of_report
     from membw.report.sheet import sheet
@@ -60,7 +59,8 @@ def run(args: argparse.Namespace) -> int:
     made.table.say()
     if not made.rows:
         where = ' '.join(args.results) or 'results'
-        raise MembwError(f"nothing was measured in '{where}'", "'membw run' measures this node")
+        hint = "'membw run' measures this node; plain ReFrame has its folder 'records'"
+        raise MembwError(f"nothing was measured in '{where}'", hint)
     page = page_of(made, expected_nodes(args.nodes) if args.nodes else ())
     if args.protocol:
         page.standing[:0] = [f'The nodes compared with each other: {page.headline}.']
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     write_whole(args.output, render(page), "'-o FILE' names another file")
     print(f'{args.output}: {page.headline}{f" {page.verdict}".rstrip()}; {page.counts}')
     if args.svg and page.picture:
-        write_whole(args.svg, page.picture.draw(WIDE).as_text(standalone=True))
+        write_whole(args.svg, page.picture.as_text(standalone=True))
         print(f'{args.svg}: {page.picture.title}')
     if args.sheet:
         write_whole(args.sheet, sheet(made))
@@ -80,12 +80,12 @@ def run(args: argparse.Namespace) -> int:
 def _acceptance(path: str, results: list[str]) -> list[str]:
     """['The acceptance is INCOMPLETE', why, ...]."""
     from membw.accept.protocol import load
-    from membw.accept.rule import decide
+    from membw.accept.rule import Decision
     from membw.accept.runs import runs_of
     from membw.results.table import read_table
 
     protocol = load(path)
-    found = decide(protocol, runs_of(protocol, read_table(results)))
+    found = Decision(protocol, runs_of(protocol, read_table(results)))
     return [f'The acceptance is {found.verdict}', *found.reasons]
 
 

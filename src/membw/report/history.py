@@ -12,7 +12,8 @@ from membw.history.nights import Nights, Series
 from membw.history.verdict import judged
 from membw.printable import plural
 from membw.report.charts import MOST, Axes, Curve, picture
-from membw.report.model import Alarm, Page, Picture, Section
+from membw.report.model import Alarm, Page, Section
+from membw.report.svg import Picture
 from membw.results.figure import Figure
 
 NODES = MOST - 2  # with a curve of their own; of more those that changed, and the median
@@ -70,11 +71,12 @@ def _picture(series: Series, changes: Sequence[Change]) -> list[Picture]:
     for name, row in rows.items():
         points = [(x, y, None, None) for x, y in zip(place.values(), row, strict=True) if y == y]
         curves.append(Curve(name, points))
-    changed = [(place[n], f'{node} changed') for node, n in since.items() if n in place][-1:]
+    changed = [(place[n], f'{node} changed') for node, n in since.items() if n in place]
+    mark = changed[-1] if changed else None
     title = f'{series.figure.metric.capitalize()} by night'
-    how = 'The figure of each night.' + DASHED * bool(changed)
+    how = 'The figure of each night.' + DASHED * bool(mark)
     axes = Axes(
-        axis, series.figure.unit, from_zero=False, declared=changed, steps=months,
+        axis, series.figure.unit, from_zero=False, mark=mark, steps=months,
         name_x=lambda x: format(first + timedelta(round(x)), form),
     )  # fmt: skip
     return picture(title, curves, axes, how)

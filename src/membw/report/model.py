@@ -1,27 +1,12 @@
 """What a page consists of: sections with pictures and tables."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from membw.report.svg import Canvas
+from membw.report.svg import Picture
 from membw.tables import Table
 
-WIDE, NARROW = 1080, 340  # pixels of a picture on a screen, and on a telephone
 Entry = tuple[str, str, list[tuple[str, str]]]  # id, title, [(name, text)]
-
-
-class Picture(NamedTuple):
-    """`of_width` gives the picture that many pixels wide, without its title."""
-
-    title: str
-    of_width: Callable[[int], Canvas]
-    how_to_read: str = ''
-
-    def draw(self, width: int) -> Canvas:
-        canvas = self.of_width(width)
-        canvas.label = self.title
-        return canvas
 
 
 @dataclass

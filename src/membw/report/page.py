@@ -6,22 +6,22 @@ import hashlib
 import statistics
 from collections.abc import Container, Sequence
 
-from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
+from membw import templates
 from membw.checkout import root
 from membw.expected import sentence
 from membw.grouped import grouped
 from membw.moments import utc
 from membw.presets import version
-from membw.printable import amount, decimals, plural, printable, signed
+from membw.printable import amount, decimals, plural, signed
 from membw.rank.ranking import Ranking, rank_table, with_verdicts
 from membw.report import history, ranking, standing, svg
-from membw.report.model import NARROW, WIDE, Alarm, Entry, Page
+from membw.report.model import Alarm, Entry, Page
 from membw.report.run import Run
 from membw.report.sections import conditions, section, title_of
 from membw.results.hostlist import fold
-from membw.results.record import REFRAME
+from membw.results.record import REFRAME, inner
 from membw.results.rows import Row
 from membw.results.table import Table
 from membw.results.verdict import counted
@@ -110,7 +110,7 @@ def _title(rows: Sequence[Row], table: Table) -> str:
         return 'Memory bandwidth: nothing was measured'
     if measured.headline.setting.program == REFRAME:
         return f'{measured.test} of {name}'
-    facts = table.evidence(measured.headline).get('facts') or {}
+    facts = inner(table.evidence(measured.headline), 'facts')
     cores = f', {plural(facts["cores"], "core")}' if facts.get('cores') else ''
     return f'Memory bandwidth of {name} ({facts.get("cpu_model") or "unknown CPU"}{cores})'
 
@@ -119,7 +119,7 @@ def _subtitle(rows: Sequence[Row]) -> str:
     figures = [row.headline for row in rows if row.figures]
     if not figures:
         return ''
-    where = sorted({f'{f.system}:{f.partition}' for f in figures} - {':'})
+    where = sorted({f.setting.where for f in figures} - {''})
     times = [f.time for f in figures]
     when = f'measured {utc(min(times), "%Y-%m-%d %H:%M")} to {utc(max(times), "%H:%M")} UTC'
     return ', '.join([*where, when])
@@ -177,7 +177,7 @@ def _provenance(rows: Sequence[Row], table: Table) -> dict[str, Entry]:
     entries: dict[str, Entry] = {}
     for f, row in ((row.headline, row) for row in rows if row.figures):
         if f.of.key not in entries:
-            case = table.evidence(f).get('case') or {}
+            case = inner(table.evidence(f), 'case')
             more = {k: str(case[k]) for k in CASE_FIELDS if case.get(k) and k not in f.provenance}
             every = {**f.provenance, **more}.items()
             fields = [(key, text.replace(f'{root()}/', '')) for key, text in every]
@@ -193,33 +193,24 @@ def _provenance(rows: Sequence[Row], table: Table) -> dict[str, Entry]:
 
 
 def render(page: Page) -> str:
-    """The HTML of a page. All text is escaped, unless it is Markup; what is not printable is
-    replaced."""
-    files = PackageLoader('membw.report', 'assets')
-    page_html = Environment(
-        loader=files, autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_printable
-    )
-    page_html.globals |= {'WIDE': WIDE, 'NARROW': NARROW, 'LISTED': LISTED}
-    page_html.filters['slug'] = lambda word: word.lower().replace(' ', '-')
-    css, script = (files.get_source(page_html, f'report.{kind}')[0] for kind in ('css', 'js'))
+    """The HTML of a page."""
+    html = templates.html()
+    css, script = (templates.HTML.get_source(html, f'report.{x}')[0] for x in ('css', 'js'))
     words = ''.join(f'.{w.name.lower()} {{ color: var(--{w.colour}); }}\n' for w in WORDS)
     style = f'{svg.page_css()}\n{svg.picture_css()}\n{css}{words}'
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    return page_html.get_template('report.html').render(
+    return html.get_template('report.html').render(
         style=Markup(style),
         script=Markup(script),
         content_policy=Markup(policy),
         page=page,
+        most=LISTED,
         words=[word for word in WORDS if word.name in page.words],
     )
 
 
 def _hash(text: str) -> str:
     return f'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'
-
-
-def _printable(value: object) -> object:
-    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -39,7 +39,7 @@ def run_of_report(path: str) -> Run:
         case = row.attempts[-1].case
         file = str(reframe.record_file(case, path))
         # a job of a whole cluster is one row of the terminal: here each node has one
-        nodes = [f for f in run.table.figures if f.file == file and case.get('node_check')]
+        nodes = [f for f in run.table.figures if f.file == file and case.node_check]
         rows += rows_of_records(nodes) if len({f.node for f in nodes}) > 1 else []
         recorded = {name: f for name, f in row.figures.items() if f.file}
         rows.append(row._replace(figures=recorded))

@@ -26,7 +26,7 @@ def section(
 ) -> Section:
     """`rows` of one benchmark, best first; `built`: the id in the page of each provenance."""
     made = Section(f'test-{benchmark}', benchmark, conditions=conditions(rows, table))
-    made.pictures = curves([row for row in rows if row.is_valid], table)
+    made.pictures = [one for row in rows[:MOST] if row.is_valid for one in curves(row)]
     metrics = figures_of(rows)
     if len(metrics) <= COLUMNS:
         made.tables = [_metrics_across(rows, built)]

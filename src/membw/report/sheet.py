@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from membw.errors import MembwError
-from membw.expected.published import NOT_SAID, stores_of
+from membw.expected.published import stores_of
 from membw.printable import in_bytes
 from membw.report.run import Run
+from membw.results.record import inner
 from membw.results.rows import Row
 from membw.sheet import Part, render
 from membw.site.cpu_peak import of_node
-from membw.summary.full_table import text_of
+from membw.summary.full_table import table_of, text_of
 from membw.tables import Column, Table
 from membw.words import GOOD
 
@@ -21,11 +22,6 @@ TIMES = (
     Column('kernel', 'Function'), Column('best', 'Best rate, MB/s', right=True),
     Column('avg', 'Average time, s', right=True), Column('min', 'Minimum', right=True),
     Column('max', 'Maximum', right=True),
-)  # fmt: skip
-ROWS = (
-    Column('row', 'row'), Column('verdict', ''), Column('stores', 'stores', optional=True),
-    Column('flags', 'compiler and flags'),
-    *(Column(name, f'{name.capitalize()}, GB/s', right=True) for name in KERNELS),
 )  # fmt: skip
 KEYS = Column('key', ''), Column('value', '')
 SETTINGS = 'governor', 'thp', 'smt', 'numa_balancing', 'kernel', 'bios_version'
@@ -41,13 +37,14 @@ def sheet(run: Run) -> str:
     rows.sort(key=lambda row: (row.word not in GOOD, -row.figures['triad'].value))
     best, triad = rows[0], rows[0].figures['triad']
     record = run.table.evidence(triad)
+    others = table_of('', rows[:LISTED], dict.fromkeys(KERNELS, triad.unit))
     more = [f'{len(rows) - LISTED} more rows: membw report'] if len(rows) > LISTED else []
     parts = [
         Part('Machine', table=Table('', KEYS, _known(_machine(record)))),
         Part('How it was built and run', table=Table('', KEYS, _known(_run(best, record)))),
         Part('Times', table=Table('', TIMES, [*_times(record)])),
         Part('What the program says of it', [*_said(record)]),
-        Part('Rows, the best first', more, _rows(run, rows[:LISTED])),
+        Part(f'Rows in {triad.unit}, the best first', more, others),
         Part('Checksums (sha256)', [*_sums(record)], is_sum=True),
     ]
     said = f'Triad {text_of(triad)} {triad.unit} on {triad.node}, {record["time"]}'
@@ -82,7 +79,7 @@ def _run(row: Row, record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     yield 'one array', f'{count} ({in_bytes(size)}){caches * bool(record["llc_mib"])}'
     yield 'command', ' '.join(map(str, record.get('command') or []))
     yield 'threads, pinning', f'{record["threads"]}, {row.pinning or "not recorded"}'
-    yield 'pages', (record.get('pages') or {}).get('requested')
+    yield 'pages', inner(record, 'pages').get('requested')
 
 
 def _times(record: dict[str, Any]) -> Iterator[list[str]]:
@@ -97,17 +94,6 @@ def _said(record: dict[str, Any]) -> Iterator[str]:
     yield f'{record["verdict"]}; results {"validated" if is_right else "NOT validated"}'
     for one in [*record['reasons'], *record['warnings']]:
         yield f'{one["reason"]}: {one.get("detail", "")}'
-
-
-def _rows(run: Run, rows: list[Row]) -> Table:
-    made = []
-    for row in rows:
-        record = run.table.evidence(row.figures['triad'])
-        stores = stores_of(record)
-        how = ' '.join(record['build'].get(key) or '' for key in ('compiler', 'flags'))
-        figures = [text_of(row.figures[n]) if n in row.figures else '-' for n in KERNELS]
-        made.append([_name(row), row.word, '' if stores == NOT_SAID else stores, how, *figures])
-    return Table('', ROWS, made)
 
 
 def _sums(record: dict[str, Any]) -> Iterator[str]:

@@ -8,10 +8,11 @@ from membw.expected.published import READ
 from membw.expected.sentence import named
 from membw.presets.table import Facts
 from membw.printable import amount
-from membw.report.model import Picture, Section
+from membw.report.model import Section
 from membw.report.sections import title_of
-from membw.report.svg import LETTER, LINE, Canvas, Scale, x_axis
+from membw.report.svg import LETTER, LINE, WIDTH, Picture, Scale, x_axis
 from membw.results.figure import Figure
+from membw.results.record import inner
 from membw.results.rows import Row
 from membw.site import cpu_peak as peak
 from membw.summary.full_table import text_of
@@ -19,7 +20,6 @@ from membw.tables import Table
 
 ROW = 24  # pixels of a line
 ROWS = 12  # of the run
-WIDE = 500  # from here on the names stand left of the marks, else above them
 ANOTHER, OWN, MOVED = range(3)  # a circle, a square, a triangle
 COLOURS = 'muted', 'one', 'two'
 KINDS = 'ordinary', 'claimed', 'non-temporal', published.NOT_SAID, READ
@@ -39,7 +39,7 @@ class Line(NamedTuple):
 
 def expected(record: Facts, top: peak.Peak) -> Section:
     """What `membw expect` says of this node."""
-    blocks = [*expectation.blocks(top, record.get('facts') or {})]
+    blocks = [*expectation.blocks(top, inner(record, 'facts'))]
     notes = [block for block in blocks if isinstance(block, str) and block]
     tables = [block for block in blocks if isinstance(block, Table)]
     return Section('expected', 'What to expect', notes, tables=tables)
@@ -69,7 +69,10 @@ def picture(rows: Sequence[Row], record: Facts, top: peak.Peak | None) -> Pictur
     }
     how = ''.join(text for text, is_drawn in parts.items() if is_drawn)
     title = f'{title_of(rows[0].headline)}, {unit}'
-    return Picture(title, lambda width: _draw(lines, unit, top.gbs if top else 0, width), how)
+    above = 4 + LINE * bool(top)
+    made = Picture(title, above + ROW * len(lines) + 2 * LINE + 8, how)
+    _draw(made, lines, unit, above, top.gbs if top else 0)
+    return made
 
 
 def _own(row: Row, metric: str) -> Line:
@@ -92,35 +95,29 @@ def _others(top: peak.Peak, read: list[Mark]) -> Iterator[Line]:
             yield Line(f'others, {named(kind)}', marks)
 
 
-def _draw(lines: Sequence[Line], unit: str, gbs: float, width: int) -> Canvas:
-    """`gbs`: the peak, or 0."""
-    above = 0 if width >= WIDE else LINE
-    left = 8 if above else 16 + LETTER * max(len(line.name) for line in lines)
-    top, step = 4 + LINE * bool(gbs), ROW + above
-    bottom = top + step * len(lines)
-    canvas = Canvas(width, bottom + 2 * LINE + 8)
+def _draw(made: Picture, lines: Sequence[Line], unit: str, top: int, gbs: float) -> None:
+    """From `top` on; `gbs`: the peak, or 0."""
+    left, bottom = 16 + LETTER * max(len(line.name) for line in lines), top + ROW * len(lines)
     ends = [mark[0] for line in lines for mark in line.marks]
     figures = [line.figure for line in lines if line.figure]
     ends += [x for f in figures for x in (f.high, f.reference) if x]
-    scale = Scale([*ends, gbs], left, width - 20)
-    x_axis(canvas, scale, top, bottom, unit)
+    scale = Scale([*ends, gbs], left, WIDTH - 20)
+    x_axis(made, scale, top, bottom, unit)
     for at, name in ((gbs / 2, 'half of it'), (gbs, f'peak {amount(gbs)}')) if gbs else ():
-        canvas.line(scale(at), top, scale(at), bottom, 'muted', stroke_dasharray='5 4')
-        canvas.text(scale(at), top - 5, name, 'muted', text_anchor='end')
+        made.line(scale(at), top, scale(at), bottom, 'muted', stroke_dasharray='5 4')
+        made.text(scale(at), top - 5, name, 'muted', text_anchor='end')
     for number, line in enumerate(lines):
-        y = top + number * step + above + ROW / 2
-        place = (8, y - LINE) if above else (left - 8, y + 4)
-        canvas.text(*place, line.name, text_anchor='start' if above else 'end')
-        _line(canvas, line, y, scale)
-    return canvas
+        y = top + number * ROW + ROW / 2
+        made.text(left - 8, y + 4, line.name, text_anchor='end')
+        _line(made, line, y, scale)
 
 
-def _line(canvas: Canvas, line: Line, y: float, scale: Scale) -> None:
+def _line(made: Picture, line: Line, y: float, scale: Scale) -> None:
     if f := line.figure:
         low, high = (scale(f.value if x is None else x) for x in (f.low, f.high))
-        canvas.line(low, y, high, y, 'one', stroke_width='3')
+        made.line(low, y, high, y, 'one', stroke_width='3')
         if f.reference:
             at = scale(f.reference)
-            canvas.line(at, y - 9, at, y + 9, 'fore', stroke_width='2.5')
+            made.line(at, y - 9, at, y + 9, 'fore', stroke_width='2.5')
     for value, which, who in line.marks:
-        canvas.mark(scale(value), y, which, COLOURS[which], f'{who}: {amount(value)}')
+        made.mark(scale(value), y, which, COLOURS[which], f'{who}: {amount(value)}')

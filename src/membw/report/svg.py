@@ -16,6 +16,7 @@ from membw.printable import amount, printable
 
 LETTER = 7.2  # pixels of one character of 12 px, on average
 LINE = 16  # pixels from one line of text to the next
+WIDTH = 1080  # pixels of a picture; a telephone scrolls it
 LEFT, RIGHT = 52, 14  # pixels beside a plot: for the values of its axis
 COLOURS = json.loads((Path(__file__).parent / 'assets' / 'colours.json').read_text())
 SCREEN = '@media screen and (prefers-color-scheme: dark)'  # paper is white
@@ -31,11 +32,12 @@ SHAPES = (
 Name = Callable[[float], str]  # of a step of an axis
 
 
-class Canvas:
-    """Collects the shapes of one picture. `more`: attributes of SVG, `_` for `-`."""
+class Picture:
+    """Collects the shapes of one picture, without its title. `more`: attributes of SVG, `_` for
+    `-`."""
 
-    def __init__(self, width: float, height: float) -> None:
-        self.width, self.height, self.label = width, height, ''
+    def __init__(self, title: str, height: float, how_to_read: str = '') -> None:
+        self.title, self.height, self.how_to_read = title, height, how_to_read
         self.parts: list[str] = []
 
     def line(self, x: float, y: float, to_x: float, to_y: float, colour: str, **more: str) -> None:
@@ -44,7 +46,7 @@ class Canvas:
 
     def across(self, y: float, colour: str, **more: str) -> None:
         """A line over the whole plot."""
-        self.line(LEFT, y, self.width - RIGHT, y, colour, **more)
+        self.line(LEFT, y, WIDTH - RIGHT, y, colour, **more)
 
     def text(self, x: float, y: float, text: str, colour: str = 'fore', **more: str) -> None:
         tag = f'<text x="{x:.1f}" y="{y:.1f}" class="fill-{colour}"{_attributes(more)}>'
@@ -71,11 +73,9 @@ class Canvas:
 
     def as_text(self, standalone: bool = False) -> str:
         """The <svg> element; `standalone` adds what a file needs: colours and background."""
-        size = f'width="{self.width:g}" height="{self.height:g}"'
-        head = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} '
-            f'{self.height:g}" {size} role="img" aria-label="{escape(printable(self.label))}">'
-        )
+        size = f'viewBox="0 0 {WIDTH} {self.height:g}" width="{WIDTH}" height="{self.height:g}"'
+        label = f'role="img" aria-label="{escape(printable(self.title))}"'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {label}>'
         if standalone:
             head += f'<style>{picture_css()}</style>'
             head += '<rect width="100%" height="100%" class="fill-back"/>'
@@ -117,9 +117,9 @@ class Scale:
         return self.start + (value - low) / (high - low) * (self.end - self.start)
 
 
-def across(canvas: Canvas, values: Sequence[float], is_log: bool = False) -> Scale:
+def across(values: Sequence[float], is_log: bool = False) -> Scale:
     """The horizontal scale of a whole plot."""
-    return Scale(values, LEFT, canvas.width - RIGHT, is_log)
+    return Scale(values, LEFT, WIDTH - RIGHT, is_log)
 
 
 def linear_steps(low: float, high: float, most: int) -> list[float]:
@@ -140,27 +140,27 @@ def log_steps(low: float, high: float) -> list[float]:
 
 
 def x_axis(
-    canvas: Canvas, scale: Scale, top: float, bottom: float, title: str, name: Name = '{:g}'.format
+    of: Picture, scale: Scale, top: float, bottom: float, title: str, name: Name = '{:g}'.format
 ) -> None:
     """Lines of the grid with their values below, as far as there is room, and the title."""
     free = -math.inf
     for step in scale.steps:
         half = LETTER * len(name(step)) / 2
-        x = min(scale(step), canvas.width - half)
+        x = min(scale(step), WIDTH - half)
         if x - half > free:
-            canvas.line(scale(step), top, scale(step), bottom, 'grid')
-            canvas.text(x, bottom + LINE, name(step), 'muted', text_anchor='middle')
+            of.line(scale(step), top, scale(step), bottom, 'grid')
+            of.text(x, bottom + LINE, name(step), 'muted', text_anchor='middle')
             free = x + half + 8
     middle = (scale.start + scale.end) / 2
-    canvas.text(middle, bottom + 2 * LINE, title, 'muted', text_anchor='middle')
+    of.text(middle, bottom + 2 * LINE, title, 'muted', text_anchor='middle')
 
 
-def y_axis(canvas: Canvas, scale: Scale, title: str) -> None:
+def y_axis(of: Picture, scale: Scale, title: str) -> None:
     """Lines of the grid, the values left of them, and the title above."""
     for step in scale.steps:
-        canvas.across(scale(step), 'grid')
-        canvas.text(LEFT - 6, scale(step) + 4, amount(step, 6), 'muted', text_anchor='end')
-    canvas.text(0, min(scale.start, scale.end) - 12, title, 'muted')
+        of.across(scale(step), 'grid')
+        of.text(LEFT - 6, scale(step) + 4, amount(step, 6), 'muted', text_anchor='end')
+    of.text(0, min(scale.start, scale.end) - 12, title, 'muted')
 
 
 def picture_css() -> str:

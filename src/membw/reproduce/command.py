@@ -9,13 +9,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader
-
-from membw import tables
+from membw import tables, templates
 from membw.checkout import root
+from membw.codegen.elf import code_sha256
 from membw.diff.command import add_options, compare
 from membw.errors import MembwError
-from membw.presets import SUFFIXES, build_record, code_sha256, sha256
+from membw.files import text_if_any
+from membw.presets import SUFFIXES, build_record, sha256
 from membw.presets.sources import Sources, find_sources
 from membw.printable import printable
 from membw.progress import Passing, duration
@@ -127,10 +127,7 @@ def script(result: Result, sources: Sources) -> str:
         raise MembwError(f"no lock of the build in '{folder}'", 'bring results/builds along')
     line = list(build['compile_line'])
     at = line.index('-o') + 1 if '-o' in line else len(line)
-    files = PackageLoader('membw.reproduce', '')
-    environment = Environment(
-        loader=files, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
-    )
+    environment = templates.text('membw.reproduce')
     environment.filters |= {'quote': shlex.quote, 'words': shlex.join, 'printable': printable}
     return environment.get_template('rebuild.sh.jinja').render(
         result=result,
@@ -163,7 +160,7 @@ def _scripts(result: Result) -> dict[str, str]:
 def _variables(folder: Path) -> dict[str, str]:
     """The watched variables, as the job found them."""
     path = folder / ENVIRONMENT
-    lines = path.read_text().splitlines() if path.is_file() else ()
+    lines = text_if_any(path).splitlines()
     pairs = (line.partition('=') for line in lines)
     return {
         name: value

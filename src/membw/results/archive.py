@@ -9,17 +9,18 @@ import hashlib
 import json
 import shutil
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from membw import strict
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.files import write_whole
+from membw.files import text_if_any, write_whole
 from membw.moments import utc
 from membw.presets.sources import commit, packed
 from membw.results import ledger
 from membw.results.case import setting_of
+from membw.results.ledger import Missing
 from membw.results.record import SCHEMA, evidence_of, read_records
 from membw.strict import Damaged
 
@@ -72,19 +73,18 @@ def keep_job(results: Path, stem: str, stage: str | Path, job: dict) -> None:
     write_whole(folder / 'job.json', json.dumps(job, indent=1) + '\n')
 
 
-def empty_record(program: str, node: str, cluster: str = '') -> dict:
-    """Of a case that left no record of its own: what is missing, and its case, come with it."""
+def empty_record(program: str, node: str, cluster: str = '', end: Missing | None = None) -> dict:
+    """Of a case that left no record of its own, and how it ended."""
     return {
         'schema': SCHEMA, 'program': program, 'host': node, 'cluster': cluster,
         'time': utc(time.time()), 'verdict': 'INVALID', 'metrics': {}, 'reasons': [],
-        'warnings': [], 'facts': {},
+        'warnings': [], 'facts': {}, 'missing': [vars(replace(end, node=node))] if end else [],
     }  # fmt: skip
 
 
 def environment(stage: str | Path) -> str:
     """'OMP_NUM_THREADS=2 ...' as the job found it; '' where it noted nothing."""
-    path = Path(stage, ENVIRONMENT)
-    return ' '.join(path.read_text().split('\n')).strip() if path.is_file() else ''
+    return ' '.join(text_if_any(Path(stage, ENVIRONMENT)).split('\n')).strip()
 
 
 # --- one stored result

@@ -96,6 +96,14 @@ class Case(NamedTuple):
         return key_of(self, OF_CARD)
 
     @property
+    def asked(self) -> 'Case':
+        """Its row, as every node of this CPU is to measure it; what no check asked for (the
+        threads and the size that an output of stream.c prints) is left out."""
+        parameters = self.parameters if self.system or self.card_model else ()
+        models = {'cpu_model': self.cpu_model, 'card_model': self.card_model}
+        return self.row._replace(parameters=parameters, **models)
+
+    @property
     def is_of_unknown_build(self) -> bool:
         return self.build[: len(UNKNOWN)] == UNKNOWN
 
@@ -121,6 +129,11 @@ class Case(NamedTuple):
     @property
     def texts(self) -> dict[str, str]:
         return self._asdict() | {'parameters': self.more}
+
+    def differs(self, other: 'Case') -> tuple[tuple[str, str, str], ...]:
+        """(field, its value here, there) of those that differ."""
+        here, there = self.texts, other.texts
+        return tuple((n, here[n][:60], there[n][:60]) for n in here if here[n] != there[n])
 
     def as_dict(self) -> dict[str, object]:
         """For JSON: what is known, the parameters as an object."""

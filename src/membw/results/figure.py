@@ -68,10 +68,6 @@ class Measurement:
         return self.time >= other.time
 
 
-def _of_setting(name: str) -> Any:
-    return property(attrgetter(f'of.setting.{name}'))
-
-
 def _of_measurement(name: str) -> Any:
     return property(attrgetter(f'of.{name}'))
 
@@ -82,8 +78,6 @@ class _OfRun:
     __slots__ = ()
     night, time, node = map(_of_measurement, ('night', 'time', 'node'))
     setting, file, line = map(_of_measurement, ('setting', 'file', 'line'))
-    system, partition, benchmark = map(_of_setting, ('system', 'partition', 'test'))
-    parameters, preset, pinning = map(_of_setting, ('parameters', 'preset', 'pinning'))
 
 
 @dataclass(slots=True)
@@ -118,7 +112,7 @@ class Figure(_OfRun):
     @property
     def may_be_worse(self) -> bool:
         """Perhaps too good, by a cache: it meets no reference."""
-        return too_good(self.bound, self.better)
+        return flatters(self.bound, self.better)
 
     @property
     def sign(self) -> str:
@@ -133,7 +127,8 @@ class Figure(_OfRun):
         return self.value / base if self.better == HIGHER else base / self.value
 
 
-def too_good(bound: str, better: str) -> bool:
+def flatters(bound: str, better: str) -> bool:
+    """Whether a bound is on the good side of the figure."""
     return bound in ('unknown', 'upper' if better == HIGHER else 'lower')
 
 

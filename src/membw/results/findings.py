@@ -45,6 +45,12 @@ def kind_of(findings: Iterable[Finding]) -> tuple:
     return tuple((one.code, one.numbers.get('text')) for one in findings)
 
 
+def other_fields(differs: Iterable[tuple[str, str, str]]) -> Findings:
+    """Of what Case.differs says."""
+    names = 'name', 'value', 'usual'
+    return tuple(Finding('fact', dict(zip(names, one, strict=True))) for one in differs)
+
+
 def reported(text: str, code: str = 'reported') -> Findings:
     """What somebody else said: a check, a record, a scheduler, ReFrame."""
     return (Finding(code, {'text': text}),) if text else ()
@@ -71,9 +77,9 @@ def _low_once(
     runs: int, low: int, low_nights: int, margin: float, deviations: float, deviation: float,
     **loss: Any,
 ) -> str:  # fmt: skip
-    limit = f'half the margin {50 * margin:.2g}%'
+    limit = f'low beyond {50 * margin:.2g}%, half the margin'
     if deviations:
-        limit += f', limit {deviations:.2f} robust deviations of {deviation:.3%}'
+        limit += f', and {deviations:.2f} robust deviations of {deviation:.3%}'
     done = 'low once' if runs == 1 else f'low in {low} of {plural(runs, "run")}'
     nights = f' and in {plural(low_nights, "night")} before' if low_nights else ''
     return f'{_low(**loss)}; {limit}; {done}{nights}: measure again'
@@ -161,7 +167,7 @@ SENTENCES: dict[str, Sentence] = {
     'above-peers': _above_peers,
     'insensitive': _insensitive,
     'lacks-metric': lambda metrics: f'no {", ".join(metrics)}, which its peers have',
-    'fact': "{name} '{value}', not '{usual}'",
+    'fact': lambda name, value, usual: f"{name.replace('_', ' ')} '{value}', not '{usual}'",
     'unit-slow': (
         '{unit} is slow as a whole ({how}): {low} of its {nodes} nodes are low, their median by '
         '{loss:.1%}, {left} of these are not cleared: look for what they share'

@@ -41,10 +41,10 @@ def of(record: Record) -> Hardware:
 
 
 def _by_facts(record: Record) -> Hardware:
-    from membw.site.cpu_peak import known_peak, of_node
+    from membw.site.cpu_peak import is_virtual, of_node, sure_limit
 
-    facts = {'facts': msgspec.to_builtins(record.facts)}
-    if facts['facts']['cpu_id'].get('hypervisor'):  # it may say that it is another CPU
+    facts = msgspec.to_builtins(record.facts)
+    if is_virtual(facts):
         return Hardware()
-    top, found = of_node(facts), known_peak(facts)
-    return Hardware(found[0] if found else 0.0, not top.is_most, '; '.join(top.lacks), top.here)
+    top = of_node({'facts': facts})
+    return Hardware(sure_limit(top, facts), not top.is_most, '; '.join(top.lacks), top.here)

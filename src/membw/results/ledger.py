@@ -11,7 +11,8 @@ import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+
+from membw.files import text_if_any
 
 NAME = 'ledger.txt'
 WHOLE = '-'  # in place of FILE: the status of the job's whole command
@@ -50,9 +51,9 @@ OUT_OF_MEMORY = 'perhaps as memory ran out: see dmesg, or the memory limit of th
 class Missing:
     """What was to be measured and did not arrive; so a record has it, too."""
 
-    what: str  # 'remote memory, 1 thread'; '' of the only launch
     why: str  # 'ended by SIGBUS (signal 7)'
     died: bool  # it began and was ended; else it was refused, or never begun
+    what: str = ''  # 'remote memory, 1 thread'; '' of the only launch
     node: str = ''
 
     @property
@@ -89,8 +90,7 @@ class Ledger:
 
 
 def read(folder: str | Path) -> Ledger:
-    path = Path(folder, NAME)
-    return Ledger(path.read_text(errors='replace') if path.is_file() else '')
+    return Ledger(text_if_any(Path(folder, NAME)))
 
 
 def write(folder: str | Path, expected: Mapping[str, str]) -> None:
@@ -160,11 +160,6 @@ def last_words(text: str) -> str:
     return [*ours, *of_compiler, *tools, *lines, ''][0]
 
 
-class End(NamedTuple):
-    why: str
-    died: bool
-
-
 def judge(
     status: int | None,
     verdict: str | None = None,
@@ -172,7 +167,7 @@ def judge(
     state: str | None = '',
     started: bool = False,
     other_cpu: bool = False,
-) -> End | None:
+) -> Missing | None:
     """How a launch ended that did not do what was expected of it; None: it did.
 
     It died if it began and was ended: by a signal, with its job, or by an exit status after our
@@ -193,20 +188,20 @@ def judge(
     by_job = of_job != '' and not is_early  # it died with its job
     after = '' if verdict is None else ' after its record'
     if status is None:
-        return End(f'{of_job or said or "the job ended"}{after}', began or by_job)
+        return Missing(f'{of_job or said or "the job ended"}{after}', began or by_job)
     if verdict is not None and status in ((0,) if verdict == 'VALID' else (0, 1)):
         return None
     if verdict is None and status == 0:
-        return End(of_job or f'no record: {said or "it printed nothing"}', by_job)
+        return Missing(of_job or f'no record: {said or "it printed nothing"}', by_job)
     by_signal = signal_of(status)
     if by_signal == signal.SIGSYS and verdict is None:
-        return End(f'{how(status)}: a filter refused a system call', False)
+        return Missing(f'{how(status)}: a filter refused a system call', False)
     if by_signal == signal.SIGILL and other_cpu:
-        return End(f'{how(status)}: it was built for another CPU than this node has', False)
+        return Missing(f'{how(status)}: it was built for another CPU than this node has', False)
     why = ', '.join(filter(None, [how(status), of_job]))
     said = '' if by_signal and said.startswith('srun: error: ') else said  # the same, as a number
     if verdict is not None:
-        return End(f'{why}{after}', True)
+        return Missing(f'{why}{after}', True)
     is_refusal = status == USAGE and said.startswith('membw:')
     died = bool(by_signal) or of_job not in ('', *EARLY) or (started and not is_refusal)
-    return End(': '.join(filter(None, [why, said])), died and not is_early)
+    return Missing(': '.join(filter(None, [why, said])), died and not is_early)

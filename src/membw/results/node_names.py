@@ -48,12 +48,21 @@ def match_expected(hosts: Iterable[str], expected: Iterable[str]) -> list[str]:
     return names
 
 
-def doubtful(runs: Iterable[Measurement]) -> dict[str, Finding]:
-    """{node: why}: the name is of two machines, or its machine has two names."""
+def doubtful(
+    runs: Iterable[Measurement], newest: Iterable[Measurement] = ()
+) -> dict[str, Finding]:
+    """{node: why}: the name is of two machines, or its machine has two names; in the `newest` runs
+    no node is in two clusters."""
     ordered = sorted(runs, key=lambda run: run.time)
     boots = [(run.node, run.record.facts.boot_id) for run in ordered if run.record]
     of_node = grouped((node, boot) for node, boot in boots if boot)
     found: dict[str, Finding] = {}
+    clusters = grouped((run.node, run.record.cluster) for run in newest if run.record)
+    for node, names in clusters.items():
+        there = sorted({*filter(None, names)})
+        if there[1:]:
+            pair = {'fact': 'cluster', 'one': there[0], 'other': there[1]}
+            found[node] = Finding('two-machines', pair)
     for node, of in of_node.items():
         changed = [boot for boot, _ in itertools.groupby(of)]
         if len(changed) > len({*changed}):  # a machine that was replaced does not come back

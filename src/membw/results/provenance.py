@@ -12,15 +12,15 @@ FIELDS = (
     'source_sha256', 'code_sha256', 'spack_hash', 'built_with', 'binary_sha256', 'bios_version',
     'bios_date', 'kernel_release', 'microcode', 'thp', 'numa_balancing', 'governor', 'pages',
     'array_size', 'bodies', 'shapes', 'ntimes', 'threads', 'threads_on', 'board_vendor',
-    'board_name', 'cpu_model', 'card_model', 'card_driver', 'memory_gib', 'dimms',
-    'memory_channels', 'module_kinds', 'sockets', 'numa_nodes', 'ranks',
+    'board_name', 'cpu_model', 'card_model', 'card_driver', 'card_ecc', 'card_uuid', 'card_gib',
+    'memory_gib', 'dimms', 'memory_channels', 'module_kinds', 'sockets', 'numa_nodes', 'ranks',
 )  # fmt: skip
 # what was bought: it divides a fleet, as the CPU does, which is of the setting
-BOUGHT = 'module_kinds', 'sockets'
+BOUGHT = 'module_kinds', 'sockets', 'card_gib'
 # what explains that a node is slow and clears it not: it was lost, or is set
 LOST = (
     'dimms', 'memory_channels', 'memory_gib', 'numa_nodes', 'microcode', 'kernel_release',
-    'governor', 'thp', 'numa_balancing', 'threads', 'code_sha256',
+    'governor', 'thp', 'numa_balancing', 'threads', 'code_sha256', 'card_driver', 'card_ecc',
 )  # fmt: skip
 # these name a file, not its code: where the code is the same, anything else that differs is first
 OF_FILE = ('spack_hash', 'built_with', 'binary_sha256')
@@ -47,8 +47,14 @@ def requested_pages(record: Record) -> str:
 def key_of(record: Record) -> tuple:
     """Equal only for records of equal provenance; quickly made."""
     more = requested_pages(record), shapes(record) if record.shapes else '', record.affinities
-    made = *more, record.device and (record.device.name, record.device.driver)
-    return id(record.facts), id(record.build), _built(record.case), _own(record), made
+    return (
+        id(record.facts),
+        id(record.build),
+        _built(record.case),
+        _own(record),
+        more,
+        record.device,
+    )
 
 
 def of_record(record: Record) -> dict[str, str]:
@@ -67,10 +73,11 @@ def of_record(record: Record) -> dict[str, str]:
         'memory_gib': round(mib / 1024) if mib else None,
         'dimms': _dimms(facts.dimms),
         'module_kinds': _kinds(facts.dimms),
-        'card_model': card and card.name,
-        'card_driver': card and card.driver,
     }
-    known = {f: str(fields[f]) for f in FIELDS if fields[f] not in (None, '')}
+    if card:
+        fields |= {'card_model': card.name, 'card_driver': card.driver, 'card_uuid': card.uuid}
+        fields |= {'card_ecc': card.ecc, 'card_gib': round(card.memory_mib / 1024) or None}
+    known = {f: str(fields[f]) for f in FIELDS if fields.get(f) not in (None, '')}
     return SHARED.setdefault(tuple(known.items()), known)
 
 

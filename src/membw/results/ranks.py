@@ -4,6 +4,7 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, islice
+from operator import attrgetter
 from typing import NamedTuple
 
 import msgspec
@@ -16,6 +17,7 @@ from membw.results.record import HIGHER, Metric, Record
 from membw.words import INVALID, UNDECIDED, VALID
 
 ONE_RUN_S = 900  # ranks of one run write their records within so many seconds
+_rank = attrgetter('record.rank')
 
 
 class Line(NamedTuple):
@@ -47,10 +49,6 @@ def runs_of(records: Iterable[Line]) -> Iterator[tuple[list[Line], str]]:
             most = max(map(len, nodes.values())) if len(nodes) > 1 else job[0].record.ranks
             for run in nodes.values():
                 yield run, _lacking(run, job, run[0].record.ranks_on_node or most)
-
-
-def _rank(one: Line) -> int:
-    return one.record.rank
 
 
 def _lacking(run: list[Line], job: list[Line], wanted: int) -> str:
@@ -111,7 +109,7 @@ def _lost(of: Measurement) -> list[Lost]:
     """What it lacks; without a figure, and without a word on why, it has that of its record."""
     record = of.record
     assert record
-    if not record.is_measured and not record.missing:
+    if not record.measured and not record.missing:
         return [Lost(of, False, of.reasons, of.verdict)]
     parts = ((p.name, p.record.verdict) for p in record.parts if p.record)
     verdicts = {name: word for name, word in parts if word != VALID}

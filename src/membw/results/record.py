@@ -187,8 +187,11 @@ class Device(Struct, frozen=True):
 
     name: Text = None
     index: int = 0  # on its node
+    count: int = 0  # cards of its node; 0: not known
+    uuid: Text = None
     driver: Text = None
     memory_mib: float = 0
+    ecc: bool | None = None
 
 
 class Thread(Struct, frozen=True):
@@ -324,7 +327,9 @@ class Record(Struct):
         if self.case.taken:
             seconds = min(seconds, seconds_of(self.case.taken))
         if not 0 <= seconds < time.time() + AHEAD_S:
-            raise Damaged(f"'time' is later than today: {printable(self.time)[:40]}")
+            raise Damaged(
+                f"'time' is later than today, or before 1970: {printable(self.time)[:40]}"
+            )
         return seconds
 
     @property
@@ -340,10 +345,6 @@ class Record(Struct):
     @property
     def measured(self) -> dict[str, Metric]:
         return {name: m for name, m in self.metrics.items() if m.value is not None}
-
-    @property
-    def is_measured(self) -> bool:
-        return any(m.value is not None for m in self.metrics.values())
 
     @property
     def stands(self) -> str:
@@ -403,16 +404,25 @@ def seconds_of(text: str) -> float:
 
 def read_record(line: bytes) -> Record:
     """The record of a line, whatever bytes it has. Damaged: what is wrong with it, by field."""
-    record = _read(line)[0]
-    record.seconds  # noqa: B018  # of another century: refused
-    return record
+    return _read_dated(line)[0]
 
 
 def evidence(line: bytes) -> dict[str, Any]:
     """All that a record's line has, as a JSON object: for what is declared nowhere here, the
     evidence of its program. Damaged as `read_record`."""
-    record, data = _read(line)
-    record.seconds  # noqa: B018
+    return _read_dated(line)[1]
+
+
+def _read_dated(line: bytes) -> tuple[Record, dict[str, Any]]:
+    both = _read(line)
+    both[0].seconds  # noqa: B018  # of another century: refused
+    return both
+
+
+def inner(data: dict[str, Any], *names: str) -> dict[str, Any]:
+    """The object at this path of a record's evidence; {} where there is none."""
+    for name in names:
+        data = data.get(name) or {}
     return data
 
 
@@ -437,7 +447,7 @@ def _read(line: bytes) -> tuple[Record, dict[str, Any]]:
         raise Damaged(strict.said(err)) from err
     _check_seal(record, line)
     seconds_of(record.time)
-    if record.verdict == VALID and not record.missing and not record.is_measured:
+    if record.verdict == VALID and not record.missing and not record.measured:
         raise Damaged("'metrics' is empty: nothing was measured")
     return record, data
 

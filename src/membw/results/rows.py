@@ -8,17 +8,22 @@ is never PASS.
 """
 
 import collections
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from membw.grouped import grouped
+from membw.printable import printable
 from membw.results import reframe, verdict
 from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement, headline
 from membw.results.findings import Finding, Findings, reported, text_of
 from membw.results.record import HIGHER
+from membw.results.reframe import OwnCase
+from membw.results.run_ledger import Key
 from membw.results.table import Table
 from membw.words import GOOD, INVALID, MISSING, NO_FIGURE, PASS, VALID, worst
+
+NO_CASE = OwnCase('', '', '', '', '')
 
 
 class Attempt(NamedTuple):
@@ -27,7 +32,7 @@ class Attempt(NamedTuple):
     word: str
     findings: Findings
     figures: dict[str, Figure]  # by metric; {} where nothing was measured
-    case: dict = {}  # of ReFrame's report
+    case: OwnCase = NO_CASE  # of ReFrame's report
     record: dict = {}  # of its node; {} where it left none
     round: int = 1
 
@@ -84,7 +89,7 @@ class Row(NamedTuple):
     @property
     def stores(self) -> str:
         """What the compiler made of the kernels: 'memmove/64', '256nt'; '' where it is unknown."""
-        return (self.attempts[-1].case.get('stores') or '') if self.attempts else ''
+        return (self.attempts[-1].case.stores or '') if self.attempts else ''
 
     @property
     def record(self) -> dict:
@@ -95,19 +100,22 @@ class Row(NamedTuple):
 # --- of ReFrame's report -------------------------------------------------------------------------
 
 
-def rows_of(cases: list[dict], path: str, table: Table) -> list[Row]:
+def rows_of(cases: list[OwnCase], path: str, table: Table) -> list[Row]:
     """In the order of the report at `path`; `table`: of its records."""
     builds = reframe.failed_builds(cases)
     by_file, attempts = grouped((figure.file, figure) for figure in table.figures), []
-    for case in filter(reframe.is_row, cases):
-        own = by_file.get(str(reframe.record_file(case, path)), [])
-        row = reframe.case_of(case)
-        if case.get('node_check'):  # of a whole cluster the report has the figures, the medians
-            one = attempt(case, {}, [], builds, {f.metric for f in own if f.is_headline})
-            row = row.at('')
+    left_out = {one.file: one for one in table.lost}
+    for case in (case for case in cases if case.is_row):
+        file = str(reframe.record_file(case, path))
+        own, why, row = by_file.get(file, []), left_out.get(file), case.row
+        if case.node_check:  # of a whole cluster the report has the figures, the medians
+            one, row = attempt(case, {}, medians_of(case, own), builds), row.at('')
         else:
-            one = attempt(case, table.evidence(own[0]) if own else {}, own, builds)
+            record = table.evidence(own[0]) if own else {}
+            one = attempt(case, record, {f.metric: f for f in own}, builds)
             row = row.at(own[0].node) if own else row
+            if why and one.word == MISSING:
+                one = one._replace(word=why.word, findings=reported(why.text, 'lost'))
         attempts.append((row, one))
     return [Row(row, *judged(of), of) for row, of in of_one_node(grouped(attempts)).items()]
 
@@ -124,48 +132,47 @@ def of_one_node(attempts: dict[Case, list[Attempt]]) -> dict[Case, list[Attempt]
 
 
 def attempt(
-    case: dict,
-    record: dict,
-    recorded: Sequence[Figure],
-    builds: dict[reframe.Build, str],
-    headlines: Container[str] = (),
+    case: OwnCase, record: dict, own: dict[str, Figure], builds: dict[Key, str]
 ) -> Attempt:
-    """`record`, `recorded`: the record of the case and its figures, where it left one;
-    `headlines`: of figures that are in no record."""
+    """`record`, `own`: the record of the case and its figures, where it left one."""
     word, reason = reframe.outcome(case, builds)
     findings = reported(reason)
-    own = {figure.metric: figure for figure in recorded}
-    figures = own | figures_of(case, headlines) | own
+    figures = own | compared_by_reframe(case, own)
     wrong = next((f for f in figures.values() if f.verdict == INVALID), None)
     if wrong and word not in NO_FIGURE:
         word, findings = INVALID, findings or wrong.findings
-    if word == PASS and not case.get('node_check'):
+    if word == PASS and not case.node_check:
         word = VALID  # its figures say what was compared
     if word in (PASS, VALID) and not figures:
         word, findings = MISSING, (Finding('no-figure'),)
-    return Attempt(word, findings, figures, case, record, int(case.get('round') or 1))
+    return Attempt(word, findings, figures, case, record, case.round or 1)
 
 
-def figures_of(case: dict, headlines: Container[str] = ()) -> dict[str, Figure]:
-    """ReFrame's performance variables: of the median node, of a program without a record."""
-    issues = reframe.inner(case, 'known_issues')
-    figures = {
-        name: Figure(name, m.value, m.unit, m.better, bound=m.bound, is_headline=name in headlines)
-        for name, m in reframe.inner(case, 'metrics').items()
-        if m.value is not None
-    }
-    for key, (value, reference, low, high, unit, *_) in (case.get('perfvalues') or {}).items():
+def medians_of(case: OwnCase, records: Sequence[Figure]) -> dict[str, Figure]:
+    """The figures of a whole cluster, as its check noted them; `records`: of its nodes."""
+    of = records[0].of.record if records else None
+    stands, issues = (of.stands, of.case.known_issues or {}) if of else ('', {})
+    return {
+        name: Figure(
+            name, m.value, m.unit, m.better, bound=m.bound, is_headline=name == stands,
+            known_issue=printable(issues.get(name, '')),
+        )
+        for name, m in (case.medians or {}).items()
+    }  # fmt: skip
+
+
+def compared_by_reframe(case: OwnCase, own: dict[str, Figure]) -> dict[str, Figure]:
+    """ReFrame's performance variables that no record has: medians of nodes, with their references;
+    figures of a program without a record."""
+    figures = {}
+    for key, (value, reference, low, high, unit, *_) in (case.perfvalues or {}).items():
         name, has_limits = key.rsplit(':', 1)[-1], (low, high) != (None, None)
-        if value is not None:
-            figures[name] = figures.get(name, Figure(name)).replace(
-                value=value,
-                unit=unit,
-                is_headline=name in headlines,
-                reference=reference if has_limits else None,
-                reference_low=low,
-                reference_high=high,
-                known_issue=issues.get(name, ''),
-            )
+        known = own.get(name, Figure(name))
+        if value is not None and not known.of.record:
+            figures[name] = known.replace(
+                value=value, unit=unit, reference=reference if has_limits else None,
+                reference_low=low, reference_high=high,
+            )  # fmt: skip
     return figures
 
 

@@ -25,42 +25,10 @@ RESULTS |= {'xfailure': 'xfail', 'xsuccess': 'xpass'}
 KNOWN_AT_END = ('record', 'word', 'reasons', 'node_check')
 
 Key = tuple[str, str, str]  # unique name, system:partition, environment
-Event = dict[str, Any]  # of the case with these names
-TEXTS = (
-    'name', 'display_name', 'why', 'phase', 'stage', 'scheduler', 'job', 'state', *KNOWN_AT_END,
-)  # fmt: skip
-FIELDS: list = [(name, str) for name in ('event', 'unique_name', 'where', 'environ')]
-FIELDS += [('time', float), *((name, str, '') for name in TEXTS)]
-FIELDS += [('fixture', bool, False), ('round', int, 1), ('dependencies_actual', list[Key], [])]
-
-
-def key_of(event: Event) -> Key:
-    return event['unique_name'], event['where'], event['environ']
 
 
 def path_of(report: str | Path) -> Path:
     return Path(report).with_suffix(SUFFIX)
-
-
-def read(report: str | Path) -> list[Event]:
-    """Of the run with this report; [] where there is none. A line that was cut ends it."""
-    import msgspec  # the Python of a site's ReFrame, which writes alone, may lack it
-
-    from membw import strict
-
-    path, events, kind = path_of(report), list[Event](), msgspec.defstruct('Event', FIELDS)
-    with contextlib.suppress(FileNotFoundError, strict.Damaged):
-        for line in path.read_bytes().splitlines():
-            strict.decode(line, kind)
-            events.append(strict.value(line))
-    return events
-
-
-def fullest(base: str) -> list[Event]:
-    """Of the longest of the five runs before the one of this base name; [] where there is none."""
-    files = sorted(Path(base).parent.glob(f'run-2*{SUFFIX}'))  # named for their moments
-    before = [file for file in files if file.stem < Path(base).name][-5:]
-    return read(max(before, key=lambda file: file.stat().st_size)) if before else []
 
 
 # --- in ReFrame's process ------------------------------------------------------------------------

@@ -52,9 +52,10 @@ def alone_on_host() -> contextlib.AbstractContextManager[None]:
     return alone(f'hosts/{os.uname().nodename}/measurement')
 
 
-def is_held() -> bool:
-    """Whether a run is under way in this checkout, as far as it can be known."""
-    with contextlib.suppress(OSError), open(os.path.join(root(), 'results', 'run.lock')) as file:
+def is_held(what: str = 'run') -> bool:
+    """Whether a session has this lock, as far as it can be known."""
+    path = os.path.join(root(), 'results', f'{what}.lock')
+    with contextlib.suppress(OSError), open(path) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -23,7 +23,7 @@ from membw.printable import at_most, printable
 from membw.results import record, reframe, stream_log
 from membw.results.case import of_display_name
 from membw.results.hostlist import fold
-from membw.results.ledger import BY_SIGNAL, how
+from membw.results.ledger import BY_SIGNAL, Missing, how
 
 SCHEMA_OF_DATABASE = '1.0'
 LOCKED_S = 30  # how long ReFrame may write into its database
@@ -39,7 +39,6 @@ NODES = 'job_nodelist'
 # columns with the parameters, the best first; the last has them as a number
 NAMES = 'name', 'display_name', 'info', 'unique_name'
 WHERE = re.compile(r'.* @(?P<system>[^\s:+]+):(?P<partition>[^\s+]+)\+(?P<environ>\S+)')  # of info
-OURS = 'reference_expired'  # a variable of each check of ours
 UNKNOWN = 'is less better? --lower METRIC, or --higher METRIC'
 MOST_PROBLEMS = 100  # lines named per file
 HEAD = 2**16  # bytes looked at: modules and banners stand before a program's first line
@@ -74,22 +73,13 @@ class Wanted(NamedTuple):
         return record.LOWER if DURATION.fullmatch(unit) else ''
 
 
-class TestCase(msgspec.Struct):
-    """What is read of a test case."""
+class TestCase(reframe.TestCase):
+    """With what of it is read loosely, and of other forms."""
 
-    name: str
-    system: str
-    partition: str
-    environ: str
-    result: str
-    job_nodelist: list[str] | str | None = None
+    # {system:partition:metric: [value, reference, lower, upper, unit, result]}
+    perfvalues: dict[str, list[float | str | None]] | None = None  # type: ignore[assignment]
     job_completion_time_unix: float | None = None
     job_exitcode: int | None = None
-    fixture: bool = False
-    fail_phase: str | None = None
-    fail_reason: str | None = None
-    # {system:partition:metric: [value, reference, lower, upper, unit, result]}
-    perfvalues: dict[str, list[float | str | None]] | None = None
     wrong: str = ''  # why its figures are, by the program itself
     bounds: dict[str, str] = {}  # {metric: of a figure that is a bound}
 
@@ -106,15 +96,14 @@ class TestCase(msgspec.Struct):
     @property
     def node(self) -> str:
         """'' of none; a set of several."""
-        names = self.job_nodelist or []
-        names = names.split(',') if isinstance(names, str) else names
+        names = self.nodes_of_job
         is_set = len(names) > 1 and all(map(record.HOST.fullmatch, names))
         return fold(names) if is_set else ','.join(names)
 
     @property
     def why_lost(self) -> str:
         said = ': '.join(filter(None, (self.fail_phase, self.fail_reason)))
-        return ' '.join(said.split())[:200] or 'failed, no figure'
+        return ' '.join(said.split())[:200] or 'failed, ' * self.is_lost + 'no figure'
 
     def data(self) -> dict[str, Any]:
         """Of its record, what is known without a figure."""
@@ -130,7 +119,7 @@ class TestCase(msgspec.Struct):
     def lost(self) -> dict[str, Any]:
         died = (self.job_exitcode or 0) > BY_SIGNAL
         why = how(self.job_exitcode or 0) if died else self.why_lost
-        missing = [{'what': self.test, 'why': why, 'died': died}]
+        missing = [vars(Missing(why, died, self.test))]
         return {**self.data(), 'verdict': 'INVALID', 'missing': missing}
 
     def measured(self, wanted: Wanted, left_out: LeftOut) -> dict[str, Any]:
@@ -174,8 +163,9 @@ def records(
     file: str, stream: IO[bytes], wanted: Wanted, problems: list[str], left_out: LeftOut
 ) -> Iterator[record.Record]:
     """Those of a file; what failed comes last: of tests that have figures, or are requested by
-    name, as others were to have none. What cannot be read goes to `problems`."""
-    lost, tests, own = [], set(), list[str]()
+    name, as others were to have none; so does what has no figure, or none that can be compared,
+    where others of its test have. What cannot be read goes to `problems`."""
+    lost, tests, compared, own = [], set(), set(), list[str]()
     for place, raw in _cases(file, stream, wanted):
         try:
             if isinstance(raw, Exception):
@@ -185,7 +175,7 @@ def records(
             is_result = not case.fixture and case.result != 'skip'
             if not is_result or not wanted.takes(case.test, seconds, case.system):
                 continue
-            if OURS in raw:  # type: ignore[operator]
+            if reframe.OURS in raw:  # type: ignore[operator]
                 left_out.setdefault('give its records', {})[case.test] = None
                 continue
             tests |= {case.test} if case.perfvalues or wanted.test else set()
@@ -193,15 +183,18 @@ def records(
                 said = case.why_lost if case.is_lost else f"no '{NODES}'"
                 left_out.setdefault('on no known node', {})[f'{case.test} ({said})'] = None
             elif case.is_lost:
-                lost.append((case.test, record.evidence_of(case.lost())))
+                lost.append((tests, case.test, record.evidence_of(case.lost())))
             elif (data := case.measured(wanted, left_out))['metrics'] or data['reasons']:
+                compared.add(case.test)
                 yield record.evidence_of(data)
+            elif case.perfvalues:
+                lost.append((compared, case.test, record.evidence_of(case.lost())))
         except (ValueError, OverflowError) as err:
             own.append(f'{place}: {printable(err)[:160]}')
-    for test, one in lost:
-        if test in tests:
+    for those, test, one in lost:
+        if test in those:
             yield one
-        else:
+        elif those is tests:
             why = f'failed, and no run of it has a figure: -n {test}'
             left_out.setdefault(why, {})[test] = None
     problems += at_most(own, MOST_PROBLEMS)
@@ -224,7 +217,7 @@ def form_of(head: bytes) -> str:
 def _titles(head: bytes) -> tuple[str, list[str]]:
     """(what separates them, the columns) of the first line of a perflog."""
     line = head.partition(b'\n')[0].decode(errors='replace')
-    separator = re.match(r'\w+([^\w\s"])', line)
+    separator = re.match(r'\w+([^\w \r"])', line)
     return (separator[1], line.split(separator[1])) if separator else ('', [])
 
 
@@ -245,8 +238,8 @@ def _of_report(place: str, text: bytes | str) -> Iterator[Raw]:
     except (ValueError, RecursionError) as err:
         yield place, ValueError(f'not a report as ReFrame writes it ({err})')
         return
-    ended = report['session_info'].get('time_end_unix')
-    for case in reframe.cases_of(report):
+    ended = report.session_info.time_end_unix
+    for case in report.cases:
         case['job_completion_time_unix'] = case.get('job_completion_time_unix') or ended
         yield f'{place}: {printable(case.get("name"))[:80]}', case
 

@@ -9,6 +9,7 @@ import re
 import statistics
 import sys
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO
@@ -20,7 +21,7 @@ from membw.files import files_below, naming
 from membw.grouped import grouped
 from membw.printable import at_most, in_bytes, printable
 from membw.results import site_tests, stream_log
-from membw.results.case import Case
+from membw.results.case import CARD, Case, mapping, setting_of
 from membw.results.figure import Figure, Lost, Measurement
 from membw.results.hostlist import chosen_nodes
 from membw.results.newest import TOGETHER_S
@@ -63,17 +64,16 @@ class Table:
         self.together_s: float = TOGETHER_S  # runs so far apart may be one measurement of a fleet
 
     def see(self, node: str, time: float) -> None:
-        if time > self.seen.get(node, 0.0):
-            self.seen[node] = time
-            self.newest = max(self.newest, time)
+        self.seen[node] = max(time, self.seen.get(node, time))
+        self.newest = max(self.newest, time)
 
     def note_damage(self, line: bytes, said: str) -> None:
         """A line that is no record takes no node along, where it still names one."""
         named, at = NAMED.search(line), DATED.search(line)
         with contextlib.suppress(ValueError):
-            when = seconds_of(at[1].decode()) if at else 0.0
+            when = max(seconds_of(at[1].decode()), 0.0) if at else 0.0
             node = named[1].decode() if named else ''
-            if node and when >= self.damaged.get(node, (0.0, ''))[0]:
+            if node and when >= self.damaged.get(node, (when, ''))[0]:
                 self.damaged[node] = when, said
 
     def note_log(self, file: str) -> None:
@@ -105,20 +105,17 @@ class Table:
             print(f'membw: {printable(line)}', file=sys.stderr)
 
     def evidence(self, figure: Figure | Lost) -> dict:
-        """The JSON object of the (first) record that the figure comes from."""
+        """The JSON object of the (first) record that the figure comes from. MembwError: its file
+        is gone."""
         if figure.setting.program == REFRAME:
             return msgspec.to_builtins(figure.of.record)
-        return evidence(self.line_at(figure.file, figure.of.offset))
-
-    def line_at(self, file: str, offset: int) -> bytes:
-        """The line that begins there. MembwError: the file is gone."""
-        kept = self.kept_bytes.get(file)
+        kept = self.kept_bytes.get(figure.file)
         try:
-            with io.BytesIO(kept) if kept else open(file, 'rb') as stream:
-                stream.seek(offset)
-                return stream.readline()
+            with io.BytesIO(kept) if kept else open(figure.file, 'rb') as stream:
+                stream.seek(figure.of.offset)
+                return evidence(stream.readline())
         except OSError as err:
-            raise MembwError(f"cannot read '{file}' again: {err.strerror}") from err
+            raise MembwError(f"cannot read '{figure.file}' again: {err.strerror}") from err
 
 
 @contextlib.contextmanager
@@ -151,40 +148,55 @@ def read_table(
     table has no figure of what is older than so many seconds before the newest, but of the nodes
     in `whole`. `kept`: of a Table that was read before, what cannot be read twice.
     """
-    table, known = Table(), set[int]()
+    table, several, runs = Table(), list[Line](), list[Run]()
     table.kept_bytes |= kept
-    runs: list[Run] = []
-    several: list[Line] = []  # of several ranks: judged together
     enough = KEPT
 
-    def recent(runs: list[Run]) -> list[Run]:
+    def recent() -> list[Run]:
         begin = table.newest - newest_s if newest_s else math.inf
         return [run for run in runs if run.of.time >= begin or run.of.node in whole]
 
+    def add(run: Run) -> None:
+        if each:
+            each(run)
+        runs.append(run)
+
+    for one in _lines(paths, table, wanted):
+        if one.record.ranks > 1:  # judged together
+            several.append(one)
+            continue
+        add(of_run([one]))
+        if len(runs) > enough:
+            runs = recent()
+            enough = len(runs) * 5 // 4 + KEPT
+    for ranks, lacking in runs_of(several):
+        add(of_run(ranks, lacking))
+    for run in recent():
+        table.figures += run.figures
+        table.lost += run.lost
+    table.lost += _damaged(table, newest_s)
+    _of_one_unit(table)
+    table.figures.sort(key=lambda f: f.time)
+    table.lost += _gone_cards(table.figures)
+    return table
+
+
+def _lines(paths: Sequence[str], table: Table, wanted: site_tests.Wanted) -> Iterator[Line]:
+    """Each record that is wanted, once; what holds none is noted."""
+    known = set[int]()
     for path in paths:
         try:
-            for name, stream, is_ours in _files(path, table, wanted.since - DAY_S):
-                for one in _readable(_read(name, stream, is_ours, table, wanted), name, table):
-                    record = one.record
-                    if not wanted.takes(
-                        record.case.test or record.program, one.time, record.case.system
-                    ):
+            for file in _files(path, table, wanted.since - DAY_S):
+                for one in _read(*file, table, wanted):
+                    record, case = one.record, one.record.case
+                    if not wanted.takes(case.test or record.program, one.time, case.system):
                         continue
                     if (number := hash(_identity(record))) in known:
                         continue
                     known.add(number)
                     if record.host:
                         table.see(record.host, one.time)
-                    if record.ranks > 1:
-                        several.append(one)
-                        continue
-                    run = of_run([one])
-                    if each:
-                        each(run)
-                    runs += recent([run])
-                    if len(runs) > enough:
-                        runs = recent(runs)
-                        enough = len(runs) * 5 // 4 + KEPT
+                    yield one
         except OSError as err:
             fact = f"cannot read '{err.filename or path}': {err.strerror}"
             raise MembwError(fact, 'give files or folders that exist') from err
@@ -193,33 +205,24 @@ def read_table(
     elif table.passed and not table.seen:
         said = f'{len(table.passed)} files were looked at, none has a record'
         table.problems += [said, *at_most([*table.passed.values()], MOST_PASSED)]
-    for ranks, lacking in runs_of(several):
-        run = of_run(ranks, lacking)
-        if each:
-            each(run)
-        runs.append(run)
-    for run in recent(runs):
-        table.figures += run.figures
-        table.lost += run.lost
+
+
+def _damaged(table: Table, newest_s: float) -> Iterator[Lost]:
+    """What nodes lack whose newest line is damaged."""
     for node, (when, said) in table.damaged.items():
         when = when or table.newest
         is_recent = not newest_s or when >= table.newest - newest_s
         if is_recent and (node not in table.seen or when > table.seen[node]):
             of = Measurement(time=when, node=node)
-            table.lost.append(Lost(of, False, f'its record is damaged: {said}'))
-    _of_one_unit(table)
-    table.figures.sort(key=lambda f: f.time)
-    return table
+            yield Lost(of, False, f'its record is damaged: {said}')
 
 
 def _identity(record: Record) -> tuple:
-    """Equal for two copies of one record."""
+    """Equal for two copies of one record, wherever they lie."""
     values = tuple([(metric.value, metric.unit) for metric in record.metrics.values()])
     lost = tuple([one.what for one in record.missing])
-    case = record.case
-    named = case.test, str(case.parameters), case.environ, case.partition, case.pinning
-    card = record.device and record.device.index
-    return record.host, record.rank, card, record.time, record.program, named, values, lost
+    of = record.host, record.rank, record.ranks, record.time
+    return setting_of(record, ''), of, values, lost
 
 
 def _of_one_unit(table: Table) -> None:
@@ -242,6 +245,26 @@ def _of_one_unit(table: Table) -> None:
     table.problems += [one.text for one in wrong.values()]
     table.lost += wrong.values()
     table.figures = [f for f in table.figures if id(f.of) not in wrong]
+
+
+def _gone_cards(figures: Sequence[Figure]) -> Iterator[Lost]:
+    """Those that a node shows no longer, or half or more of the nodes of its partition show and it
+    does not; `figures`: in order of time."""
+    shown: dict[Case, dict[str, list[tuple[int, Measurement]]]] = {}
+    for f in figures:
+        if f.of.record and (card := f.of.record.device) and card.count:
+            at = f.setting
+            kind = Case(at.system, at.partition, at.test, card_model=at.card_model)
+            shown.setdefault(kind, {}).setdefault(f.node, []).append((card.count, f.of))
+    for nodes in shown.values():
+        now = sorted((of[-1][0] for of in nodes.values()), reverse=True)
+        for of in nodes.values():
+            count, last = of[-1]
+            most = max(now[(len(now) - 1) // 2], *(before for before, _ in of))
+            for number in range(count, most):
+                parameters = mapping({**dict(last.setting.parameters), CARD: str(number)}.items())
+                gone = replace(last, setting=last.setting._replace(parameters=parameters))
+                yield Lost(gone, False, f'no card {number}, which was there or is on its peers')
 
 
 # --- files ---------------------------------------------------------------------------------
@@ -291,34 +314,32 @@ def _whole(stream: IO[bytes], name: str) -> bytes:
     return b''.join(parts)
 
 
-def _readable(lines: Iterator[Line], name: str, table: Table) -> Iterator[Line]:
-    """Those before a disk gives no more."""
+def _read(
+    name: str, stream: IO[bytes], is_ours: bool, table: Table, wanted: site_tests.Wanted
+) -> Iterator[Line]:
+    """The records of one file, as far as the disk gives it; what is damaged goes to the table's
+    problems."""
     try:
-        yield from lines
+        form = site_tests.form_of(stream.read(site_tests.HEAD))
+        stream.seek(0)
+        if form:
+            if form == 'stream' and name not in dict(wanted.nodes):
+                table.note_log(name)
+            found = site_tests.records(name, stream, wanted, table.problems, table.left_out)
+            for number, record in enumerate(found, 1):
+                table.site_tests[record.case.test] = None
+                yield Line(record, record.seconds, name, number)
+        elif Path(name).suffix in PRINTED:
+            what = f'no output of STREAM, by its first {site_tests.HEAD} bytes'
+            table.passed[name] = f'{name}: {what}'
+        else:
+            yield from _read_own(name, stream, is_ours, table)
     except OSError as err:
         table.problems.append(f"'{name}': {err.strerror}")
 
 
-def _read(
-    name: str, stream: IO[bytes], is_ours: bool, table: Table, wanted: site_tests.Wanted
-) -> Iterator[Line]:
-    """The records of one file; what is damaged goes to the table's problems."""
-    problems: list[str] = []
-    form = site_tests.form_of(stream.read(site_tests.HEAD))
-    stream.seek(0)
-    if form:
-        if form == 'stream':
-            if name not in dict(wanted.nodes):
-                table.note_log(name)
-        found = site_tests.records(name, stream, wanted, table.problems, table.left_out)
-        for number, record in enumerate(found, 1):
-            table.site_tests[record.case.test] = None
-            yield Line(record, record.seconds, name, number)
-        return
-    if Path(name).suffix in PRINTED:
-        table.passed[name] = f'{name}: no output of STREAM, by its first {site_tests.HEAD} bytes'
-        return
-    wrong, is_any, end = 0, False, 0
+def _read_own(name: str, stream: IO[bytes], is_ours: bool, table: Table) -> Iterator[Line]:
+    problems, wrong, is_any, end = list[str](), 0, False, 0
     # a year of a large fleet does not fit into memory
     for number, line in enumerate(iter(lambda: stream.readline(MOST_LINE), b''), 1):
         offset, end = end, end + len(line)
@@ -326,7 +347,7 @@ def _read(
         if len(line) == MOST_LINE:
             problems.append(f'{name}:{number}: {in_bytes(MOST_LINE)} without an end of line: left')
             break
-        if line and not line.isspace():
+        if not line.isspace():
             try:
                 record = read_record(line)
                 is_any = True
@@ -339,7 +360,8 @@ def _read(
     if wrong > MOST_PROBLEMS:
         problems.append(f'{name}: {wrong - MOST_PROBLEMS} more damaged lines')
     if not is_any and wrong != 1:  # of something else not each line is named
-        problems = [f'{name}: no record in this file' + ''.join(f' ({p})' for p in problems[:1])]
+        why = (p.removeprefix(f'{name}:') for p in problems[:1])
+        problems = [f'{name}: no record in this file' + ''.join(f' (line {p})' for p in why)]
     if is_ours:
         table.problems += problems
     elif not is_any:

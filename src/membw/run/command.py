@@ -2,12 +2,13 @@
 
 import argparse
 import contextlib
-import json
 import os
 import pathlib
 import sys
 import tempfile
 import time
+
+import msgspec
 
 from membw import tables
 from membw.arguments import count
@@ -15,7 +16,7 @@ from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
 from membw.progress import say
-from membw.results import reframe, run_ledger
+from membw.results import reframe, run_events, run_ledger
 from membw.results.run_lock import alone, alone_on_host
 from membw.run import quick, refusals, session
 from membw.site import machine
@@ -63,7 +64,9 @@ def run(args: argparse.Namespace) -> int:
 
     def shown() -> int:
         if not os.path.exists(f'{base}.json'):  # ReFrame was killed
-            write_whole(f'{base}.json', json.dumps(reframe.load(f'{base}.json')))
+            session, cases = reframe.load(f'{base}.json')
+            report = {'session_info': session, 'runs': [{'testcases': cases}]}
+            write_whole(f'{base}.json', msgspec.json.encode(report))
         run = read(f'{base}.json')
         junit.write(run)
         return show(run, args.json)
@@ -80,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
             is_quick = is_local(partitions) and not (args.full or args.system or args.rest)
             run_reframe(args, base, partitions, is_quick, begun)
     except KeyboardInterrupt:
-        if has_row(run_ledger.read(f'{base}.json')):
+        if has_row(run_events.read(f'{base}.json')):
             shown()
         else:  # nothing to show, now or by 'membw summary'
             discard(base, 'json', 'ledger')
@@ -112,7 +115,7 @@ def run_reframe(
             variables['MEMBW_RESIDENCY'] = os.path.join(folder, 'residency')
         lines = session.run(words, base, variables, '-v' in rest)
     refusals.refuse_full_disk()
-    if run_ledger.read(f'{base}.json'):
+    if run_events.read(f'{base}.json'):
         return
     try:
         refusals.refuse_nothing(base, args.system, rest, lines, partitions)
@@ -122,11 +125,11 @@ def run_reframe(
         raise
 
 
-def has_row(events: list[run_ledger.Event]) -> bool:
+def has_row(events: list[run_events.Event]) -> bool:
     """Whether a row ended by itself, well or not."""
-    builds = {run_ledger.key_of(event) for event in events if event.get('fixture')}
+    builds = {event.key for event in events if event.fixture}
     ends = run_ledger.RESULTS.keys() - {'abort', 'skip'}
-    return any(e['event'] in ends and run_ledger.key_of(e) not in builds for e in events)
+    return any(e.event in ends and e.key not in builds for e in events)
 
 
 def discard(base: str, *kinds: str) -> None:

@@ -1,16 +1,15 @@
 """What ReFrame only warns of, and goes on with exit status 0: here it is an error."""
 
-import contextlib
-import fcntl
 import pathlib
 import re
 import shutil
 from collections import defaultdict
 
 from membw import presets
-from membw.checkout import root
+from membw.checkout import checks, root
 from membw.errors import MembwError, did_you_mean
 from membw.results import run_ledger
+from membw.results.run_lock import is_held
 from membw.site import machine
 
 LEAST_FREE = 8 << 20  # bytes: what a small run writes
@@ -36,11 +35,6 @@ def given(words: list[str]) -> str:
     for name in (name for name, sets in said if not sets):
         raise MembwError(f"'-S{name}' sets nothing", 'as in -S stream.ntimes=3')
     return ' '.join(name for name, _ in said if name.count('.') < 2)  # else of a fixture
-
-
-def checks() -> list[str]:
-    """The names of our tests, which are those of their files."""
-    return [file.stem for file in pathlib.Path(root(), 'reframe-checks').glob('*.py')]
 
 
 def whole_names(words: list[str]) -> list[str]:
@@ -70,12 +64,9 @@ def refuse_second_session(system: str | None) -> None:
     """Plain ReFrame may measure already: it holds the lock of lib/binaries.py."""
     name = (system or '*').partition(':')[0]
     for path in pathlib.Path(root(), 'results', 'stage').glob(f'{name}.lock'):
-        with open(path) as file, contextlib.suppress(OSError):  # a file system without locks
-            try:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError as err:
-                fact = f"another session of '{path.stem}' is under way in '{path.parent}'"
-                raise MembwError(fact, 'wait until it has ended') from err
+        if is_held(f'stage/{path.stem}'):
+            fact = f"another session of '{path.stem}' is under way in '{path.parent}'"
+            raise MembwError(fact, 'wait until it has ended')
 
 
 def refuse_nothing(

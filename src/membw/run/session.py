@@ -14,7 +14,7 @@ from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError, did_you_mean
 from membw.interruption import child
 from membw.progress import Passing, say, under_way
-from membw.results import run_ledger
+from membw.results import run_events
 
 WARNING = 'WARNING: '
 # of ReFrame: it measures nothing
@@ -36,13 +36,16 @@ def with_paths(words: list[str]) -> list[str]:
     return ['sh', '-c', '. ./setup-env.sh && exec "$@"', 'sh', *words]
 
 
+def reframe(system: str | None, *words: str) -> list[str]:
+    return ['reframe', *(['--system', system] if system else []), *words]
+
+
 def partitions_of(system: str | None, rest: Sequence[str] = ()) -> list[dict]:
     """As the session will have them; [] where that cannot be known: the session says why.
     MembwError: there is no such system, or partition of it."""
     ours, others = os.path.join(root(), 'configs'), has_other_systems(rest)
     if has_other_systems([]) or os.environ.get('RFM_CONFIG_PATH') not in (None, ours):
-        words = ['reframe', *(['--system', system] if system else [])]
-        words.append('--show-config=systems/0/partitions')
+        words = reframe(system, '--show-config=systems/0/partitions')
         with tempfile.TemporaryDirectory() as folder:  # for its logs
             env = {**os.environ, 'TMPDIR': folder}
             shown = subprocess.run(with_paths(words), cwd=root(), capture_output=True, env=env)
@@ -75,8 +78,7 @@ def listed(system: str | None, rest: list[str]) -> int | None:
     """The exit status of ReFrame where it is to measure nothing; None: it is to run."""
     if not LISTS & {*rest}:
         return None
-    where = ['--system', system] if system else []
-    words = ['reframe', '-c', 'reframe-checks', *where, *rest]
+    words = reframe(system, '-c', 'reframe-checks', *rest)
     return subprocess.call(with_paths(words), cwd=root())
 
 
@@ -84,8 +86,7 @@ def command(base: str, system: str | None, rest: list[str]) -> list[str]:
     files = [f'--report-file={base}.json', '--nocolor', '--warn-as-error']
     has_checks = {'-c', '--checkpath', '--restore-session'} & {word.split('=')[0] for word in rest}
     checks = [] if has_checks else ['-c', 'reframe-checks']
-    where = ['--system', system] if system else []
-    return ['reframe', *checks, '-r', *where, *files, *rest]
+    return reframe(system, *checks, '-r', *files, *rest)
 
 
 def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -> list[str]:
@@ -108,7 +109,7 @@ def run(words: list[str], base: str, variables: dict[str, str], verbose: bool) -
     ):
         assert process.stdout
         if not verbose:
-            before = None if 'MEMBW_UNTIL' in variables else run_ledger.fullest(base)
+            before = None if 'MEMBW_UNTIL' in variables else run_events.fullest(base)
             passing.now(functools.partial(under_way, f'{base}.json', before))
         for line in process.stdout:
             line = line.rstrip('\n')

@@ -15,6 +15,7 @@ from membw.printable import plural
 from membw.site.peak import BYTES
 
 ROUNDING = 0.01  # 2666 and 2667 MT/s are one speed
+SET = "set 'peak_gbs' in systems/NAME.yaml: channels x MT/s x 8 B"
 MORE = ' has more'
 POPULATED = 'channels are populated'
 UNLOCKED = re.compile(
@@ -81,6 +82,11 @@ def number(text: str | None) -> int:
 def name_of(facts: Facts) -> str:
     """Of the CPU, with one blank behind each word: 'Intel(R)  Xeon(R) CPU    E5-2670 0 @'."""
     return ''.join(f'{word} ' for word in (facts.get('cpu_model') or '').split())
+
+
+def is_virtual(facts: Facts) -> bool:
+    """Whether a hypervisor shows it, which may say that it is another machine."""
+    return bool((facts.get('cpu_id') or {}).get('hypervisor'))
 
 
 def is_masked(facts: Facts) -> bool:
@@ -162,17 +168,15 @@ def of_row(row: Facts, facts: Facts, given_by: tuple[float | None, str] = (None,
     return top._replace(sockets=sockets, here=here, lacks=lacks, notes=tuple(notes(modules)))
 
 
-def known_peak(record: Facts) -> tuple[float, str] | None:
-    """(GB/s that no figure of this node can exceed, where that is from); None: not known."""
-    top = of_node(record)
+def sure_limit(top: Peak, facts: Facts) -> float:
+    """GB/s that no figure of this node can exceed; 0: not known."""
     is_about = top.is_most and top.row.get('is_about')
-    is_sure = top.gbs and not (is_about or top.only_if or may_be_faster(record, top))
-    return (top.gbs, top.what) if is_sure else None
+    return 0 if is_about or top.only_if or may_be_faster(facts, top) else top.gbs
 
 
-def may_be_faster(record: Facts, top: Peak) -> bool:
+def may_be_faster(facts: Facts, top: Peak) -> bool:
     """Whether its memory may be faster than is known here."""
-    is_unlocked = UNLOCKED.search(name_of(record.get('facts') or {}))
+    is_unlocked = UNLOCKED.search(name_of(facts))
     return bool(top.is_most and (is_unlocked or top.what.endswith(MORE)))
 
 
@@ -180,7 +184,7 @@ def modules_of(facts: Facts) -> Modules:
     """Of a real machine, and of DDR: other memory has other widths."""
     every = facts.get('dimms') or []
     modules = [module for module in every if module.get('type', 'DDR') == 'DDR']
-    if facts.get('dimms_are_virtual') or (facts.get('cpu_id') or {}).get('hypervisor'):
+    if facts.get('dimms_are_virtual') or is_virtual(facts):
         return NONE
     mts, rated = (
         min((module.get(key) or 0 for module in modules), default=0)
@@ -240,7 +244,7 @@ def of_cpus(row: Facts, sockets: int, modules: Modules, facts: Facts) -> Peak:
     if row.get('in_package'):
         return Peak(0, f'{name}: the peak of its {row["in_package"]} is not known here', row)
     if not printed and not mts:
-        how = 'as root their speed is read' if os.geteuid() else "set 'peak_gbs' in systems/"
+        how = 'as root their speed is read' if os.geteuid() else SET
         return Peak(0, f'{name}: {per} per socket, of a speed that is not known here; {how}', row)
     carries = 0 if printed else mts * BYTES / 1000
     shared = f'{row["kind"]}{", shared with a GPU" * row.get("shared", False)}'
@@ -251,8 +255,7 @@ def of_cpus(row: Facts, sockets: int, modules: Modules, facts: Facts) -> Peak:
         known = other.get('peak_gbs') or other.get('mts')
         what += f'; {other["kind"]} has {known}' if known else f'; {other["kind"]}{MORE}'
     cores, all_cores = facts.get('cores') or 0, sockets * row.get('cores', 0)
-    is_virtual = bool((facts.get('cpu_id') or {}).get('hypervisor'))
-    is_slice = cores < (all_cores if row.get('in_parts') else all_cores // 2 * is_virtual)
+    is_slice = cores < (all_cores if row.get('in_parts') else all_cores // 2 * is_virtual(facts))
     if is_slice:
         what, sockets = f'{cores} of up to {row["cores"]} cores; {what}', 1
     elif sockets > 1:
@@ -277,6 +280,6 @@ def unknown(facts: Facts) -> str:
     parts = [f'{key} {seen[key]}' for key in keys if seen.get(key)]
     name = ', '.join(filter(None, [name_of(facts).strip(), *parts])) or 'this CPU'
     if is_masked(facts):
-        return f"{name}: a name without a model, as of a hypervisor; set 'peak_gbs' in systems/"
+        return f'{name}: a name without a model, as of a hypervisor; {SET}'
     how = '' if os.geteuid() == 0 else 'as root it is read, or '
-    return f"{name}: not in systems/facts/cpus.yaml; {how}set 'peak_gbs' in systems/"
+    return f'{name}: not in systems/facts/cpus.yaml; {how}{SET}'

@@ -5,7 +5,6 @@ The names of metrics are not known here: a reference that was not measured makes
 
 import functools
 import math
-import pathlib
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -13,8 +12,9 @@ from typing import Any
 import yaml
 
 from membw import presets
-from membw.checkout import root
+from membw.checkout import checks
 from membw.errors import did_you_mean
+from membw.schema import Problem
 
 INDEX = ['$partition', '$environ', 'pinning']
 DGEMM = ('dgemm', 'cluster_dgemm')
@@ -28,15 +28,15 @@ SHAPE = (
 )
 
 
-Problem = tuple[str, str, str]  # place, fact, hint
-
-
 def parsed(text: str | bytes) -> tuple[Any, list[Problem]]:
     """(what YAML says, what is wrong of it as YAML)."""
     try:
         return presets.read_yaml(yaml, text), []
     except yaml.YAMLError as err:
-        return None, [('', ' '.join(str(err).split()), 'fix that line')]
+        mark = getattr(err, 'problem_mark', None)
+        where = f'line {mark.line + 1}: ' if mark else ''
+        said = getattr(err, 'problem', None) or getattr(err, 'reason', None) or str(err)
+        return None, [('', f'{where}{said}', 'fix that line')]
 
 
 def problems_of(
@@ -51,11 +51,10 @@ def problems_of(
     if not isinstance(data, dict):
         yield '', 'is no table of references', "'stream:' begins such a file"
         return
-    tests = sorted(file.stem for file in pathlib.Path(root(), 'reframe-checks').glob('*.py'))
     for test, entries in data.items():
         if test == NOTES:
             continue
-        yield from _unknown('', test, tests, 'check')
+        yield from _unknown('', test, checks(), 'check')
         index = entries.get('$index') if isinstance(entries, dict) else None
         if index == INDEX:
             yield from _of_partitions(test, entries, system, table, is_own)

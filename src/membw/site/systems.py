@@ -20,8 +20,8 @@ from reframe.core import backends
 from membw import presets, schema
 from membw.checkout import root
 from membw.presets.table import Facts, Table
+from membw.schema import Problem
 from membw.site import peak, references
-from membw.site.references import Problem
 from membw.site.slurm import SCHEDULERS
 
 # keys of a partition, and of a system, that go to ReFrame as they stand

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from membw.errors import MembwError
+from membw.files import text_if_any
 
 GROUPS = Path('/sys/fs/cgroup')
 CPUS = Path('/sys/devices/system/cpu')
@@ -49,7 +50,7 @@ def one_per_core(allowed: Iterable[int], folder: Path = CPUS) -> list[int]:
     """The first allowed hardware thread of each core."""
     cpus, seen = [], set()
     for cpu in sorted(allowed):
-        text = text_of(folder / f'cpu{cpu}' / 'topology' / 'thread_siblings_list')
+        text = text_if_any(folder / f'cpu{cpu}' / 'topology' / 'thread_siblings_list')
         if cpu not in seen:
             cpus.append(cpu)
             seen.update(expand(text))
@@ -59,14 +60,14 @@ def one_per_core(allowed: Iterable[int], folder: Path = CPUS) -> list[int]:
 def quota(groups: Path = GROUPS, own: Path = Path('/proc/self/cgroup')) -> float:
     """CPUs' worth of time that the cgroups (v1, v2) grant this process."""
     least = math.inf
-    for _, controllers, path in lines_of_cgroups(text_of(own)):
+    for _, controllers, path in lines_of_cgroups(text_if_any(own)):
         if controllers and 'cpu' not in controllers.split(','):
             continue
         folder = groups / ('cpu' if controllers else '') / path.strip('/')
         above = [folder, *folder.parents]
         for group in above[: above.index(groups) + 1]:
             names = ('cpu.max', 'cpu.cfs_quota_us', 'cpu.cfs_period_us')
-            words = ' '.join(text_of(group / name) for name in names).split()
+            words = ' '.join(text_if_any(group / name) for name in names).split()
             if len(words) == 2 and all(map(str.isdecimal, words)) and int(words[1]):
                 least = min(least, int(words[0]) / int(words[1]))
     return least
@@ -90,7 +91,7 @@ def bits(mask: str) -> set[int]:
 
 def online(processor: dict[str, Any], folder: Path = CPUS) -> dict[str, Any]:
     """ReFrame's facts without the CPUs that are offline, which it counts as well."""
-    known, cpus = processor.get('topology') or {}, set(expand(text_of(folder / 'online')))
+    known, cpus = processor.get('topology') or {}, set(expand(text_if_any(folder / 'online')))
     if not cpus or len(cpus) == processor.get('num_cpus'):
         return processor
     sets = {
@@ -129,16 +130,8 @@ def numbered(folder: Path = NODES) -> dict[int, list[int]]:
         names = [name for name in os.listdir(folder) if re.fullmatch('node[0-9]+', name)]
     except (FileNotFoundError, NotADirectoryError):  # all else ends here: it is not known
         return {}
-    texts = {int(name[4:]): text_of(folder / name / 'cpulist') for name in names}
+    texts = {int(name[4:]): text_if_any(folder / name / 'cpulist') for name in names}
     return {number: expand(text) for number, text in sorted(texts.items())}
-
-
-def text_of(file: Path) -> str:
-    """'' where it is not there; what may not be read ends here."""
-    try:
-        return file.read_text()
-    except (FileNotFoundError, NotADirectoryError):
-        return ''
 
 
 def domain_cpus(number: int, folder: Path = NODES) -> list[int]:
@@ -187,13 +180,13 @@ def numa(folder: Path = NODES) -> list[dict[str, Any]]:
     found = []
     for number, cpus in numbered(folder).items():
         here = folder / f'node{number}'
-        total = re.search(r'MemTotal:\s*(\d+) kB', text_of(here / 'meminfo'))
+        total = re.search(r'MemTotal:\s*(\d+) kB', text_if_any(here / 'meminfo'))
         gib = int(total[1]) / 2**20 if total else 0
         found.append({
             'domain': number,
             'cpus': compress(cpus),
             'memory_gib': max(0.1, round(gib, 1)) if gib else 0,
-            'distances': expand(text_of(here / 'distance').strip().replace(' ', ',')),
+            'distances': expand(text_if_any(here / 'distance').strip().replace(' ', ',')),
         })  # fmt: skip
     return found
 
@@ -232,6 +225,6 @@ def memories(partition: Any) -> dict[str, int]:
     if not is_local(partition):
         return memories_of(home, partition.extras.get('numa', []))
     # the domains that this process may take memory from
-    text = text_of(Path('/proc/self/status'))
+    text = text_if_any(Path('/proc/self/status'))
     listed = re.search(r'^Mems_allowed_list:\s*(\S+)$', text, re.M)
     return memories_of(home, numa(), expand(listed[1]) if listed else ())

@@ -27,7 +27,7 @@ class Run(NamedTuple):
     """A run, as the terminal, the report and the JUnit file show it."""
 
     path: str  # of ReFrame's report
-    cases: list[dict]
+    cases: list[reframe.OwnCase]
     rows: list[Row]
     table: Records  # that the cases name
     verdict: str  # 'PASS: 3 PASS', the last line
@@ -44,11 +44,10 @@ def notes(begun: float, is_quick: bool) -> list[str]:
 
 def read(path: str, nodes: str = '') -> Run:
     """MembwError: no report, or one without a test case; `nodes`: their rows only."""
-    report = reframe.load(path)
-    cases, session = reframe.cases_of(report), report['session_info']
+    session, cases = reframe.load(path)
     if not cases:
         raise MembwError(f"'{path}' holds no test case", "'membw run --full' runs them all")
-    files = {reframe.record_file(case, path) for case in filter(reframe.is_row, cases)}
+    files = {reframe.record_file(case, path) for case in cases if case.is_row}
     table = read_table(sorted(str(file) for file in files if file))
     rows = rows_of(cases, path, table)
     if len({row.node for row in rows if row.figures} - {''}) > 1:  # peers of one another
@@ -58,17 +57,16 @@ def read(path: str, nodes: str = '') -> Run:
         rows = [row for row in rows if row.node in names]
     builds = len(reframe.failed_builds(cases))
     words = [row.word for row in rows] + [MISSING] * bool(builds)
-    skips = sum(map(reframe.is_skipped, cases))
+    skips = sum(case.is_skipped for case in cases)
     named = verdict.counted(row.word for row in rows) + [f'{skips} skipped'] * bool(skips)
     named += [f'{plural(builds, "build")} failed'] * bool(builds)
     if not rows and skips:
         named = [f'all {skips} cases were skipped, for the reasons above']
     text = f'{worst(words)}: {", ".join(named) or "no case was complete"}'
-    try:  # to the end of the session; plain ReFrame does not say
-        seconds = session['time_end_unix'] - float(session['membw_begun'])
-    except (KeyError, TypeError, ValueError):
-        seconds = None
-    is_quick = session.get('membw_run') == 'quick'
+    seconds = None  # to the end of the session; plain ReFrame does not say
+    if session.time_end_unix and session.membw_begun:
+        seconds = session.time_end_unix - session.membw_begun
+    is_quick = session.membw_run == 'quick'
     return Run(path, cases, rows, table, text, exit_status(words), seconds, is_quick)
 
 
@@ -88,7 +86,7 @@ def show(run: Run, is_json: bool = False) -> int:
     run.table.say()
     # from the folder in which the command was typed
     path = os.path.abspath(run.path).removeprefix(os.path.join(os.getcwd(), ''))
-    rows = [row for row in run.rows if not all(a.case.get('not_begun') for a in row.attempts)]
+    rows = [row for row in run.rows if not all(a.case.not_begun for a in row.attempts)]
     stopped = [f'stopped: {len(run.rows) - len(rows)} of {plural(len(run.rows), "row")} not begun']
     stopped = stopped if len(rows) < len(run.rows) else []
     if run.is_quick and not is_json:
@@ -107,7 +105,7 @@ def show(run: Run, is_json: bool = False) -> int:
     return run.status
 
 
-def skip_lines(cases: list[dict]) -> Iterator[str]:
+def skip_lines(cases: list[reframe.OwnCase]) -> Iterator[str]:
     """'  compiler 'icc' of icc-o2 not found: stream (icc-o2)' for each reason."""
     groups = grouped((reason, of) for *of, reason in reframe.skipped(cases))
     if groups:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from membw.grouped import grouped
-from membw.printable import amount, at_most, in_bytes, plural, printable, signed
+from membw.printable import amount, at_most, decimals, in_bytes, plural, printable, signed
 from membw.results.figure import Figure
 from membw.results.hostlist import fold, read_node_check
 from membw.results.rows import Row
@@ -65,8 +65,7 @@ def digits(value: float) -> str:
     """One digit after the point, more of what is small; none of what is whole."""
     if isinstance(value, int):
         return str(value)
-    places = 1 if abs(value) >= 10 else 2
-    return f'{value:.{places}f}' if abs(value) >= 1 else amount(value, 3)
+    return decimals(value, 1 if value >= 10 else 2)
 
 
 def table_of(title: str, rows: Sequence[Row], metrics: dict[str, str]) -> Table:
@@ -163,10 +162,10 @@ def conditions(rows: list[Row]) -> str:
 def node_lines(row: Row) -> Iterator[str]:
     """Of a whole-cluster run: how many nodes are what, and those that are not PASS, by reason."""
     case = row.attempts[-1].case
-    lines = read_node_check(case.get('node_check') or '.')
+    lines = read_node_check(case.node_check or '.')
     if not lines:
         return
     alike = grouped((line.removeprefix(n), n) for n, verdict, line in lines if verdict != PASS)
     bad = [(fold(nodes) if nodes[1:] else nodes[0]) + why for why, nodes in alike.items()]
-    yield f'  {row.preset}: {case.get("nodes")}'
+    yield f'  {row.preset}: {case.nodes}'
     yield from (f'  {printable(line)}' for line in at_most(bad, NODES))

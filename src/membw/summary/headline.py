@@ -14,6 +14,7 @@ from membw.printable import amount, plural, signed
 from membw.results.figure import Figure
 from membw.results.findings import kind_of
 from membw.results.rows import Row
+from membw.site.cpu_peak import is_virtual
 from membw.summary.full_table import digits, text_of
 from membw.words import FAIL, INVALID, PASS, UNDECIDED, VALID, WORST_FIRST
 
@@ -35,8 +36,8 @@ def lines_of(rows: list[Row], seconds: float | None) -> list[str]:
     top = [f'{machine(record)[:wide]:<{wide}}{took:>8}'.rstrip()]
     bars = [*bar_lines(every, shown)] if len(every) > 1 else []
     disturbed = [*disturbed_lines(every)]
-    is_virtual = ((record.get('facts') or {}).get('cpu_id') or {}).get('hypervisor')
-    end = [*disturbed, *([IS_SHARED] if is_virtual and shown and not disturbed else [])]
+    is_shared = is_virtual(record.get('facts') or {}) and shown and not disturbed
+    end = [*disturbed, *([IS_SHARED] if is_shared else [])]
     found = is_that_good(shown[0], rows) if shown else sentence.Said([], False)
     good = [number(row) for row in shown[:1]] + found.lines
     why = verdict_lines(every)

@@ -27,7 +27,7 @@ def suite_of(run: Run) -> ET.Element:
         name = ' '.join(filter(None, words))
         figures = ', '.join(f'{f.metric} {text_of(f)} {f.unit}' for f in row.figures.values())
         case = add(suite, f'{row.case.where}.{row.test}', name, row.word, row.reason, figures)
-        seconds = sum(float(a.case.get('time_total') or 0) for a in row.attempts)
+        seconds = sum(a.case.time_total or 0 for a in row.attempts)
         case.set('time', f'{seconds:.3f}')
         ET.SubElement(case, 'system-out').text = printable(figures)
     for build, why in reframe.failed_builds(run.cases).items():

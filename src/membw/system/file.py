@@ -3,8 +3,8 @@
 import re
 
 import yaml
-from jinja2 import Environment, PackageLoader
 
+from membw import templates
 from membw.presets.table import Facts
 from membw.site.topology import bits, disjoint
 
@@ -83,10 +83,7 @@ def partition_name(queue: str) -> str:
 
 def text(name: str, host: str, day: str, partitions: list[tuple]) -> str:
     """`partitions`: (name, facts of a node, minutes of a job, scheduler, access) of each."""
-    loader = PackageLoader('membw.system', '')
-    environment = Environment(
-        loader=loader, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
-    )
+    environment = templates.text('membw.system')
     environment.filters |= {'processor': processor_facts}
     environment.filters |= {
         f.__name__: f for f in (flow, limit, toolchain, not_tried, domain_sets, partition_name)

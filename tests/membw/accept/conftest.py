@@ -11,7 +11,7 @@ from acceptances import BASE, sign
 from made_up_records import changed
 
 from membw.accept import protocol as protocols
-from membw.accept.rule import decide
+from membw.accept.rule import Decision
 from membw.accept.runs import runs_of
 from membw.results.table import read_table
 
@@ -55,7 +55,7 @@ def judged(protocol, stored):
         table = read_table([stored(records)])
         assert table.problems == []
         agreed = protocols.load(protocol(**changes))
-        return decide(agreed, runs_of(agreed, table))
+        return Decision(agreed, runs_of(agreed, table))
 
     return judge
 

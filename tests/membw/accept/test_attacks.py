@@ -11,7 +11,7 @@ from acceptances import NODES, fleet, of, reads, retest, said_of, sign
 from made_up_records import changed, invalid, metrics, runs
 
 from membw.accept import protocol as protocols
-from membw.accept.rule import decide
+from membw.accept.rule import Decision
 from membw.accept.runs import runs_of
 from membw.accept.sheet import not_counted
 from membw.errors import MembwError
@@ -216,7 +216,7 @@ def test_a_flipped_bit_leaves_its_record_out_and_is_named(tmp_path, protocol):
         file = tmp_path / 'r.jsonl'
         file.write_bytes(b''.join([bytes(line) + b'\n', *(s.encode() for s in lines)][:25]))
         table = read_table([str(file)])
-        found = decide(agreed, runs_of(agreed, table))
+        found = Decision(agreed, runs_of(agreed, table))
         assert found.verdict == 'ACCEPTED' and len(found.counted) == 24
         assert table.problems and ':1: ' in table.problems[0]
 

@@ -38,6 +38,10 @@ def test_each_source_is_used_and_no_two_rows_have_one_name():
     assert used == set(CPUS['sources']) and len(set(names)) == len(names)
 
 
+def sure_limit(record):
+    return peak.sure_limit(peak.of_node(record), record['facts'])
+
+
 def test_a_cpu_is_recognised_by_what_it_calls_itself_or_not_at_all():
     for machine in IDENTITIES:
         record = record_of(machine)
@@ -46,7 +50,7 @@ def test_a_cpu_is_recognised_by_what_it_calls_itself_or_not_at_all():
         assert not top.lacks and top.is_most == bool(top.gbs), machine
         known = 0 if top.only_if else top.gbs
         assert known == pytest.approx(machine.get('gbs', 0)), machine
-        assert not (top.only_if and peak.known_peak(record)), machine
+        assert not (top.only_if and sure_limit(record)), machine
         if not machine['is'] and not top.only_if:
             masked = machine.get('hypervisor') or '@ 2.90' in (machine['name'] or '')
             why = 'a name without a model' if masked else 'not in systems/facts/cpus.yaml'
@@ -67,7 +71,7 @@ def test_the_numbers_of_a_hidden_name_give_a_peak_that_holds_only_if_they_are_tr
     machine = {'name': name, 'id': id, 'hypervisor': True, 'cores': 2}
     top = peak.of_node(record_of(machine))
     assert (top.gbs, top.row.get('name')) == (pytest.approx(gbs), row)
-    assert bool(top.only_if) == bool(gbs) and not peak.known_peak(record_of(machine))
+    assert bool(top.only_if) == bool(gbs) and not sure_limit(record_of(machine))
     said = ' '.join(sentence.lines_of(record_of(machine), 20).lines)
     assert ('If its numbers (family' in said) == bool(gbs) and 'as it should be' not in said
 
@@ -147,9 +151,9 @@ def test_of_a_cpu_that_is_not_known_the_modules_say_the_most():
 
 
 def test_no_peak_is_the_end_where_there_is_faster_memory():
-    found = [peak.known_peak(record_of(identity(name))) for name in ('7763', '6980P')]
-    assert [gbs for gbs, _ in found] == pytest.approx([409.6, 1689.6])
-    assert not any(peak.known_peak(record_of(identity(n))) for n in ('X7550', '5950X', '6767P'))
+    found = [sure_limit(record_of(identity(name))) for name in ('7763', '6980P')]
+    assert found == pytest.approx([409.6, 1689.6])
+    assert not any(sure_limit(record_of(identity(n))) for n in ('X7550', '5950X', '6767P'))
 
 
 @pytest.mark.parametrize('facts', [

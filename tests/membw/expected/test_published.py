@@ -218,7 +218,7 @@ def test_a_record_becomes_a_figure_once(shown, own_root, tmp_path, of_this_repos
     assert out.startswith('thin-gcc-o2: Triad 235.4 GB/s, 57 % of the peak\n')
     text = (folder / 'thin-gcc-o2.json').read_text()
     assert json.loads(text)['metrics'] == record['metrics'] and 'secret' not in text
-    line = r'^ +thin-gcc-o2 +ordinary +235.4 +57 +reference +its record, sys'
+    line = r'^ +thin-gcc-o2 +ordinary +235.4 +57 +reference +its record, s'
     assert re.search(line, shown()[1], re.M)
     one = shown('thin-gcc-o2')[1]
     assert 'EPYC 7003 (Milan)' in one and 'systems/facts/published/thin-gcc-o2.json' in one

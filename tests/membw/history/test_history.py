@@ -212,7 +212,10 @@ def test_the_line_and_json_have_the_numbers_to_recompute_it(store, history):
     assert status == 1
     line = text.splitlines()[1]
     assert line.startswith(f'{night(40)} n007 STEP -5.')
-    assert 'median of the 28 nights before' in line and 'limit 2.0%: 2 deviations of' in line
+    assert (
+        'median of the 28 nights before' in line
+        and 'limit 2.0%: the largest of the margin, 2 robust' in line
+    )
     assert text.endswith('Verdict: 1 change for the worse\n')
     data = json.loads(history(store, '--json')[1])
     assert data['findings'] == [{'code': 'worse', 'numbers': {'changes': 1}}]

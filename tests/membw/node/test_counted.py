@@ -6,8 +6,9 @@ import re
 import pytest
 from places import ROOT
 
-from membw.node import counters
+from membw.node import counters, quantities
 from membw.node.battery import launch
+from membw.results.record import Metric, Part
 
 
 def plant(root, files):
@@ -57,3 +58,12 @@ def test_a_signal_is_a_finding_as_in_the_health_checks(name, tmp_path):
     program.write_text(f'#!/bin/sh\nkill -{name} $$\n')
     program.chmod(0o755)
     assert launch([str(program)], {}, 20)['died'] == SIGNALS[name]
+
+
+@pytest.mark.parametrize('better, bound, is_kept', [
+    ('higher', None, True), ('higher', 'lower', True), ('higher', 'upper', False),
+    ('higher', 'unknown', False), ('lower', 'upper', True), ('lower', 'lower', False),
+])  # fmt: skip
+def test_what_may_be_worse_than_it_reads_is_no_figure_of_a_node(better, bound, is_kept):
+    one = Metric(1.0, 'GB/s', better, bound=bound)
+    assert bool(quantities._firm({'x': one}, Part('stream', None, '', False))) == is_kept

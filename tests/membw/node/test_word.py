@@ -25,9 +25,9 @@ LOW = 'low once: measure again'
     ({'dies': 'ladder'}, 'DIED', 'ladder: ended by SIGBUS (signal 7)'),
     ({'late': ['late']}, 'UNDECIDED', 'no triad_at_the_end'),
     ({'late': ['tiers', 'late'], 'dies': 'stream'}, 'DIED', 'stream: ended by SIGBUS'),
-    ({'verdicts': {'stream': ('INVALID', 'placement')}}, 'INVALID', 'stream: placement on n1'),
-    ({'verdicts': {'ladder': ('INVALID', 'no-level')}}, 'INVALID', 'ladder: no-level on n1'),
-    ({'verdicts': {'tiers': ('UNDECIDED', 'noise')}}, 'UNDECIDED', 'tiers: noise on n1'),
+    ({'verdicts': {'stream': ('INVALID', 'placement')}}, 'INVALID', 'stream: placement'),
+    ({'verdicts': {'ladder': ('INVALID', 'no-level')}}, 'INVALID', 'ladder: no-level'),
+    ({'verdicts': {'tiers': ('UNDECIDED', 'noise')}}, 'UNDECIDED', 'tiers: noise'),
     ({'verdicts': {'stream': ('INVALID', 'x')}, 'dies': 'ladder'}, 'DIED', 'ladder: ended'),
 ])  # fmt: skip
 def test_the_word_of_one_measurement(planted, word, said):

@@ -11,7 +11,8 @@ from clang_here import CLANG
 from standin import BANNERS, BUILD_TOOLS, DEPRECATED, StandIn, answers
 
 from membw import presets
-from membw.presets import build, code_sha256
+from membw.codegen.elf import code_sha256
+from membw.presets import build
 
 TABLE = presets.load()
 GOOD = {

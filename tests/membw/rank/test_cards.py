@@ -13,7 +13,7 @@ from membw.site.card_peak import peak
 BUILD = {**made.BUILD, 'preset': 'gcc-o3'}
 
 
-def cards(nodes, count, slow=(), day=0.0, name='NVIDIA H200', by_check=True):
+def cards(nodes, count, slow=(), day=0.0, name='NVIDIA H200', by_check=True, shown=0):
     """`slow`: {(node, card): share}; each card's rates are a little of its own."""
     rows = []
     for node in nodes:
@@ -24,7 +24,7 @@ def cards(nodes, count, slow=(), day=0.0, name='NVIDIA H200', by_check=True):
             rows.append(made.record(
                 node, day, made.stream(share=own * dict(slow).get((node, card), 1.0)),
                 case=case if by_check else False, program='device', build=BUILD, threads=1,
-                device={'index': card, 'name': name, 'driver': '550.54', 'count': count},
+                device={'index': card, 'name': name, 'driver': '550.54', 'count': shown},
             ))  # fmt: skip
     return rows
 
@@ -127,3 +127,44 @@ def test_a_share_of_the_makers_peak_below_all_that_others_published_is_said():
     said = lines_of(row, 0.6 * 4800)
     assert said.lines[0] == bound.lines[0].removeprefix('At least ') and not bound.is_low
     assert said.is_low and said.lines[1] == 'Look: published, 2 cards: 74 to 83 %.'
+
+
+FEWER = {  # cards of n3 that are there, of 4 nodes that have 4: by night
+    'never seen': [3], 'since last night': [4, 3], 'all but one': [4, 1], 'back again': [3, 4],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('by_check', [True, False])
+@pytest.mark.parametrize('peers', [['n1', 'n2', 'n4'], []])
+@pytest.mark.parametrize('nights', FEWER)
+def test_a_card_that_is_gone_is_missing_by_its_number(ranked, nights, peers, by_check):
+    rows = []
+    for day, count in enumerate(FEWER[nights]):
+        rows += cards(['n3'], count, day=day, by_check=by_check, shown=count)
+        rows += cards(peers, 4, day=day, by_check=by_check, shown=4)
+    word, reason = ranked(rows)[0]['n3']
+    if nights == 'back again' or not peers and nights == 'never seen':  # nothing says so
+        assert word != 'MISSING'
+    else:
+        gone = range(FEWER[nights][-1], 4)
+        assert word == 'MISSING' and all(f'no card {number}, ' in reason for number in gone)
+
+
+def test_a_card_of_single_precision_is_not_well_by_itself(ranked):
+    for by_check in (True, False):
+        rows = cards(['n1', 'n2', 'n3', 'n4'], 4, {('n3', 2): 0.8}, by_check=by_check)
+        rows[10] |= {'precision': 'single', 'element_bytes': 4}
+        word, reason = ranked(rows)[0]['n3']
+        assert word == 'UNDECIDED' and "precision 'single'" in reason, reason
+
+
+def test_cards_of_one_name_and_another_memory_are_another_kind(ranked):
+    """An A100 has 40 or 80 GB, and of each its own rate."""
+    names, half = [f'n{i}' for i in range(1, 7)], ('n1', 'n2', 'n3')
+    rows = cards(names, 2, {(n, c): 0.8 for n in half for c in (0, 1)})
+    for row in rows:
+        row['device']['memory_mib'] = 40_536 if row['host'] in half else 81_920
+    assert {word for word, _ in ranked(rows)[0].values()} == {'PASS'}
+    for row in rows:
+        del row['device']['memory_mib']
+    assert 'UNDECIDED' in {word for word, _ in ranked(rows)[0].values()}

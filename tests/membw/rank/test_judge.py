@@ -336,7 +336,7 @@ def test_a_fifth_of_the_nodes_and_noise_are_no_group(judged):
 def test_a_fact_that_the_slow_node_alone_has_is_named_if_it_is_known(judged, channels):
     facts = {'memory_channels': channels}
     reason = reason_of(judged([*made.fleet(20), at(0.87, 'n099', facts=facts)]))
-    assert reason.endswith("memory_channels '7', not '8'") == (channels == 7)
+    assert reason.endswith("memory channels '7', not '8'") == (channels == 7)
     assert channels or 'memory_channels' not in reason
 
 

@@ -13,7 +13,7 @@ def nights(days, slower_from=999):
 
 def test_a_low_node_is_named_in_the_picture_the_table_and_the_head(page):
     found = page(made_up.fleet(30, slow=[(7, 0.9)]))
-    section, picture = found.sections[0], found.picture.draw(800).as_text()
+    section, picture = found.sections[0], found.picture.as_text()
     assert section.tables[0].texts()[1][:2] == ['n007', 'UNDECIDED']
     assert '>n007<' in picture and picture.count('<title>n0') == 30  # a mark per node
     assert (found.verdict, found.counts) == ('', '29 PASS, 1 UNDECIDED')
@@ -24,18 +24,18 @@ def test_a_low_node_is_named_in_the_picture_the_table_and_the_head(page):
 def test_of_a_large_fleet_not_each_node_that_passes_has_a_mark(page, monkeypatch):
     monkeypatch.setattr('membw.report.ranking.MARKS', 12)
     picture = page(made_up.fleet(30, slow=[(7, 0.9), (9, 0.8)])).picture
-    text = picture.draw(800).as_text()
+    text = picture.as_text()
     assert '>n007<' in text and '>n009<' in text and text.count('<title>n0') == 2 + 10
     assert picture.how_to_read.endswith('Of the nodes that pass, one in 3 is drawn.')
 
 
-def test_nodes_are_sorted_by_loss_whatever_their_verdict(page):
+def test_nodes_that_do_not_pass_are_first_by_loss_then_the_missing(page):
     rows = made_up.fleet(30, slow=[(7, 0.93), (9, 0.9)])
     again = [made_up.record('n007', 0.001 * i, made_up.stream(share=0.93)) for i in (1, 2, 3)]
     found = page([*rows, *again], [made_up.name(n) for n in range(1, 32)])
     table = found.sections[0].tables[0]
     assert [line[:2] for line in table.texts()[1:4]] == [
-        ['n031', 'MISSING'], ['n009', 'UNDECIDED'], ['n007', 'FAIL']
+        ['n009', 'UNDECIDED'], ['n007', 'FAIL'], ['n031', 'MISSING']
     ]  # fmt: skip
     assert len(table.rows) == 31
     assert {(a.verdict, a.what) for a in found.attention} == {
@@ -52,7 +52,7 @@ def test_the_page_says_first_who_is_slow(page):
     rows += [made_up_nodes.node(n) for n in names if n not in (*low, 'r01n03')]
     found = page(rows, [*names, 'r04n01'])
     assert found.headline == '2 of 25 nodes are slow: r02n05 -30.0 %, r03n02 -10.0 %'
-    marks = re.findall('<title>(r[^:]+): [^<]*?([A-Z]+)<', found.picture.draw(390).as_text())
+    marks = re.findall('<title>(r[^:]+): [^<]*?([A-Z]+)<', found.picture.as_text())
     assert [name for name, _ in marks[:3]] == ['r02n05', 'r03n02', 'r01n03']
     assert len({a.what for a in found.attention}) == len(found.attention) == 4
 
@@ -91,8 +91,8 @@ def test_nights_without_a_change_are_drawn_as_the_median_of_the_nodes(page):
     section = page(nights(range(12))).sections[-1]
     assert section.notes == ['UNDECIDED: not judged yet: 12 of 14 nights.']
     assert not section.tables
-    assert '>median of 5 nodes<' in section.pictures[0].draw(800).as_text()
+    assert '>median of 5 nodes<' in section.pictures[0].as_text()
     found = page(nights(range(-185, 180, 4), slower_from=101))
-    picture = found.sections[-1].pictures[0].draw(800).as_text()
+    picture = found.sections[-1].pictures[0].as_text()
     assert '>n002<' in picture and '>n002 changed<' in picture and '>median of 5 nodes<' in picture
     assert '>2025-12<' in picture and '>2026-10<' in picture  # of a year

@@ -12,7 +12,7 @@ def curves(names, points):
 
 
 def drawn(of, axes=None):
-    return [one.draw(800).as_text() for one in picture('a', of, axes or Axes('n', 'GB/s'), 'how')]
+    return [one.as_text() for one in picture('a', of, axes or Axes('n', 'GB/s'), 'how')]
 
 
 def test_curves_differ_in_shape_and_colour():
@@ -30,4 +30,4 @@ def test_two_points_are_no_curve_and_no_curve_is_no_empty_picture():
 def test_of_many_curves_the_first_are_drawn_and_the_others_counted():
     (found,) = picture('a', curves('abcdefgh', 3), Axes('n', 'GB/s'), 'how')
     assert found.how_to_read == 'how 2 more curves are in the table.'
-    assert '>f<' in found.draw(340).as_text() and '>g<' not in found.draw(340).as_text()
+    assert '>f<' in found.as_text() and '>g<' not in found.as_text()

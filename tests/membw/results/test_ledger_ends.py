@@ -37,15 +37,15 @@ REFUSED = [
 @pytest.mark.parametrize('status, said', REFUSED, ids=lambda one: str(one)[:40])
 def test_what_never_began_is_missing_with_the_words_of_who_refused(status, said):
     """After the program began it is its death, but for what our own program refuses, and says."""
-    why, died = ledger.judge(status, printed=said)
-    assert not died and why == f'exit status {status}' + (f': {said}' if said else '')
+    end = ledger.judge(status, printed=said)
+    assert not end.died and end.why == f'exit status {status}' + (f': {said}' if said else '')
     assert ledger.judge(status, printed=said, started=True).died == (not said.startswith('membw:'))
 
 
 def test_a_signal_is_a_death_but_of_code_for_another_cpu_and_of_a_filter():
     for number in (*range(1, 32), 35):
-        why, died = ledger.judge(128 + number)
-        assert died == (number != signal.SIGSYS) and f'signal {number}' in why, number
+        end = ledger.judge(128 + number)
+        assert end.died == (number != signal.SIGSYS) and f'signal {number}' in end.why, number
         of_other = ledger.judge(128 + number, other_cpu=True)
         assert of_other.died == (number not in (signal.SIGILL, signal.SIGSYS)), number
         assert ledger.judge(128 + number, 'VALID').why.endswith('after its record'), number

@@ -1,7 +1,6 @@
 """What was to be measured and did not arrive, in records: named by all who read them."""
 
 import csv
-import json
 import re
 
 import made_up_records as made_up
@@ -36,7 +35,12 @@ def test_a_record_without_a_figure_says_what_is_missing(table):
     found = table(record(), record())  # a copy counts once
     assert not found.figures and not found.problems
     (lost,) = found.lost
-    assert (lost.word, lost.node, lost.preset, lost.of.session) == ('DIED', 'n7', 'gcc-o2', 's1')
+    assert (lost.word, lost.node, lost.setting.preset, lost.of.session) == (
+        'DIED',
+        'n7',
+        'gcc-o2',
+        's1',
+    )
     assert lost.text == 'ended by SIGBUS (signal 7) on n7'
     found = table(record(missing=()))  # nor what is missing: it is damaged
     (lost,) = found.lost
@@ -138,9 +142,7 @@ def test_record_and_report_are_believed_where_they_are_worse(tmp_path, rate, mad
 def test_the_medians_of_a_cluster_that_lacks_a_node_are_shown(tmp_path):
     """ReFrame has no figure of a case that fails before its last phase."""
     run = MadeRun(tmp_path).add(test='cluster_stream', node_check='nodecheck.txt')
-    of = metric(180.0)
-    one = {'unit': 'GB/s', 'better': 'higher'}  # of one node: its record has the value
-    run.cases[-1] |= {**DIED, 'result': 'fail', 'metrics': json.dumps({'triad': of, 'copy': one})}
+    run.cases[-1] |= {**DIED, 'result': 'fail', 'medians': {'triad': metric(180.0)}}
     (row,) = read(run.write()).rows
     assert row.word == 'DIED' and row.headline.value == 180.0
 

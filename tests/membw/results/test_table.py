@@ -35,13 +35,15 @@ def test_a_record_gives_a_row_for_each_metric_with_what_its_check_knows(tmp_path
     assert [f.metric for f in table.figures] == ['copy', 'scale', 'add', 'triad']
     assert (triad.value, triad.unit, triad.better) == (180.0, 'GB/s', 'higher')
     assert (triad.low, triad.high) == (pytest.approx(179.1), pytest.approx(180.9))
-    assert (triad.benchmark, triad.preset, triad.pinning) == ('stream', 'gcc-o2', 'omp')
+    of = triad.setting
+    assert (of.test, of.preset, of.pinning) == ('stream', 'gcc-o2', 'omp')
     assert (triad.reference, triad.reference_low, triad.reference_high) == (190.0, -0.05, 0.1)
     assert triad.provenance['compile_line'] == 'gcc -O2 -fopenmp *.c'
     assert table.evidence(triad)['host'] == 'n1'
     assert table.problems == []
     (by_hand, *_) = table_of(tmp_path, made.record(case=False)).figures
-    assert (by_hand.benchmark, by_hand.preset, by_hand.system) == ('stream', 'gcc-o2', '')
+    of = by_hand.setting
+    assert (of.test, of.preset, of.system) == ('stream', 'gcc-o2', '')
 
 
 @pytest.mark.parametrize('said, stands', [
@@ -164,6 +166,18 @@ def test_rows_that_died_in_one_second_are_no_copies(tmp_path):
     other = {'pinning': 'likwid', 'environ': 'icx-o2', 'parameters': {'m': '1'}, 'test': 'x'}
     rows = [made.record(rows={}, case={n: v}, **gone) for n, v in [*other.items(), ('x', '')] * 2]
     assert len(table_of(tmp_path, *rows).lost) == len(other) + 1
+
+
+@pytest.mark.parametrize('other', [
+    {'ranks': 2, 'ranks_on_node': 1}, {'threads': 1}, {'ntimes': 7}, {'mode': 'x'},
+    {'array_size': 10, 'array_size_from': 'option'}, {'pages': {'requested': '2M'}},
+    {'case': {'system': 'x'}}, {'device': {'name': 'H100', 'index': 1}},
+    {'facts': {'cpu_model': 'EPYC 9654'}},
+], ids=str)  # fmt: skip
+def test_records_of_one_second_and_equal_figures_are_copies_in_one_setting_alone(tmp_path, other):
+    """A run of one rank and of two were one run."""
+    rows = [made.record(), made.record(**other)] * 2
+    assert len({id(f.of) for f in table_of(tmp_path, *rows).figures}) == 2
 
 
 def test_a_folder_is_read_by_its_records_and_other_json_is_passed_over(tmp_path):

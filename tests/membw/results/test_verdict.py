@@ -141,7 +141,7 @@ def test_what_may_be_worse_is_left_out(stored, membw, fields, bound):
     table = read_table([file])
     (row,) = rows_of_records([f for f in table.figures if f.node == 'n003'])
     assert row.word == 'UNDECIDED'
-    (samples,) = select(table, 'thin', 'stream', (None, None, None))
+    (samples,) = select(table, {'system': 'thin', 'test': 'stream'})
     assert {len(runs) for runs in samples.runs.values()} == {19}
     every = csv.DictReader(membw('export', '--format', 'csv', file)[1].splitlines())
     (row,) = [row for row in every if (row['node'], row['metric']) == ('n003', 'triad')]

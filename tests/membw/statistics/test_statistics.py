@@ -92,10 +92,15 @@ def test_a_drift_from_both_sides_of_its_limit(loss, is_found):
     for sign in (1, -1):
         found = nights.drift(100 + sign * (values - 100), 0, 0.02)
         assert (found is not None) == is_found
-    assert nights.drift(values[-55:], 0, 0.0) is None  # two times 28 nights
     if is_found:
         assert found.before == 100 and found.size == pytest.approx(loss)  # of now
         assert (found.found - found.first, len(found.nights_after)) == (27, 28)
+
+
+def test_a_drift_needs_two_times_28_nights():
+    for count, is_found in (27, False), (28, True):
+        values = [1.0] * count + [0.9] * 28
+        assert (nights.drift(100 * np.array(values), 0, 0.02) is not None) == is_found
 
 
 def test_a_drift_of_which_half_is_back_is_none():

@@ -10,6 +10,7 @@ import pytest
 from made_run import MadeRun, metric
 from places import ROOT
 
+from membw.results.reframe import OwnCase
 from membw.summary import junit
 from membw.summary.command import read, show
 from membw.summary.full_table import node_lines
@@ -102,8 +103,11 @@ def test_a_whole_cluster_is_compared_with_the_references_of_its_report(made, sho
 
 @pytest.mark.parametrize('value, word', [(3.0, 'KNOWN'), (9.0, 'XPASS')])
 def test_a_known_issue_is_shown_with_its_text(made, shown, value, word):
-    values = {'local:default:triad': [value, 9.0, -0.1, None, 'GB/s', 'xfail']}
-    made.add(result='xfail', perfvalues=values, known_issues='{"triad": "ticket 1"}')
+    reference = {
+        'references': {'triad': [9.0, -0.05, None]},
+        'known_issues': {'triad': 'ticket 1'},
+    }
+    made.add({'triad': metric(value)}, result='xfail', **reference)
     text, _ = shown(made)
     assert word in text and 'triad: ticket 1' in text
 
@@ -350,7 +354,7 @@ def test_nodes_with_the_same_reason_are_one_line(tmp_path):
     file = tmp_path / 'nodecheck'
     slow = 'FAIL a memory module or channel is gone'
     file.write_text(f'n1 PASS\nn2 {slow}\nn3 {slow}\nn4 DIED ended by SIGBUS (signal 7)\nn5\n')
-    case = {'node_check': str(file), 'nodes': '5 nodes'}
+    case = OwnCase('', '', '', '', '', node_check=str(file), nodes='5 nodes')
     row = SimpleNamespace(preset='gcc-o2', attempts=[SimpleNamespace(case=case)])
     lines = [line.strip() for line in node_lines(row)]
     died = 'n4 DIED ended by SIGBUS (signal 7)'

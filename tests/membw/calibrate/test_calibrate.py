@@ -297,6 +297,17 @@ def test_a_tolerance_that_hides_a_lost_channel_is_refused(proposed, channels, no
     assert said in text and code == ('wider' in said)
 
 
+@pytest.mark.parametrize('sockets, is_refused', [(1, False), (2, True)])
+def test_where_modules_are_not_known_the_cpus_say_how_many_channels(proposed, sockets, is_refused):
+    cpu = {'cpu_model': 'AMD EPYC 7763 64-Core Processor', 'sockets': sockets,
+           'cpu_id': {'vendor': 'AuthenticAMD', 'family': '25', 'model': '1', 'stepping': '1'},
+           'memory_channels': None}  # fmt: skip
+    code, text = proposed(nights_of(10, nodes=20, noise=0.013, **cpu))
+    assert (code == 1, 'wider than half a memory channel (4.2%)' in text) == (is_refused,) * 2, (
+        text
+    )
+
+
 @pytest.mark.parametrize('field', [{'threads': 12}, {'build__compiler': 'gcc 14.2.0'}])
 @pytest.mark.parametrize('nodes', [1, 9, 10])
 def test_no_level_is_that_of_a_few_nodes_which_are_set_otherwise(proposed, nodes, field):

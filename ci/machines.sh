@@ -2,7 +2,8 @@
 # What `make machines` runs, with what it needs: the tests marked `night`, among them the machines of
 # tests/machines in qemu, README's first line in the file trees of two architectures, the bundle, Spack, a
 # night of each site of tests/data/sites.yaml. `--turn`: as each run of CI, one machine, one userland, one
-# site and one release alone, by the number of the commit, 90 s at most; ci/turns.py says when each was.
+# site and one release alone, by the number of the commit, 90 s at most. What is green is written down in
+# tests/machines/green.csv, which ci/turns.py prints.
 #
 # usage: ci/machines.sh [--turn] [PYTEST ARGUMENT ...]
 set -eu
@@ -34,8 +35,13 @@ fi
 done
 # shellcheck source=setup-env.sh
 . ./setup-env.sh
-[ "$turn" ] || exec python -m pytest -rs -s -m night "$@"
+rm -f results/machines.xml
 status=0
+if [ -z "$turn" ]; then
+	python -m pytest -rs -s -m night --junitxml=results/machines.xml "$@" || status=$?
+	[ ! -e results/machines.xml ] || python ci/turns.py --keep results/machines.xml
+	exit "$status"
+fi
 # shellcheck disable=SC2046 # a list of files
 timeout -s INT 90 python -m pytest -v -rs -n 2 --turn "$turn" --junitxml=results/turn.xml "$@" \
 	$(cat ci/turns.txt) || status=$?

@@ -17,6 +17,8 @@
 #                                              BINARY.json, of the line that made it
 set -euf
 unset CDPATH
+export LC_ALL=C # compilers say "error" in it, and grep takes any bytes for text
+exec 3>&2       # also of what is said where $cc's stderr is read
 here=$(cd "$(dirname "$0")" && pwd)
 
 die() { # FACT HINT
@@ -61,14 +63,22 @@ read_tables() { # src/presets.sh, made anew where somebody edited a table
 
 # --- compilers -----------------------------------------------------------------------------------
 
-# $cc is one command, whose path may have blanks, or words: a launcher, options
+# $cc is one command, whose path may have blanks, or words: a launcher, options; it may wait for a
+# licence without an end
 with_cc() { # WORD...
 	if exists_whole "$cc"; then
-		"$cc" "$@"
+		set -- "$cc" "$@"
 	else
 		# shellcheck disable=SC2086
-		$cc "$@"
+		set -- $cc "$@"
 	fi
+	if exists_whole timeout; then
+		status=0
+		timeout 30 "$@" 3>&- || status=$?
+		[ "$status" != 124 ] || echo "membw: '$cc' did not answer within 30 s" >&3
+		return "$status"
+	fi
+	"$@"
 }
 
 identify() { # CC: $of, the last family that it is of by its macros, $version, the bytes of $pointer
@@ -99,7 +109,7 @@ identify() { # CC: $of, the last family that it is of by its macros, $version, t
 	# 20240201 is 2024.2.1, 1310.3 is 13.1.3; AOCC and Arm say it in a text
 	version=$(printf %s "$version" | sed -E 's/.*AOCC_([0-9.]+).*/\1/; s/^"[^0-9]*([0-9.]+).*/\1/
 		s/^([0-9]{4})([0-9]{2})([0-9]{2})$/\1.\2.\3/; s/\.0([0-9])/.\1/g; s/^(1[0-9])([0-9])0\./\1.\2./' |
-		LC_ALL=C tr -cd 0-9.)
+		tr -cd 0-9.)
 }
 
 banner() { # its line, of what $cc says of itself, that has $version, else the first of any text
@@ -242,7 +252,7 @@ default() { # [CC] [OPTION]...: of that compiler, else of the first family that 
 }
 
 cpu() { # what the kernel says of this one
-	LC_ALL=C sort -u /proc/cpuinfo 2>/dev/null | grep -Ei \
+	sort -u /proc/cpuinfo 2>/dev/null | grep -Ei \
 		'^(cpu|cpu (family|impl|arch|var|part|rev).*|model.*|stepping|flags|features|isa|uarch)[[:blank:]]*:' ||
 		true
 }
@@ -415,7 +425,7 @@ checksum() { # [FILE]...: null where this system has no sha256sum
 
 of_sources() { # PROGRAM
 	(cd "$here" && find harness "$1" -name '*.c' -o -name '*.h' -o -name '*.f90' |
-		LC_ALL=C sort | tr '\n' '\0' | xargs -0 sha256sum 2>/dev/null | checksum)
+		sort | tr '\n' '\0' | xargs -0 sha256sum 2>/dev/null | checksum)
 }
 
 of_code() { # BINARY: as membw.codegen.elf has it; null where no objcopy reads it

@@ -4,7 +4,6 @@ import functools
 import glob
 import os
 import re
-import subprocess
 import sys
 
 import reframe as rfm
@@ -18,6 +17,7 @@ from lib.batch_job import option_words
 from lib.binaries import OWN, program_binary
 from lib.logged import logged_number, logged_text
 from membw import presets
+from membw.call import call
 from membw.site import topology
 from membw.site.topology import is_local
 
@@ -77,7 +77,7 @@ def cannot_link(cc: str, name: str) -> str | None:
     except presets.PresetError as err:
         return f'BLAS {name}: {err.fact}'
     line = [cc, *before, '-x', 'c', '-', '-x', 'none', '-o', '/dev/null', *after]
-    done = subprocess.run(line, input=CALLS_IT, capture_output=True, text=True, timeout=60)
+    done = call(line, text=CALLS_IT)
     if done.returncode:
         return f"BLAS {name}: no library here that '{ROWS[name]['link']}' links"
 

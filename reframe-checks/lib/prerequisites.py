@@ -10,7 +10,6 @@ import functools
 import os
 import re
 import shutil
-import subprocess
 import sys
 
 import reframe.core.runtime as runtime
@@ -18,6 +17,7 @@ from reframe.core.environments import Environment
 from reframe.core.systems import SystemPartition
 
 from lib import CHECKOUT, end
+from membw.call import call
 from membw.site import slurm
 from membw.site.topology import is_local
 
@@ -46,12 +46,7 @@ def is_card(partition: SystemPartition) -> bool:
 @functools.cache  # one answer for all cases of a session
 def answer(command: str) -> str | None:
     """What a command prints, None: it fails or takes too long."""
-    try:
-        done = subprocess.run(
-            ['sh', '-c', command], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            timeout=LIMIT_S)  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired):
-        return None
+    done = call(['sh', '-c', command], LIMIT_S)
     return done.stdout if done.returncode == 0 else None
 
 

@@ -9,7 +9,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from membw.checkout import checks, refuse_unknown_system
 from membw.errors import OF_SYSTEM, MembwError, did_you_mean
@@ -174,19 +174,25 @@ def main(argv: list[str] | None = None) -> int:
 def written() -> Iterator[None]:
     """What is printed in it is out at its end: a closed pipe or a full disk is known then, and not
     said by Python when it ends."""
-    for name in ('stdin', 'stdout', 'stderr'):  # closed, as some daemons start what they run
+    is_closed = sys.stdout is None  # some daemons start so what they run
+    for name in ('stdin', 'stdout', 'stderr'):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, 'r' if name == 'stdin' else 'w'))
-            if name == 'stdout':
-                raise MembwError('stdout is closed', "'>/dev/null' opens it")
+    if is_closed:
+        raise MembwError('stdout is closed', "'>/dev/null' opens it")
     try:
         yield
     finally:
-        try:
-            sys.stdout.flush()
-        except OSError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise
+        flush(sys.stdout)
+
+
+def flush(stream: TextIO) -> None:
+    """OSError: it cannot be written; Python does not try again when it ends."""
+    try:
+        stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        raise
 
 
 def explained(err: BaseException) -> tuple[str, str]:
@@ -210,5 +216,9 @@ def explained(err: BaseException) -> tuple[str, str]:
 
 def fault(fact: object, hint: str | None) -> int:
     lines = f'membw: {fact}' + (f'\nhint: {hint}' if hint else '')
-    print(printable(lines, keep='\n'), file=sys.stderr)  # several facts of one error, a line each
+    with contextlib.suppress(OSError):  # the status says it alone
+        try:
+            print(printable(lines, keep='\n'), file=sys.stderr)  # several facts, a line each
+        finally:
+            flush(sys.stderr)
     return 2

@@ -27,8 +27,8 @@ def write_whole(name: Name, content: str | bytes, hint: str = OF_SYSTEM) -> None
 @contextlib.contextmanager
 def writing(name: Name, hint: str = OF_SYSTEM) -> Iterator[IO[bytes]]:
     """The same, of what comes in parts."""
-    path = Path(os.path.realpath(name))
     try:
+        path = Path(os.path.realpath(name))
         with open(name, 'wb') if _is_special(name) else _replacing(path) as file:
             yield file
     except OSError as err:
@@ -48,9 +48,9 @@ def one_at_a_time(folder: Name) -> Iterator[None]:
 
 
 def read_text(name: Name) -> str:
-    """The text of a file or a pipe; what is not UTF-8 is replaced."""
+    """The text of a file or a pipe, without the mark of Windows; what is not UTF-8 is replaced."""
     with naming(name), open(name, 'rb') as stream:
-        return stream.read().decode('utf-8', errors='replace')
+        return stream.read().decode('utf-8-sig', errors='replace')
 
 
 def text_if_any(name: Name) -> str:

@@ -11,7 +11,7 @@ from places import ROOT
 
 from membw.node.assembled import assembled
 
-pytestmark = pytest.mark.night
+pytestmark = [pytest.mark.night, pytest.mark.timeout(1800)]  # emulated, on a host that may be busy
 PROGRAMS = ('stream', 'tiers', 'pingpong')
 LOOKS, DONE = 'stream/looks/looks.c', 'done[omp_get_thread_num()] = clock_now();'
 LATE = 'for (double until = clock_now() + 3 * (omp_get_thread_num() == 3); clock_now() < until;);'

@@ -13,7 +13,7 @@ import pytest
 from checkout_copy import copy_checkout
 from places import ROOT
 
-pytestmark = pytest.mark.night
+pytestmark = [pytest.mark.night, pytest.mark.timeout(1800)]  # emulated, on a host that may be busy
 COMMAND = 'make -s -C src/stream'
 RUN = 'stream -n 1000000 -t 3 --allow array-too-small,clock,translated --json /tmp/r.json'
 # the architecture, words of make, the preset that it takes, what it says

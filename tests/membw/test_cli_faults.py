@@ -75,6 +75,19 @@ def test_what_cannot_be_printed_is_said_before_python_ends(words):
     assert (done.returncode, done.stderr) == (141, '')
 
 
+@pytest.mark.parametrize('line', [
+    'rank nosuch 2>/dev/full', '--bad 2>/dev/full', 'presets list >/dev/full 2>/dev/full',
+    'rank /dev/zero', 'yes | rank -', 'rank /dev/full 2>/dev/full',
+])  # fmt: skip
+def test_a_full_stderr_and_an_input_without_an_end_are_usage_errors(line):
+    """Status 120, and memory until the kernel ended something."""
+    pipe, _, words = line.rpartition('| ')
+    line = f'ulimit -v 6000000; {pipe and "yes |"} {sys.executable} -m membw {words}'
+    done = subprocess.run(['sh', '-c', line], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 2 and 'Traceback' not in done.stderr
+    assert '2>' in words or 'gives more than 1 GiB\nhint: give a file' in done.stderr
+
+
 STARTED = """
 import signal, subprocess, sys
 from membw import cli

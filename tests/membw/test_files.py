@@ -10,6 +10,7 @@ import pytest
 
 from membw.errors import MembwError
 from membw.files import write_whole
+from membw.results.hostlist import expected_nodes
 
 
 def test_what_cannot_be_written_leaves_the_last_good_one(tmp_path):
@@ -38,6 +39,18 @@ def test_a_disk_that_fills_leaves_the_last_file_alone(tmp_path, stored, membw, m
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert status == 2 and f"membw: cannot write '{file}': File too large" in err
     assert file.read_bytes() == b'of last night' and os.listdir(file.parent) == [file.name]
+
+
+def test_a_list_of_nodes_as_windows_writes_it(tmp_path):
+    (tmp_path / 'nodes').write_bytes(b'\xef\xbb\xbfn001\r\nn002\r\n# rack 2\r\n')
+    assert expected_nodes(f'{tmp_path}/nodes') == ['n001', 'n002']
+
+
+def test_a_folder_that_is_gone_is_said_with_the_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tmp_path.rmdir()
+    with pytest.raises(MembwError, match="cannot write 'x.html': No such file"):
+        write_whole('x.html', '')
 
 
 @pytest.mark.parametrize('error, is_written', [('EINVAL', 1), ('ENOSYS', 1), ('EIO', 0)])

@@ -216,6 +216,8 @@ class Look:
         lost -= self.gone
         measured = len(self.ranking.nodes) - len(self.why) - len(lost)
         yield f'{measured} of {plural(len(self.ranking.nodes) + others, "node")} measured'
+        if not queue.nodes:
+            yield 'sinfo lists no node of its partition'
         if others:
             yield f'{plural(others, "other")} since {night_of(self.args.within)}'
         if lost:

@@ -1,11 +1,11 @@
 """`membw expect`: what the memory of a CPU or a GPU should reach, and what would prove it."""
 
 import argparse
-import subprocess
 import tempfile
 from pathlib import Path
 
 from membw import tables
+from membw.call import call
 from membw.errors import MembwError
 from membw.expected import cards, expectation
 from membw.presets.table import Facts
@@ -64,7 +64,7 @@ def here(programs: str | None = None) -> Facts:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, 'record.json')
         line = [str(program), '-n', '1000', '-t', '2', '--json', str(file)]
-        done = subprocess.run(line, capture_output=True, text=True, errors='replace')
+        done = call(line)
         if not file.is_file():
             raise MembwError(f"'{' '.join(line)}' left no record: {done.stderr[-200:]}")
         return evidence(file.read_bytes())['facts']

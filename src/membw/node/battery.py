@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from membw.call import call
 from membw.results.ledger import how, last_words
 from membw.results.record import evidence
 from membw.strict import Damaged
@@ -71,10 +72,7 @@ def plan(seconds: float, domains: int, cores: int) -> Iterator[Part]:
 
 def of_cards(program: Path) -> list[Part]:
     """A part for each card that this node shows; none without a driver."""
-    try:
-        done = subprocess.run([program, '--list'], capture_output=True, text=True, timeout=CARD_S)
-    except (OSError, subprocess.TimeoutExpired):
-        return []
+    done = call([str(program), '--list'], CARD_S)
     cards = re.findall(r'^\d+(?= )', done.stdout, re.M) if done.returncode == 0 else []
     return [Part(f'card {n}', CARDS, f'-d {n} --no-transfers', CARD_S) for n in cards]
 

@@ -22,6 +22,7 @@ def ask(*words: str) -> str:
     if done.returncode:
         fact, _, hint = done.stderr.strip().removeprefix('membw: ').partition('\nhint: ')
         raise PresetError(fact, hint)
+    sys.stderr.write(done.stderr)  # of a compiler that does not answer
     return done.stdout
 
 

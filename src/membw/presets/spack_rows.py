@@ -9,10 +9,10 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 from membw import presets
+from membw.call import call
 from membw.presets.table import Facts, Table
 
 SCOPE = presets.ROOT / 'configs' / 'spack'
@@ -24,7 +24,7 @@ def can_build() -> bool:
     """Whether there is a Spack here that our specs are for, 1.0 or later; the set-up saw to it."""
     if not shutil.which('spack') or (presets.ROOT / '.spack' / 'ready').exists():
         return bool(shutil.which('spack'))
-    done = subprocess.run(['spack', '--version'], capture_output=True, text=True)
+    done = call(['spack', '--version'])
     return not done.stdout.startswith('0.') and done.returncode == 0
 
 

@@ -67,6 +67,14 @@ def loader(yaml: ModuleType) -> Any:
     base: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 
     class Loader(base):
+        def construct_object(self, node: Any, deep: bool = False) -> Any:
+            """PyYAML's own constructors fail by whatever error they meet: `!!int ""`."""
+            try:
+                return super().construct_object(node, deep)
+            except (AttributeError, LookupError, ValueError, TypeError) as err:
+                said = f'line {node.start_mark.line + 1}: {node.tag} cannot be read: {err}'
+                raise yaml.YAMLError(said) from err
+
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
             """A key that stands there twice: PyYAML would take the last, silently."""
             seen = set()

@@ -7,8 +7,12 @@ from pathlib import Path
 from typing import Any
 
 STREAM_C, OURS = 'stream.c', 'stream'
-BEGIN = re.compile(r'^(?:\s*(\d+): )?(STREAM version \$Revision|membw stream \S+, a STREAM)', re.M)
-LABEL = re.compile(r'^\s*\d+: ?', re.M)  # the task, by `srun -l`
+# what a launcher, a logger or a mail puts before each line is before this one, too
+BEGIN = re.compile(
+    r"""^([^\n"']{0,80}?)(STREAM version \$Revision|membw stream \S+, a STREAM)""", re.M
+)
+CLOCK = re.compile(r'\d\d:\d\d')
+COLOUR = re.compile(r'\x1b\[[\d;]*m')
 RATE = re.compile(r'^(Triad|Copy|Scale|Add):[ \t]*(.*)', re.M)  # and three times
 UNIT = re.compile(r'^Function\b.*\bRate \(?(\w+/s)\b', re.M)  # 5.9: in brackets
 # of 5.8 to 5.10, and of stream_mpi; the last that is found counts: 5.9 says what was requested
@@ -50,19 +54,25 @@ def cases(file: Path, text: str, node: str = '') -> Iterator[dict[str, Any]]:
     ValueError: it is of no node."""
     if not file.is_file():
         raise ValueError(NAMED)
-    node = node or node_of(file)[0]
+    node, text = node or node_of(file)[0], COLOUR.sub('', text)
     begins = [*BEGIN.finditer(text)]
-    tasks = {begin[1] for begin in begins}
+    tasks = {begin[1] for begin in begins if not CLOCK.search(begin[1])}
     if len(tasks) > 1:
         raise ValueError(f'output of STREAM of {len(tasks)} tasks (srun -l): give each its file')
     ends = [begin.start() for begin in begins[1:]] + [len(text)]
     for begin, end in zip(begins, ends, strict=True):
         run = text[begin.start() : end]
-        run = LABEL.sub('', run) if begin[1] else run
+        run = re.sub(label(begin[1]), '', run, flags=re.M) if begin[1] else run
         yield {
             **_of_run(run), 'system': '', 'partition': '', 'environ': '', 'job_nodelist': [node],
             'job_completion_time_unix': file.stat().st_mtime,
         }  # fmt: skip
+
+
+def label(before: str) -> str:
+    """The pattern of what is before each line: '0: ', '[1,0]<stdout>:', a date; its numbers and
+    blanks change."""
+    return '^' + re.sub(r'(\\ )+', ' *', re.sub(r'\d+', r'\\d+', re.escape(before)))
 
 
 def _of_run(text: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ import msgspec
 from membw.errors import MembwError
 from membw.files import files_below, naming
 from membw.grouped import grouped
-from membw.printable import at_most, printable
+from membw.printable import at_most, in_bytes, printable
 from membw.results import site_tests, stream_log
 from membw.results.case import CARD, Case, mapping, setting_of
 from membw.results.figure import Figure, Lost, Measurement
@@ -35,6 +35,7 @@ MOST_PASSED = 10  # files without a record, where none has one
 KEPT = 4_000  # records before old ones are left out, where only new ones are wanted
 DAY_S = 86_400  # by which clocks of nodes and file servers may differ
 BUFFER = 2**18  # bytes: a record has some thousand
+MOST_LINE, MOST_PIPE = 2**26, 2**30  # bytes: of a line; of what is kept in memory
 RESCUED = re.compile(r'\.rank-\d+$|\.log\.h\d+$')  # what a rank saved by itself, old perflogs
 NAMED = re.compile(rb'"host": ?"([A-Za-z0-9][A-Za-z0-9._-]{0,252})"')
 DATED = re.compile(rb'"time": ?"([0-9T:Z-]{20})"')
@@ -274,7 +275,7 @@ def _files(path: str, table: Table, since: float) -> Iterator[tuple[str, IO[byte
     folder those that were written since then: of years of nights the others are not opened."""
     name = 'stdin' if path == '-' else path
     if path == '-' and name not in table.kept_bytes:
-        table.kept_bytes[name] = sys.stdin.buffer.read()
+        table.kept_bytes[name] = _whole(sys.stdin.buffer, name)
     if name in table.kept_bytes:
         yield name, io.BytesIO(table.kept_bytes[name]), True
         return
@@ -299,8 +300,18 @@ def _files(path: str, table: Table, since: float) -> Iterator[tuple[str, IO[byte
         if os.path.isfile(path):
             yield path, stream, True
             return
-        kept = table.kept_bytes[path] = stream.read()
+        kept = table.kept_bytes[path] = _whole(stream, path)
     yield path, io.BytesIO(kept), True
+
+
+def _whole(stream: IO[bytes], name: str) -> bytes:
+    """Of a pipe; a device may have no end."""
+    parts = [stream.read(2**20)]
+    while parts[-1]:
+        parts.append(stream.read(2**20))
+        if len(parts) > MOST_PIPE / 2**20:
+            raise MembwError(f"'{name}' gives more than {in_bytes(MOST_PIPE)}", 'give a file')
+    return b''.join(parts)
 
 
 def _read(
@@ -329,9 +340,13 @@ def _read(
 
 def _read_own(name: str, stream: IO[bytes], is_ours: bool, table: Table) -> Iterator[Line]:
     problems, wrong, is_any, end = list[str](), 0, False, 0
-    for number, line in enumerate(stream, 1):  # a year of a large fleet does not fit into memory
+    # a year of a large fleet does not fit into memory
+    for number, line in enumerate(iter(lambda: stream.readline(MOST_LINE), b''), 1):
         offset, end = end, end + len(line)
         is_ours = is_ours or b'membw-record-' in line
+        if len(line) == MOST_LINE:
+            problems.append(f'{name}:{number}: {in_bytes(MOST_LINE)} without an end of line: left')
+            break
         if not line.isspace():
             try:
                 record = read_record(line)

@@ -2,12 +2,12 @@
 
 import hashlib
 import os
-import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from membw import presets
+from membw.call import call
 from membw.checkout import root
 from membw.errors import MembwError, did_you_mean
 from membw.files import one_at_a_time
@@ -69,9 +69,7 @@ def built(names: Iterable[str], preset: str | None, folder: str | None) -> Path:
         line = f'make -s -C src PROGRAM={name} PRESET={preset} CC={known[preset]}'.split()
         line.append(f'BUILD=../../build/{build}')
         with one_at_a_time(root()):
-            done = subprocess.run(
-                line, cwd=root(), capture_output=True, text=True, errors='replace'
-            )
+            done = call(line, None, cwd=root())
         if done.returncode:
             raise MembwError(f"'{name}' cannot be built: {done.stderr[-200:]}", ' '.join(line))
     return Path(root(), 'build', build)

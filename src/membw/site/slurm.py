@@ -8,10 +8,11 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import time
 from collections.abc import Iterable
 from typing import NamedTuple
+
+from membw.call import LATE, NOT_STARTED, call
 
 # with and without accounting; as `scheduler` of a partition
 SCHEDULERS = ('slurm', 'squeue')
@@ -46,20 +47,11 @@ def query(*words: str, cluster: str = '', text: str | None = None, stream: str =
     cluster = cluster or ('' if words == OF_FEDERATION else own_cluster())
     env = {k: v for k, v in os.environ.items() if not OF_USER.match(k)}
     env |= {'SLURM_TIME_FORMAT': 'standard'} | ({'SLURM_CLUSTERS': cluster} if cluster else {})
-    call = functools.partial(
-        subprocess.run, words, input=text or '', capture_output=True, text=True, errors='replace',
-        timeout=ANSWER_S, env=env)  # fmt: skip
-    try:
-        try:
-            done = call()
-        except subprocess.TimeoutExpired:
-            if words[0] in ONCE:
-                raise
-            done = call()
-    except subprocess.TimeoutExpired as err:
-        raise NoAnswer(f"'{words[0]}': no answer within {ANSWER_S} s") from err
-    except OSError as err:
-        raise NoAnswer(str(err)) from err
+    done = call([*words], ANSWER_S, text or '', env=env)
+    if done.returncode == LATE and words[0] not in ONCE:
+        done = call([*words], ANSWER_S, text or '', env=env)
+    if done.returncode in (LATE, NOT_STARTED):
+        raise NoAnswer(done.stderr)
     if done.returncode:
         said = ' '.join(f'{done.stderr} {done.stdout}'.split())
         said += f'; {SAY_ONE}' if NO_PARTITION in said else ''

@@ -8,16 +8,17 @@ import json
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from membw import presets
+from membw.call import call
 from membw.presets.table import Facts, Table
 from membw.site import machine
 
 MOST = 40  # modules that are tried: each takes a second
+PROBES_S = 180  # of all compilers that a module brings
 
 
 def loaded(modules: Sequence[str], words: Sequence[str]) -> list[str]:
@@ -28,7 +29,7 @@ def loaded(modules: Sequence[str], words: Sequence[str]) -> list[str]:
 
 def available() -> list[str]:
     """What `module -t avail` lists, on whichever stream; [] without a modules system."""
-    done = subprocess.run(['bash', '-c', 'module -t avail'], capture_output=True, text=True)
+    done = call(['bash', '-c', 'module -t avail'])
     lines = [line.strip() for line in f'{done.stdout}\n{done.stderr}'.splitlines()]
     names = [re.sub(r'\(.*\)$', '', line) for line in lines]
     return [name for name in names if re.fullmatch(r'[\w.+-][\w.+/-]*[^/:]', name)]
@@ -60,7 +61,7 @@ def here(table: Table) -> Facts:
 def within(module: str) -> Facts | None:
     """The same with a module loaded; None where it cannot be."""
     words = [sys.executable, '-m', 'membw.system.compiler_modules']
-    done = subprocess.run(loaded([module], words), capture_output=True, text=True)
+    done = call(loaded([module], words), PROBES_S)
     return facts_in(done.stdout) if done.returncode == 0 else None
 
 

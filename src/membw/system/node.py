@@ -3,12 +3,12 @@
 import json
 import os
 import re
-import subprocess
 import sys
 
 from reframe.utility import cpuinfo
 
 from membw import presets
+from membw.call import call
 from membw.presets.table import Facts
 from membw.site import machine, topology
 from membw.system import compiler_modules
@@ -16,11 +16,7 @@ from membw.system import compiler_modules
 
 def model() -> str:
     """The name of the CPU by lscpu, which knows Arm's numbers, too; else its architecture."""
-    try:
-        env = {**os.environ, 'LC_ALL': 'C'}
-        text = subprocess.run(['lscpu'], capture_output=True, text=True, env=env).stdout
-    except OSError:
-        text = ''
+    text = call(['lscpu'], env={**os.environ, 'LC_ALL': 'C'}).stdout
     named = re.search(r'^\s*Model name:\s*(\S.*)$', text, re.M)
     return ' '.join(named[1].split()) if named else machine.platform.machine()
 

@@ -4,8 +4,8 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 
+from membw.call import call
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.presets.table import Facts
@@ -61,7 +61,7 @@ def node_facts(name: str, access: list[str]) -> Facts:
     access += [f'--clusters={cluster}'] if cluster else []
     words = ['srun', '-p', name, *access, '--exclusive', '-N1', '-n1', f'--time={JOB_MINUTES}']
     words += ['--job-name=membw', 'bash', '-c', script.format('membw.system.node')]
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = call(words, None)  # the job waits for a node
     if facts := compiler_modules.facts_in(done.stdout, 'processor'):
         return facts
     said = [*filter(None, [*done.stderr.splitlines(), *done.stdout.splitlines()])]

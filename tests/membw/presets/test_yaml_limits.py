@@ -22,6 +22,10 @@ TOO_LARGE = {
     'a long list': 'a: [' + 'x,' * 200_000 + ']', 'dashes': '- ' * 20_000,
     'a list as a key': '? [a, b]\n: c', 'a mapping as a key': '{{a: b}: c}',
     'a number without end': 'a: 0b' + '1' * 60_000 + '\nb: ' + '9' * 5_000,
+    'an int of nothing': 'a: !!int ""', 'an int by sign alone': 'a: !!int "-"',
+    'no truth': 'a: !!bool maybe', 'no time': 'a: !!timestamp noon',
+    'a 13th month': 'a: 2026-13-45',
+    'no float': 'a: !!float x', 'a set of a text': 'a: !!set x', 'a tag': 'a: !!python/tuple [b]',
     'an anchor that is none': 'a: *b', 'a merge of itself': 'a: &a {<<: *a}',
 }  # fmt: skip
 

@@ -80,6 +80,11 @@ DAMAGED = {
     'not validated': (log(end='Failed Validation on array b[]'), 'Failed Validation', ''),
     'cut before the table': (log()[:120], 'no table of rates', ''),
     'cut behind it': (log(end=''), 'no table of rates and "Solution Validates"', ''),
+    'two ranks': (re.sub('^', '[1,0]<stdout>:', log(), flags=re.M) +
+                  re.sub('^', '[1,1]<stdout>:', log(), flags=re.M), '', '2 tasks (srun -l)'),
+    'source code': ('printf("STREAM version $Revision: 5.10 $");\n', '', 'not JSON'),
+    'no end of line': ('\0' * (2**26 + 9), '', '64 MiB without an end of line'),
+    'thousands': (log(150e3).replace('150000.0', '150,000.0'), 'triad is 150,000.0 MB/s', ''),
     'two tasks': (re.sub('^', '0: ', log(), flags=re.M) + re.sub('^', '1: ', log(), flags=re.M),
                   '', '2 tasks (srun -l)'),
     'empty': ('', '', 'no record in this file'),
@@ -136,9 +141,17 @@ MODULES = ''.join(f'Loading module {i}/1.{i} of the stack\n' for i in range(200)
     (''.join(log(200e3 + i) for i in range(5)), 5), (MODULES + log(), 1),
     (re.sub('^', '0: ', log(), flags=re.M), 1),
     (MODULES + re.sub('^', ' 3: ', log(), flags=re.M) + 'done\n', 1),
+    (re.sub('^', '[1,0]<stdout>:', log(), flags=re.M), 1),
+    (re.sub('^', '2026-11-28T10:00:07 ', log(), flags=re.M) +
+     re.sub('^', '2026-11-28T11:00:12 ', log(2e5 + 1), flags=re.M), 2),
+    (MODULES + re.sub('^', 'Nov  8 10:00:00 n1 stream[12]: ', log(), flags=re.M), 1),
+    (re.sub('^', '> ', log(), flags=re.M), 1),
+    ('\ufeff' + re.sub(' {2,}', '\t', log()), 1),
+    (re.sub('^(.*)$', '\x1b[1;32m\\1\x1b[0m', log(), flags=re.M), 1),
     (log().replace('\n', '\r\n'), 1), ('\n\n' + log() + MODULES + log(2e5 + 1), 2),
     (log(unit='Rate (MB/s) '), 1), (log(head='ours'), 1), (log(head='mpi'), 1),
-], ids=['five', 'modules', 'srun -l', 'both', 'CRLF', 'two', '5.9', 'ours', 'mpi'])  # fmt: skip
+], ids=['five', 'modules', 'srun -l', 'both', 'mpirun', 'two by the hour', 'journal', 'mail',
+        'tabs', 'colour', 'CRLF', 'two', '5.9', 'ours', 'mpi'])  # fmt: skip
 def test_files_that_people_have_are_read(tmp_path, text, runs):
     (tmp_path / 'n1.log').write_bytes(text.encode())
     table = read_table([str(tmp_path)])

@@ -124,7 +124,7 @@ def test_one_that_counts_otherwise_has_its_masks_numbers_distances_and_memory(tm
 def test_what_a_prolog_prints_before_the_facts_is_passed_over(monkeypatch):
     def said(stdout, stderr=''):
         done = types.SimpleNamespace(stdout=stdout, stderr=stderr, returncode=0)
-        monkeypatch.setattr(slurm.subprocess, 'run', lambda *_, **__: done)
+        monkeypatch.setattr('subprocess.run', lambda *_, **__: done)
         return slurm.node_facts('cpu', [])
 
     facts = {'host': 'n1', 'processor': {}}

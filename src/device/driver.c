@@ -16,7 +16,8 @@ static void driver_child(int index, int cpus)
 	char number[16];
 
 	setrlimit(RLIMIT_CORE, &no_core);
-	if (nowhere >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0 && dup2(nowhere, STDERR_FILENO) >= 0) {
+	if (nowhere >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0 &&
+	    dup2(nowhere, STDERR_FILENO) >= 0) {
 		snprintf(number, sizeof(number), "%d", index);
 		execl("/proc/self/exe", "device", "--try", "-d", number, cpus ? "--cpu" : NULL,
 		      (char *)NULL);

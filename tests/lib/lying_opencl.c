@@ -3,7 +3,8 @@
  * $LIE says, words with commas.
  *
  * gpu: each device says that it is a GPU.
- * aborts, exits: it ends the process.  gone: there is no driver.  hidden: its devices may not be seen.
+ * aborts, exits: it ends the process.  gone: there is no driver.
+ * hidden: its devices may not be seen.
  * taken: the device is not available.  busy: half of its memory is not free.
  * single: it has no double precision.  lost: it fails after 30 waits.
  * nothing: each kernel has no elements.  flip: a bit of an element flips after 40 launches.

@@ -21,6 +21,8 @@ static long interference_read_back;    /* pages of this process in the run, from
 
 static const double INTERFERENCE_SHARE_ALLOWED = 0.05, INTERFERENCE_CPUS_ALLOWED = 0.5;
 static const double INTERFERENCE_LEAST_SECONDS = 0.1, INTERFERENCE_CLOCK_OFF = 1.05;
+/* Of a CPU that a hypervisor had taken the kernel counts afterwards. */
+static const double INTERFERENCE_LATE = 0.1;
 /* Of a library that is used for the first time a few are read. */
 enum { READ_BACK_ALLOWED = 100 };
 
@@ -172,7 +174,7 @@ static void interference_judge_clock(void)
 				"%d thread%s used %.2f s of CPU time in %.2f s: the clock is slow",
 				threads, plural(threads), own, wall);
 	if (!interference_unknown &&
-	    interference_of_run.node > cpus * (INTERFERENCE_CLOCK_OFF * wall + 2 * tick))
+	    interference_of_run.node > cpus * (INTERFERENCE_CLOCK_OFF * wall + INTERFERENCE_LATE))
 		verdict_invalid(CLOCK,
 				"the node's %d CPU%s were busy for %.2f s in %.2f s: the clock is "
 				"slow",

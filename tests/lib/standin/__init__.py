@@ -24,8 +24,8 @@ BANNERS = {
     'atfl': 'Arm Toolchain for Linux 22.1.0 clang version 22.1.0 (https://github.com/arm)',
 }
 # of POSIX, and mktemp: what a build needs but for make
-BUILD_TOOLS = """basename cat cksum cut dirname find fold grep ls mkdir mktemp rm sed sh sort tr uname
-    xargs""".split()
+BUILD_TOOLS = """basename cat cksum cut dirname find fold grep ls mkdir mktemp rm sed sh sort tr
+    uname xargs""".split()
 # what the real ones define; the sources: their manuals, CMake's tests, and of AOCC a list of such
 MACROS = {
     'icc': {'__INTEL_COMPILER': '2021', '__INTEL_COMPILER_UPDATE': '10'},

@@ -258,7 +258,7 @@ def test_a_node_on_which_no_job_starts_gets_two_and_one_that_leaves_is_named(pla
         done = place.call(*words, cwd=place.root, **place.variables)
         first, node, verdict = done.stdout.splitlines()[-3:]  # without a peer: it clears nobody
         assert (done.returncode, first) == (0, '1 of 1 node measured'), done.stdout
-        assert node.startswith('n3 VALID ') and verdict.startswith('Verdict: 1 node: 0 PASS')
+        assert node.startswith('n3 VALID ') and verdict.startswith('Verdict: 1 node: 1 VALID')
         assert place.campaign()[1][0].startswith('5 of 6 nodes measured; n3 Slurm has it')
         assert place.campaign('--again', 'n3')[1][-1].startswith('Verdict: 5 nodes: 5 PASS')
     finally:

@@ -19,8 +19,8 @@ ROWS = {
     'a clock 1.1 times slow': ('2 2 22 22 10', 'an estimate', f'2 threads used 22.00 s.*{SLOW}'),
     'the same, by the counters of all CPUs':
         ('2 2 22 20 10', 'a lower bound', f"the node's 2 CPUs were busy for 22.00 s.*{SLOW}"),
-    'a tenth of a second that is counted late': ('2 2 0.31 0.2 0.1', 'a lower bound', TAKEN),
-    'more than that': ('2 2 0.42 0.2 0.1', 'a lower bound', f'2 CPUs were busy.*{SLOW}'),
+    'a quarter of a second that is counted late': ('2 2 0.7 0.2 0.1', 'a lower bound', TAKEN),
+    'more than that': ('2 2 0.72 0.2 0.1', 'a lower bound', f'2 CPUs were busy.*{SLOW}'),
 }  # fmt: skip
 
 

@@ -25,7 +25,7 @@ def test_only_the_chosen_nodes_are_spoken_of_and_others_refused(file, command, m
     assert status in (0, 1, 2) and said
     assert not re.search(r'^ *(n001|.*,n001,)', said, re.M)  # a line of a median may name it
     assert words[0] not in ('rank', 'export') or 'n002' in said and 'n003' in said
-    assert words[0] != 'calibrate' or '2 nodes (fewer than 20)' in said
+    assert words[0] != 'calibrate' or '2 nodes, 16 nights' in said
     status, _, err = membw(*words, 'n099')
     assert status == 2 and "no node 'n099' in the results" in err
 

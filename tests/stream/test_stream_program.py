@@ -160,7 +160,8 @@ def test_bad_input_gets_one_line_and_the_way_out(build, line):
     program = build(line)
     for options, text in BAD_INPUT:
         done = run(program, *options.split())
-        fact, hint = done.stderr.splitlines()
+        fact, hint, *more = done.stderr.splitlines()
+        assert all(line.startswith('  ') for line in more)
         assert (done.returncode, done.stdout) == (2, ''), options
         assert fact.startswith('membw: ') and text in fact and hint.startswith('hint: ')
 

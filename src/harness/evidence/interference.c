@@ -22,7 +22,7 @@ static long interference_read_back;    /* pages of this process in the run, from
 static const double INTERFERENCE_SHARE_ALLOWED = 0.05, INTERFERENCE_CPUS_ALLOWED = 0.5;
 static const double INTERFERENCE_LEAST_SECONDS = 0.1, INTERFERENCE_CLOCK_OFF = 1.05;
 /* Of a CPU that a hypervisor had taken the kernel counts afterwards. */
-static const double INTERFERENCE_LATE = 0.1;
+static const double INTERFERENCE_LATE = 0.25;
 /* Of a library that is used for the first time a few are read. */
 enum { READ_BACK_ALLOWED = 100 };
 

@@ -128,14 +128,14 @@ def test_spack_builds_it_by_the_same_line_and_again_to_the_bit(
     assert case['build']['source_sha256'] == made['build']['source_sha256']
     # what was measured was run from the store, not from a view, which the next build changes
     scripts = [path.read_text() for path in done.folder.glob('stage/**/rfm_job.sh')]
-    (program,) = re.findall(r'^(?:.* )?(/\S*/bin/chase) .*--json', '\n'.join(scripts), re.M)
+    (program,) = re.findall(r'^(?:.* )?(/\S*/bin/membw-chase) .*--json', '\n'.join(scripts), re.M)
     assert program.startswith(f'{house}/.spack/store/') and not os.path.islink(program)
     words = ('--results', done.folder, '--run', '--json', '--folder', tmp_path / 'again')
     name = pathlib.Path(case['record']).name
     done = call('membw', 'reproduce', name, *words, '--margin', '99', **variables(house))
     assert done.stdout, done.stderr
     assert 'binary: the same, bit for bit' in json.loads(done.stdout)['notes'], done.stdout
-    (again,) = (tmp_path / 'again/sources/.spack/store').glob('*/membw-*/bin/chase')
+    (again,) = (tmp_path / 'again/sources/.spack/store').glob('*/membw-*/bin/membw-chase')
     assert presets.sha256(again) == case['build']['binary_sha256']
 
 

@@ -92,6 +92,20 @@ def test_an_environment_of_the_sites_own_is_built_by_its_compiler_and_flags(copi
         find_sources({'source_sha256': 'a', 'sources': 'gone.tar.gz'}, folder)
 
 
+def test_what_spack_installed_is_run_by_its_name_there(copied, membw):
+    """The script ran bin/stream, which is bin/membw-stream since 1.1.0: no record of Spack's could
+    be made again."""
+    folder, record = copied
+    build_of(folder, dag_hash='abc', spec='membw', make=None)
+    (build,) = (folder / 'builds').glob('*/')
+    (build / 'spack.lock').write_text('{}')
+    (path,) = (folder / 'jobs').glob('*/job.json')
+    job = json.loads(path.read_text()) | {'binary': '/store/membw-1.1.0-abc/bin/membw-stream'}
+    path.write_text(json.dumps(job))
+    _, script, _ = membw('reproduce', record, '--results', folder)
+    assert 'location -i /abc)/bin/membw-stream\n' in script
+
+
 def test_make_gives_the_same_binary_and_the_run_is_the_same(call, by_make, tmp_path, one_run):
     """By the script that is printed without --run: whoever runs that gets the same."""
     folder, name = by_make

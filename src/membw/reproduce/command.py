@@ -136,7 +136,7 @@ def script(result: Result, sources: Sources) -> str:
         sources=sources,
         root=root(),
         program=build.get('program', 'stream'),
-        installed=Path(result.job['binary']).name,  # by Spack: membw-stream
+        installed=Path(result.job['binary']).name,
         names=' -o '.join(f"-name '*{suffix}'" for suffix in SUFFIXES),
         lock=str(folder / 'spack.lock'),
         spack_yaml=str(folder / 'spack.yaml'),

@@ -146,10 +146,10 @@ def clocks_off(runs: Iterable[Measurement]) -> list[str]:
 
 def by_settings(verdicts: Sequence[NodeVerdict]) -> list[NodeVerdict]:
     """What is set on a node clears it not: one that is alone in its setting, or has other threads,
-    is UNDECIDED where half or more of the nodes that were asked for the same have another."""
+    is UNDECIDED where half or more of the nodes with the same request have another."""
     nodes = grouped((v.setting, v.node) for v in verdicts)
     far: dict[tuple[str, Case], Findings] = {}
-    for settings in grouped((setting.asked, setting) for setting in nodes).values():
+    for settings in grouped((setting.requested, setting) for setting in nodes).values():
         known = Counter(node for setting in settings for node in nodes[setting])
         for setting in settings:
             own = nodes[setting]

@@ -96,8 +96,8 @@ class Case(NamedTuple):
         return key_of(self, OF_CARD)
 
     @property
-    def asked(self) -> 'Case':
-        """Its row, as every node of this CPU is to measure it; what no check asked for (the
+    def requested(self) -> 'Case':
+        """Its row, as every node of this CPU is to measure it; what no check requested (the
         threads and the size that an output of stream.c prints) is left out."""
         parameters = self.parameters if self.system or self.card_model else ()
         models = {'cpu_model': self.cpu_model, 'card_model': self.card_model}

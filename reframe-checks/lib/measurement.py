@@ -35,7 +35,7 @@ from membw.results.record import read_records, sealed
 from membw.results.table import read_table
 from membw.results.verdict import judged
 from membw.site.topology import is_local
-from membw.words import DIED, INVALID, MISSING, PASS, UNDECIDED
+from membw.words import DIED, INVALID, MISSING, PASS, UNDECIDED, VALID
 
 # which run of ReFrame a record is of: `membw run` names it, else it is this process
 SESSION = os.environ.get('MEMBW_SESSION') or time.strftime(f'%Y%m%dT%H%M%S-{os.getpid()}')
@@ -406,7 +406,7 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
     def is_valid(self) -> bool:
         """All that was expected arrived, it is right, and can be compared."""
         problems = list(self.problems())
-        self.verdict = 'INVALID' if problems else 'VALID'
+        self.verdict = INVALID if problems else VALID
         self.note_verdict(problems)
         self.word, self.reasons = self.word_and_why(problems)
         if self.word == PASS:
@@ -458,6 +458,8 @@ class measurement(expectations, batch_job, rfm.RunOnlyRegressionTest):
             return
         if not references.rows(self):
             self.say('no reference: recorded only')
+            if self.judges_records and self.word == PASS:
+                self.word = VALID  # nothing was compared
         self.reference_expired = references.last_day(self)
         if self.reference_expired:
             name = type(self).__name__

@@ -13,7 +13,7 @@ FORMS = "records, ReFrame's report, perflogs or results.db, logs of stream.c; fo
 
 
 def add_node(add: Callable[..., object], what: str) -> None:
-    """--node, which means the same in every command; --nodes are the expected ones."""
+    """--node, which means the same in every command; --expected those that must have come."""
     add('--node', metavar='FILE|LIST', help=f'{what} of these nodes only: n1,n7 or n[001-128]')
 
 

@@ -337,7 +337,7 @@ def test_every_log_line_carries_the_provenance(local):
         for name in ('source', 'binary', 'code'):
             assert re.fullmatch('[0-9a-f]{64}', build[f'{name}_sha256'])
         assert build['compiler'] and build['built_with'] == 'make'
-        assert row['verdict'] == 'VALID'
+        assert row['verdict'] == row['word'] == 'VALID'
         assert check(json.loads(pathlib.Path(row['record']).read_text()))['verdict'] == 'VALID'
 
 

@@ -65,7 +65,7 @@ def test_every_host_is_measured_and_ranked_and_a_dead_one_is_named(lab, call, re
     records = [json.loads(path.read_text()) for path in (done.folder / 'records').glob('*.json')]
     measured = [record['host'] for record in records if record['metrics']]
     assert sorted(measured) == ['ws1', 'ws2']
-    ranked = call('membw', 'rank', done.folder / 'records', '--nodes', 'ws[1-3]', cwd=lab)
+    ranked = call('membw', 'rank', done.folder / 'records', '--expected', 'ws[1-3]', cwd=lab)
     two = 'UNDECIDED (one machine under two names, also'  # here both are this host
     for line in (f'ws1 {two} ws2; allowed: ', f'ws2 {two} ws1; allowed: ', 'ws3 MISSING'):
         assert line in ranked.stdout, ranked.stdout + ranked.stderr

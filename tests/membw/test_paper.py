@@ -117,7 +117,7 @@ def test_accept(tmp_path, stored, membw, slow, again):
     )
     levels = {f'n{i:03}': 290 if f'n{i:03}' in slow else 306 for i in range(1, 7)}
     rows = made.runs(levels, 3) + made.runs(dict.fromkeys(slow, again), 3, day='2026-10-02')
-    text = membw('accept', protocol, '--results', stored(rows))[1]
+    text = membw('accept', protocol, stored(rows))[1]
     limit = float(re.search(rf'than the limit of {NUMBER} GB/s', text)[1])
     allowed = int(re.search(r'(\d+) allowed', text)[1])
     failed = 0

@@ -16,7 +16,7 @@ WRONG = {
 CALLS = (
     'summary {}', 'why n1 {}', 'rank {}', 'history {}', 'calibrate --system local --dry-run {}',
     'report {}', 'report --protocol {}', 'codegen {}', 'diff {} {}', 'reproduce {}', 'export {}',
-    'accept {}', 'accept {} --plan', 'accept --template --results {}', 'expect --dimms {}',
+    'accept {}', 'accept {} --plan', 'accept --template {}', 'expect --dimms {}',
     'published {}', 'published add {}', 'node --peers {} --programs nosuch --seconds 30',
     'system add {}', 'campaign --system {}', 'presets list {}', 'history --acknowledged {}',
     'rank nosuch2 --node {}', 'rank --as n1={} {}',

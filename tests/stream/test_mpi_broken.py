@@ -22,7 +22,7 @@ def test_a_rank_killed_in_mid_run_is_named_and_the_other_records_are_on_disk(mpi
         assert record['validation']['ok'] is True and record['verdict'] == 'VALID'
     assert '\nRank 0 alone, ' in done.stdout
     assert done.stdout.splitlines()[-1] == 'Verdict: INVALID (incomplete)'
-    ranking = call('membw', 'rank', running.json.parent, '--nodes', 'n[1-4]')
+    ranking = call('membw', 'rank', running.json.parent, '--expected', 'n[1-4]')
     assert re.search(r'n3\b.*MISSING', ranking.stdout), ranking.stdout + ranking.stderr
     assert '1 MISSING' in ranking.stdout
 

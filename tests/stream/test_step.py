@@ -33,7 +33,7 @@ def test_each_process_writes_its_own_record_and_rank_names_who_is_missing(start,
     records = [check(json.loads((tmp_path / name).read_text())) for name in names]
     told = [(r['rank'], r['ranks'], r['host']) for r in records]
     assert told == [(0, 4, 'n1'), (1, 4, 'n2'), (3, 4, 'n4')]
-    ranking = call('membw', 'rank', tmp_path, '--nodes', 'n[1-4]')
+    ranking = call('membw', 'rank', tmp_path, '--expected', 'n[1-4]')
     assert 'n3 MISSING (no record)' in ranking.stdout
 
 

@@ -29,7 +29,7 @@ A party signs by ssh-keygen, with the key that the protocol names: --plan prints
 signature PROTOCOL.PARTY.sig lies beside the protocol, SHEET.PARTY.sig beside the sheet.
 
 examples:
-  membw accept protocol.yaml --results results --results retest/records.jsonl
+  membw accept protocol.yaml results retest/records.jsonl
   membw accept protocol.yaml --sheet sheet.html
 
 exit status: 0 ACCEPTED (or --plan, --template); 1 REFUSED or INCOMPLETE, or no memory can meet the
@@ -40,36 +40,36 @@ contract; 2 usage error, or the protocol or the sheet is not what was signed
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.allow_abbrev = False
     add = parser.add_argument
-    add('protocol', nargs='?', metavar='PROTOCOL', help='the YAML file')
+    add('protocol', nargs='?', metavar='PROTOCOL', help='the YAML file; none with --template')
+    add('results', nargs='*', metavar='RESULTS', help=f'{FORMS} (results)')
     add = tables.add_argument(parser, 'what is printed, in place of the verdict').add_argument
     add(
         '--template',
         action='store_true',
-        help='print an example protocol, with the CPU of --results',
+        help='print an example protocol, with the CPU of RESULTS',
     )
     add('--plan', action='store_true', help='check the protocol; print what it asks for')
     add = parser.add_argument_group('the machine').add_argument
     add('--sheet', metavar='FILE', help='write the sheet to sign: HTML, printed on A4')
     add('--page', metavar='FILE', help='write it with every node and run')
-    about = f'{FORMS} (results); may be repeated'
-    add('--results', action='append', metavar='PATH', default=[], help=about)
     add_site_tests(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Exit status as in EPILOG."""
-    if bool(args.template) == bool(args.protocol):
-        fact = 'a protocol, or --template' if args.template else 'no protocol given'
-        raise MembwError(fact, "'membw accept --template' prints one")
     if args.template:
-        print(protocols.of_machine(_table(args)) if args.results else protocols.template(), end='')
+        places = [args.protocol, *args.results] if args.protocol else []
+        table = _table(args, places) if places else None
+        print(protocols.of_machine(table) if table else protocols.template(), end='')
         return 0
+    if not args.protocol:
+        raise MembwError('no protocol given', "'membw accept --template' prints one")
     protocol = protocols.load(args.protocol)
     if args.plan:
         lines, is_possible = plan(protocol, args.protocol)
         print(tables.as_text(lines))
         return 0 if is_possible else 1
-    table = _table(args)
+    table = _table(args, args.results or [str(Path(root(), 'results'))])
     found = Decision(protocol, runs_of(protocol, table))
     data = report(found, table.problems)
     print(json.dumps(data, indent=1) if args.json else tables.as_text(blocks(found)))
@@ -79,8 +79,7 @@ def run(args: argparse.Namespace) -> int:
     return 0 if found.verdict == 'ACCEPTED' else 1
 
 
-def _table(args: argparse.Namespace) -> Table:
-    results = args.results or [str(Path(root(), 'results'))]
+def _table(args: argparse.Namespace, results: list[str]) -> Table:
     table = read_table(results, wanted=wanted_of(args, args.since))
     table.say()
     return table

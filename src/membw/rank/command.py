@@ -17,7 +17,7 @@ and its last seven nights. docs/judging.md has the rules, docs/reading.md the wo
 
 examples:
   membw rank results/
-  membw rank results/ --nodes 'n[001-128]' --node-check nodecheck.txt
+  membw rank results/ --expected 'n[001-128]' --node-check nodecheck.txt
   membw rank ~/.reframe/reports/results.db -n hpl --since 14d    # a site's own test
   membw rank run.jsonl again.jsonl --drain | less    # read them, then run what you agree with
 
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('results', nargs='+', metavar='RESULTS', help=FORMS)
     add = parser.add_argument_group('what is judged').add_argument
     add_node(add, 'verdicts')
-    add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
+    add('--expected', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
     add = parser.add_argument_group('what is written').add_argument
     add(
         '--limit',
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     )
     from membw.results.node_names import match_expected
 
-    expected = expected_nodes(args.nodes) if args.nodes else []
+    expected = expected_nodes(args.expected) if args.expected else []
     ranking = rank_files(args.results, expected, wanted_of(args, args.since))
     for problem in ranking.problems:
         print(f'membw: {printable(problem)}', file=sys.stderr)
@@ -73,9 +73,9 @@ def run(args: argparse.Namespace) -> int:
             f"no record to rank in '{' '.join(args.results)}'", "'membw run' measures"
         )
     measured = {verdict.node for verdict in ranking.verdicts}
-    if args.nodes and not measured & set(match_expected(measured, expected)):
+    if args.expected and not measured & set(match_expected(measured, expected)):
         # a mistyped file name would be taken as the name of a MISSING node
-        fact = f"no node of '{args.nodes}' is among the {len(measured)} in the records"
+        fact = f"no node of '{args.expected}' is among the {len(measured)} in the records"
         raise MembwError(fact, 'is it a file that does not exist, or another cluster?')
     if args.node:
         ranking.choose(chosen_nodes(args.node, {node.name for node in ranking.nodes}))

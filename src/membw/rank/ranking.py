@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from membw.grouped import grouped
+from membw.moments import night_of
 from membw.printable import plural
 from membw.rank.cards import judge_cards
 from membw.rank.group import Group
@@ -16,6 +17,7 @@ from membw.rank.units import units
 from membw.results.case import Case
 from membw.results.figure import Figure, Lost, Measurement
 from membw.results.findings import Finding, Findings, other_fields, reported
+from membw.results.hostlist import fold
 from membw.results.newest import OLD_S, newest
 from membw.results.node_names import doubtful, match_expected
 from membw.results.record import Record, is_set
@@ -125,9 +127,25 @@ def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     controls = {setting: found.controls[setting] for setting in low}
     problems = [*table.problems, *clocks_off(runs.values())]
     return Ranking(
-        verdicts, _worst(verdicts, lost), low, controls, found.groups, found.notes, problems,
+        verdicts, _worst(verdicts, lost), low, controls, found.groups,
+        [*found.notes, *only_a_few_since(first, again, table.together_s)], problems,
         {*runs}, clusters, past, [*lost.values()],
     )  # fmt: skip
+
+
+def only_a_few_since(
+    first: Sequence[Figure], again: Sequence[Figure], together_s: float
+) -> list[str]:
+    """A line where fewer than half of the nodes were measured in a later night: that is how a
+    retest looks, and a night from which most were absent."""
+    then, now = (max((f.time for f in of), default=0.0) for of in (first, again))
+    later = {f.node for f in again if f.time >= now - together_s}
+    others = sorted({f.node for f in first} - later)
+    if not others or now - then <= together_s:
+        return []
+    has = 'has' if len(others) == 1 else 'have'
+    since = f'{plural(len(others), "node")} {has} no run since {night_of(then)}'
+    return [f'{since}, which is what is judged: {fold(others)}']
 
 
 def cluster_of(record: Record | None) -> str | None:

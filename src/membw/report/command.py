@@ -17,7 +17,7 @@ newest report of this checkout. Of records the newest night is shown.
 
 examples:
   membw report
-  membw report results/records/cluster.jsonl --nodes 'n[0001-0128]' -o fleet.html
+  membw report results/records/cluster.jsonl --expected 'n[0001-0128]' -o fleet.html
   membw report --svg triad.svg
 
 exit status: 0 written, whatever the verdicts; 2 usage error, or nothing was measured
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('results', nargs='*', metavar='RESULTS', help=f'{FORMS} (the newest report)')
     add_node(add, 'rows')
-    add('--nodes', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
+    add('--expected', metavar='FILE|LIST', help='expected nodes: a file, or a list as n[001-128]')
     about = 'of an acceptance: where it stands comes first'
     add('--protocol', metavar='FILE', help=about)
     add = parser.add_argument_group('output').add_argument
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         where = ' '.join(args.results) or 'results'
         hint = "'membw run' measures this node; plain ReFrame has its folder 'records'"
         raise MembwError(f"nothing was measured in '{where}'", hint)
-    page = page_of(made, expected_nodes(args.nodes) if args.nodes else ())
+    page = page_of(made, expected_nodes(args.expected) if args.expected else ())
     if args.protocol:
         page.standing[:0] = [f'The nodes compared with each other: {page.headline}.']
         page.headline, *why = _acceptance(args.protocol, args.results or [str(own)])

@@ -232,7 +232,7 @@ SENTENCES: dict[str, Sentence] = {
     ),
     'no-records': (
         'no record of {measurements} of the measurements of {session} between those that are '
-        'there: add them to --results'
+        'there: name them, too'
     ),
     'later-below': lambda runs, figures: (
         f'its later runs ({runs}) miss the contract ({_pairs(figures, ", ")}): measure again, or '

@@ -20,7 +20,7 @@ from membw.results.record import HIGHER
 from membw.results.run_events import Event
 from membw.results.run_ledger import KNOWN_AT_END, RESULTS, STOPPED, SUFFIX, Key, path_of
 from membw.results.run_lock import is_held
-from membw.words import DIED, FAIL, INVALID, KNOWN, MISSING, PASS, WORST_FIRST
+from membw.words import DIED, FAIL, GOOD, INVALID, KNOWN, MISSING, PASS, WORST_FIRST
 
 # `result` of a case that is in the ledger alone; ReFrame's, where it stopped before the end
 NOT_THERE, UNKNOWN = 'missing', '<unknown>'
@@ -277,7 +277,7 @@ def outcome(case: OwnCase, builds: dict[Key, str]) -> tuple[str, str]:
     calls a failure was not measured.
     """
     word = case.word or (INVALID if case.verdict == 'INVALID' else PASS)
-    if word != PASS:
+    if word not in GOOD:
         return word if word in WORST_FIRST else INVALID, case.reasons or 'no reason given'
     if case.result in ('pass', 'xfail'):
         return PASS if case.result == 'pass' else KNOWN, ''

@@ -4,7 +4,7 @@
  * Each rank writes its own record before anything is gathered.  Then rank 0 hears a summary of
  * every rank, takes the records of all, and prints MPI_STREAM's list and summary.  A rank that
  * gave up waiting (ranks.h) reports what it measured itself: who did not is named by
- * 'membw rank --nodes' from the records.
+ * 'membw rank --expected' from the records.
  */
 #pragma once
 

@@ -65,6 +65,6 @@ def accept(protocol, stored, membw):
     """A function: (exit status, standard output) of `membw accept` on records."""
 
     def call(records, *words, **changes):
-        return membw('accept', protocol(**changes), '--results', stored(records), *words)[:2]
+        return membw('accept', protocol(**changes), stored(records), *words)[:2]
 
     return call

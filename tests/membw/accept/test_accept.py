@@ -271,9 +271,9 @@ def test_a_machine_that_lacks_memory_is_not_accepted_unless_its_peak_was_agreed(
 
 def test_the_template_takes_the_cpu_of_a_record(tmp_path, stored, membw):
     path, records = tmp_path / 'p.yaml', fleet()
-    assert membw('accept', '--template', '--results', stored(records))[0] == 2
+    assert membw('accept', '--template', stored(records))[0] == 2
     made = [{**r, 'facts': {**r['facts'], **GENOA, 'sockets': 2}} for r in records]
-    path.write_text(membw('accept', '--template', '--results', stored(made))[1])
+    path.write_text(membw('accept', '--template', stored(made))[1])
     agreed = protocols.load(path)
     assert agreed.cpu['name'] == 'EPYC 9004 (Genoa)'
     assert agreed.peak_gbs == pytest.approx(921.6)
@@ -315,7 +315,7 @@ def test_a_protocol_is_signed_byte_by_byte(protocol, membw, keys):
     assert protocols.load(path).checksum == hashlib.sha256(text.encode()).hexdigest()
     for other in (text.replace('copy: 270.0', 'copy: 269.0'), f'# agreed\n{text}'):
         Path(path).write_text(other)
-        status, _, err = membw('accept', path, '--results', '/dev/null')
+        status, _, err = membw('accept', path, '/dev/null')
         assert status == 2 and "buyer.sig' is not the signature of this text by the key of" in err
     Path(path).write_text('title: a\ntitle: b\n')
     with pytest.raises(MembwError, match="line 2: 'title' is given twice"):
@@ -441,7 +441,7 @@ def test_what_was_compared_of_the_records_is_said(tmp_path, protocol, membw):
     del rows[0]['facts']['governor']
     lines = [sealed(row) for row in rows[:10]] + [json.dumps(row) + '\n' for row in rows[10:]]
     (tmp_path / 'r.jsonl').write_text(''.join(lines))
-    _, out, _ = membw('accept', protocol(), '--results', tmp_path / 'r.jsonl', '--json')
+    _, out, _ = membw('accept', protocol(), tmp_path / 'r.jsonl', '--json')
     found = json.loads(out)
     assert (found['records'], found['records_without_checksum']) == (24, 14)
     compared, lacks = {*found['compared']}, {*found['not_recorded']}

@@ -75,7 +75,7 @@ def test_two_parties_from_template_to_signed_sheet(tmp_path, membw, keys):
 
 
 def accepted(membw, folder, results='results'):
-    words = ['--results', folder / results, '--sheet', folder / 'sheet.html']
+    words = [folder / results, '--sheet', folder / 'sheet.html']
     return membw('accept', folder / 'protocol.yaml', *words)
 
 
@@ -86,7 +86,7 @@ def sheet(protocol, stored, membw, tmp_path):
     def make(records, **changes):
         files = [tmp_path / 'sheet.html', tmp_path / 'page.html']
         words = ['--sheet', files[0], '--page', files[1]]
-        membw('accept', protocol(**changes), '--results', stored(records), *words)
+        membw('accept', protocol(**changes), stored(records), *words)
         return tuple(map(text_of, files))
 
     return make

@@ -73,6 +73,20 @@ def test_the_hour_changes_no_verdict(tmp_path, here, zone, begin, share, word):
     assert verdicts(tmp_path, fleet_and_retests(begin, share)) == word
 
 
+@pytest.mark.parametrize('later, absent', [
+    ({}, ''), ({1: 0.5}, ''), ({1: 1, 2: 1, 3: 1}, 'n[004-008]'), ({1: 1, 8: 2}, 'n[001-007]'),
+    ({n: 1 for n in range(1, 9)}, ''), ({n: 1 for n in range(1, 5)}, ''),
+])  # fmt: skip
+def test_a_night_of_a_few_says_who_was_absent(tmp_path, later, absent):
+    """`later`: {node: days after the measurement of all eight}. Half of them are a measurement:
+    then the rest is MISSING."""
+    rows = made.fleet(8) + [made.record(f'n{n:03}', day) for n, day in later.items()]
+    notes = rank_files([str(made.write(tmp_path / 'r.jsonl', rows))]).notes
+    assert [note.rpartition(': ')[2] for note in notes if 'no run since' in note] == (
+        [absent] if absent else []
+    )
+
+
 # minutes that the clock of n004 is ahead, what is said of it
 @pytest.mark.parametrize('ahead, said', [
     (0, None), (1, None), (10, '8 minutes ahead'), (-10, '10 minutes behind'),
@@ -106,7 +120,7 @@ def test_a_node_without_a_record_in_the_newest_measurement_is_missing(tmp_path, 
     rows = made.fleet(20, days=(at('2026-10-28 20:00'),))
     rows += [r for r in made.fleet(20, days=(at('2026-11-10 20:00'),)) if r['host'] != 'n007']
     check = tmp_path / 'nodecheck.txt'
-    words = ['rank', stored(rows), '--nodes', 'n[001-020]', '--node-check', check]
+    words = ['rank', stored(rows), '--expected', 'n[001-020]', '--node-check', check]
     status, out, _ = membw(*words)
     line = 'n007 MISSING (no record since 2026-10-28)'
     assert status == 1 and line in out

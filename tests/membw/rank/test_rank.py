@@ -56,7 +56,7 @@ RANKED = {
     'low, then invalid': ([*SLOW, *further(0.99, **WRONG)], [], 1, 'n007 INVALID ('),
     'dead in this measurement': ([*made.fleet(20), lost(0)], [], 1, 'n003 DIED'),
     'dead in an older one': ([*made.fleet(20), lost(-7)], [], 0, '20 PASS'),
-    'expected': (SLOW, ['--nodes', 'n[001-023]'], 1, 'n[021-023] MISSING (no record)'),
+    'expected': (SLOW, ['--expected', 'n[001-023]'], 1, 'n[021-023] MISSING (no record)'),
     'two weeks ago, and no peer': (
         [made.record('n099', 0, made.stream(share=0.5)), *made.fleet(10, days=(20,))], [], 1,
         'n099 MISSING (no record since 2026-05-28)'),
@@ -104,7 +104,7 @@ def test_what_cannot_be_ranked_is_named(fleet_file, tmp_path, membw):
     (tmp_path / 'empty').mkdir()
     for words, status, said in (
         ([file], 1, f"{file}:1: not a record: 'schema'"),
-        ([fleet_file, '--nodes', 'other[1-3]'], 2,
+        ([fleet_file, '--expected', 'other[1-3]'], 2,
          "no node of 'other[1-3]' is among the 20 in the records"),
         ([tmp_path / 'empty'], 2, 'no record to rank'),
     ):  # fmt: skip
@@ -132,7 +132,7 @@ def test_a_series_that_ended_or_began_is_a_line_of_history(
 
 def test_the_node_check_file_has_a_line_for_each_node(fleet_file, tmp_path, rank):
     check = tmp_path / 'nodes.txt'
-    rank(fleet_file, again(tmp_path, 0.94), '--nodes', 'n[001-021]', '--node-check', check)
+    rank(fleet_file, again(tmp_path, 0.94), '--expected', 'n[001-021]', '--node-check', check)
     lines = check.read_text().splitlines()
     assert (len(lines), lines[0], lines[20]) == (21, 'n001 PASS', 'n021 MISSING no record')
     assert lines[6].startswith('n007 FAIL ')

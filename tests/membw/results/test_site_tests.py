@@ -442,7 +442,7 @@ def test_equal_figures_of_others_are_no_copies_in_an_acceptance(tmp_path, membw)
     }  # fmt: skip
     (tmp_path / 'p.yaml').write_text(json.dumps(protocol))
     file = made.write(tmp_path / 'r.json', [made.hpl(node) for node in ('n1', 'n2', 'n3')])
-    _, out, _ = membw('accept', tmp_path / 'p.yaml', '--results', file, '--json')
+    _, out, _ = membw('accept', tmp_path / 'p.yaml', file, '--json')
     assert [node['status'] for node in json.loads(out)['nodes']] == ['PASS'] * 3
 
 

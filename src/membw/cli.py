@@ -49,7 +49,7 @@ COMMANDS = {
     'env': ('shell', 'print the settings for reframe: eval "$(membw env)"'),
 }
 # which may be given systems without a file: of another configuration, of others' records
-OTHER_SYSTEMS = 'run', 'accept', 'export', 'history', 'rank', 'report'
+OTHER_SYSTEMS = 'run', 'accept', 'export', 'history', 'rank', 'report', 'why'
 
 
 class Parser(argparse.ArgumentParser):

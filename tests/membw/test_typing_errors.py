@@ -44,7 +44,7 @@ ERRORS = {
                            "'membw node --help' lists the options"),
     'node --peers nosuch': ("'nosuch': No such file or directory", OF_SYSTEM),
     'node --records README': ("'README': File exists", OF_SYSTEM),
-    'accept --template x': ('a protocol, or --template', "'membw accept --template' prints one"),
+    'accept --template x': ("cannot read 'x': No such file or directory", 'give files or folders that exist'),
     'run -n': ('argument -n/--name: expected one argument',
                f"{LISTED}, 'reframe --help' its own"),
     'run --seconds 5': ("unknown option '--seconds'", LISTED),

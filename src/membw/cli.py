@@ -8,6 +8,7 @@ import re
 import sys
 import traceback
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
@@ -49,7 +50,7 @@ COMMANDS = {
     'env': ('shell', 'print the settings for reframe: eval "$(membw env)"'),
 }
 # which may be given systems without a file: of another configuration, of others' records
-OTHER_SYSTEMS = 'run', 'accept', 'export', 'history', 'rank', 'report'
+OTHER_SYSTEMS = 'run', 'accept', 'export', 'history', 'rank', 'report', 'why'
 
 
 class Parser(argparse.ArgumentParser):
@@ -59,7 +60,17 @@ class Parser(argparse.ArgumentParser):
         form = argparse.RawDescriptionHelpFormatter
         super().__init__(formatter_class=form, allow_abbrev=False, **options)
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        self.words = [*takewhile('--'.__ne__, args or ())]
+        return super().parse_known_args(args, namespace)
+
     def error(self, message: str) -> NoReturn:
+        options = self._option_string_actions
+        wrong = [
+            w for w in self.words if w[:1] == '-' and not {w.partition('=')[0], w[:2]} & {*options}
+        ]
+        if wrong and 'are required: ' in message:
+            self.refuse(wrong[0])  # it may be what was meant
         choice = CHOICE.search(message)
         if choice:
             known = choice[2].replace("'", '').split(', ')
@@ -215,7 +226,12 @@ def explained(err: BaseException) -> tuple[str, str]:
 
 
 def fault(fact: object, hint: str | None) -> int:
-    lines = f'membw: {fact}' + (f'\nhint: {hint}' if hint else '')
+    said = f'hint: {hint}' if hint else ''
+    if said.startswith('hint: known here: '):  # a command, which is copied, stays on its line
+        from membw.tables import as_text
+
+        said = as_text([said], colour=False)
+    lines = f'membw: {fact}\n{said}'.rstrip()
     with contextlib.suppress(OSError):  # the status says it alone
         try:
             print(printable(lines, keep='\n'), file=sys.stderr)  # several facts, a line each

@@ -4,11 +4,12 @@ import argparse
 
 from membw.errors import MembwError
 from membw.presets.table import PresetError, load
+from membw.tables import as_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    commands = parser.add_subparsers(dest='what', metavar='WHAT', required=True)
-    commands.add_parser('list', help='every preset, what it needs, its line')
+    about = 'every preset, what it needs, its line (what there is)'
+    parser.add_argument('what', nargs='?', choices=['list'], metavar='list', help=about)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -16,6 +17,9 @@ def run(args: argparse.Namespace) -> int:
         table = load()
     except PresetError as err:
         raise MembwError(err.fact, err.hint) from err
-    for name, preset in table['presets'].items():
-        print(f'{name:18} {" ".join(preset["requires"]) or "any":12} {preset["line"].strip()}')
+    lines = [
+        f'{name:18} {" ".join(preset["requires"]) or "any":12} {preset["line"].strip()}'
+        for name, preset in table['presets'].items()
+    ]
+    print(as_text(lines))
     return 0

@@ -17,7 +17,7 @@ from membw.site.programs import built
 
 
 @pytest.mark.parametrize(
-    'seconds, domains, cores', [(30, 1, 1), (30, 1, 2), (60, 1, 2), (60, 8, 96), (180, 8, 96)]
+    'seconds, domains, cores', [(30, 1, 1), (30, 1, 2), (60, 2, 2), (60, 8, 96), (180, 8, 96)]
 )
 def test_the_plan_fits_its_seconds_and_each_part_has_some(seconds, domains, cores):
     parts = list(battery.plan(seconds, domains, cores))
@@ -115,6 +115,13 @@ def test_one_that_was_stopped_or_built_elsewhere_is_missing(programs, tmp_path, 
     assert 'UNDECIDED' == found['word'] or 'ladder' in found['why']
     (lost,) = json.loads(next((tmp_path / 'nodes').glob('*.json')).read_text())['missing']
     assert why in lost['why'] and not lost['died']
+
+
+def test_each_part_that_did_not_end_well_is_named_the_worst_first():
+    """The last Triad was missing, and was not named beside a part that was UNDECIDED."""
+    found = made.word(made.node(verdicts={'one': ('UNDECIDED', 'not-proven')}, late=['ladder']))
+    assert (found.word, found.why) == (
+        'UNDECIDED', 'one: not-proven; ladder: not measured within 20 s')  # fmt: skip
 
 
 @pytest.mark.parametrize('words, fact', [

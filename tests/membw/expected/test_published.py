@@ -122,6 +122,7 @@ STREAMED = {'codegen': {'triad': {'stores': 'nontemporal'}}}
 
 @pytest.mark.parametrize('gbs, fields, why', [
     (235, {'program': 'ladder'}, 'no Triad in GB/s of stream'),
+    (235, {'metrics': made_up_records.metrics({'triad': 235}, 'GiB/s')}, 'no Triad in GB/s of'),
     (235, {'verdict': 'INVALID'}, 'its verdict is INVALID'),
     (235, {'reasons': [{'reason': 'array-too-small', 'allowed': True}]}, 'array-too-small: '),
     (235, {'warnings': [{'reason': 'disturbed', 'detail': 'others'}]}, 'disturbed: others'),

@@ -133,6 +133,8 @@ RULES = {
                               {'n099': 'UNDECIDED'}, []),
     'measured again, and may be worse': (
         FIVE, [bound('n003', 1.0, 0.001 * i, 'upper') for i in (1, 2, 3)], UNDECIDED, ['n003']),
+    'low, then bounds that are not': (
+        FIVE, [bound('n003', 1.0, 0.001 * i) for i in (1, 2, 3)], {}, ['n003']),
     'bounds do not move the median': (
         [*made.fleet(20), *(bound(f'b{n}', 0.5) for n in range(30))], [],
         {f'b{n}': 'UNDECIDED' for n in range(30)}, [f'b{n}' for n in range(30)]),

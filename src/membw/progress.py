@@ -85,7 +85,8 @@ def under_way(report: str, before: Events | None = ()) -> str:
     begun = [event for event in last.values() if event.stage]
     if not begun or ended == len(last):
         return ''
-    now = max(begun, key=lambda event: event.time)
+    # what was set up alone may wait until ReFrame submits one job more
+    now = max(begun, key=lambda event: (event.event != 'setup', event.time))
     expected = next(e for e in events if e.key == now.key)
     name = named(expected.display_name, now.environ)
     since = next(e.time for e in events if e.stage == now.stage)

@@ -60,6 +60,7 @@ def test_a_job_that_waits_builds_and_measures_nothing(clock, tmp_path, kind):
     made.cases[0]['name'] = BUILD if kind == 'build' else RUNS[0]
     event = 'compile' if kind == 'build' else 'run'
     made.event('expected').event(event, stage=f'{tmp_path}', scheduler='slurm', job='7', time=1e9)
+    made.add(unique_name='y').event('expected').event('setup', stage='y', time=1e9 + 1)  # not yet
     clock[0] = 1e9 + 40
     assert progress.under_way(str(made.path)).endswith(', job 7 waits in the queue, 40 s so far')
     (tmp_path / f'rfm_{kind}.out').touch()

@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     from membw.results.reframe import newest
 
     own, results = Path(root(), 'results'), args.results
-    if not results and any((own / 'reports').glob('run-*.json')):
+    if not results and any((own / 'reports').glob('run-*')):
         results = [newest()]
     if len(results) == 1 and _is_ours(results[0]):
         made = run_of_report(results[0])

@@ -156,7 +156,7 @@ def main(argv: list[str] | None = None) -> int:
         except SystemExit:
             raise
         except MembwError as err:
-            return fault(err, err.hint)
+            return fault(err.facts, err.hint)
         except BrokenPipeError:
             sys.stderr.close()
             return 141
@@ -167,7 +167,8 @@ def main(argv: list[str] | None = None) -> int:
                 return 128 + heeds.number
             if os.environ.get('MEMBW_DEBUG'):
                 raise
-            return fault(*map(printable, explained(err)))
+            fact, hint = explained(err)
+            return fault([fact], hint)
 
 
 @contextlib.contextmanager
@@ -214,11 +215,13 @@ def explained(err: BaseException) -> tuple[str, str]:
     return f'a bug of membw: {words}', 'MEMBW_DEBUG=1 shows where; please report it'
 
 
-def fault(fact: object, hint: str | None) -> int:
-    lines = f'membw: {fact}' + (f'\nhint: {hint}' if hint else '')
+def fault(facts: list[object], hint: str | list[str] | None) -> int:
+    hints = hint if isinstance(hint, list) else [hint] if hint else []
+    lines = [f'membw: {printable(fact)}' for fact in facts]
+    lines += [f'hint: {printable(text)}' for text in hints]
     with contextlib.suppress(OSError):  # the status says it alone
         try:
-            print(printable(lines, keep='\n'), file=sys.stderr)  # several facts, a line each
+            print('\n'.join(lines), file=sys.stderr)
         finally:
             flush(sys.stderr)
     return 2

@@ -2,8 +2,7 @@
 
 import argparse
 
-from membw.errors import MembwError
-from membw.presets.table import PresetError, load
+from membw.presets.table import load
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -12,10 +11,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    try:
-        table = load()
-    except PresetError as err:
-        raise MembwError(err.fact, err.hint) from err
+    table = load()
     for name, preset in table['presets'].items():
         print(f'{name:18} {" ".join(preset["requires"]) or "any":12} {preset["line"].strip()}')
     return 0

@@ -8,6 +8,7 @@ import re
 import sys
 import traceback
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
@@ -49,7 +50,7 @@ COMMANDS = {
     'env': ('shell', 'print the settings for reframe: eval "$(membw env)"'),
 }
 # which may be given systems without a file: of another configuration, of others' records
-OTHER_SYSTEMS = 'run', 'accept', 'export', 'history', 'rank', 'report'
+OTHER_SYSTEMS = 'run', 'accept', 'export', 'history', 'rank', 'report', 'why'
 
 
 class Parser(argparse.ArgumentParser):
@@ -59,7 +60,17 @@ class Parser(argparse.ArgumentParser):
         form = argparse.RawDescriptionHelpFormatter
         super().__init__(formatter_class=form, allow_abbrev=False, **options)
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        self.words = [*takewhile('--'.__ne__, args or ())]
+        return super().parse_known_args(args, namespace)
+
     def error(self, message: str) -> NoReturn:
+        options = self._option_string_actions
+        wrong = [
+            w for w in self.words if w[:1] == '-' and not {w.partition('=')[0], w[:2]} & {*options}
+        ]
+        if wrong and 'are required: ' in message:
+            self.refuse(wrong[0])  # it may be what was meant
         choice = CHOICE.search(message)
         if choice:
             known = choice[2].replace("'", '').split(', ')
@@ -218,7 +229,13 @@ def explained(err: BaseException) -> tuple[str, str]:
 def fault(facts: list[object], hint: str | list[str] | None) -> int:
     hints = hint if isinstance(hint, list) else [hint] if hint else []
     lines = [f'membw: {printable(fact)}' for fact in facts]
-    lines += [f'hint: {printable(text)}' for text in hints]
+    for text in hints:
+        line = f'hint: {printable(text)}'
+        if text.startswith('known here: '):  # a command, which is copied, stays on its line
+            from membw.tables import as_text
+
+            line = as_text([line], colour=False)
+        lines.append(line)
     with contextlib.suppress(OSError):  # the status says it alone
         try:
             print('\n'.join(lines), file=sys.stderr)

@@ -17,6 +17,7 @@ from membw.system import slurm as of_system
 WORST = {
     'another encoding': (r"printf 'Gr\374\337e\n'; exit 3", 3, ''), 'nothing': ('exit 0', 0, ''),
     'a signal': ('kill -SEGV $$', -11, ''), 'closed': ('exec >&- 2>&-', 0, ''),
+    'its own 127': ('exit 127', NOT_STARTED, ''), 'its own 124': ('exit 124', LATE, ''),
     'late': ('exec sleep 60', LATE, 'no answer within 1 s'),
     'a child that keeps stdout': ('sleep 60 & exit 0', LATE, 'no answer within 1 s'),
     'it reads': ('cat', 0, ''), 'a folder': (None, NOT_STARTED, 'Permission denied'),

@@ -64,6 +64,10 @@ FAULTS = {
     'four times too good': ([made.record('n011', rows=made.stream(share=4.0))], 'UNDECIDED'),
     'Copy four times too good': ([made.record('n011', rows=made.stream() | {'copy': made.stream(
         share=4.0)['copy']})], 'UNDECIDED'),
+    'Copy a quarter too good': ([made.record('n011', rows=made.stream() | {'copy': made.stream(
+        share=1.25)['copy']})], 'UNDECIDED'),
+    'another metric than its peers': ([made.record('n011', rows=made.metrics({'other': 180.0}))],
+                                      'UNDECIDED'),
     'well again, beside a cache': ([made.record('n011', rows=made.stream(share=0.95)),
                                     *again('n011', 1.0), *again('n001', 4.0)], 'PASS'),
     'of yesterday alone': ([made.record('n011', -1)], 'MISSING'),

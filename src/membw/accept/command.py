@@ -19,6 +19,7 @@ from membw.errors import MembwError
 from membw.files import write_whole
 from membw.results.table import Table, read_table
 
+NEXT = "'--sheet FILE' has contract, rule, risks, machine and checksums, too."
 EPILOG = """\
 --plan prints the rule in sentences. The machine is
   ACCEPTED    when all parties signed, every node was measured and no more failed than allowed
@@ -72,7 +73,8 @@ def run(args: argparse.Namespace) -> int:
     table = _table(args, args.results or [str(Path(root(), 'results'))])
     found = Decision(protocol, runs_of(protocol, table))
     data = report(found, table.problems)
-    print(json.dumps(data, indent=1) if args.json else tables.as_text(blocks(found)))
+    more = ['', NEXT] * (not args.sheet)
+    print(json.dumps(data, indent=1) if args.json else tables.as_text([*blocks(found), *more]))
     for path, is_whole in (args.sheet, False), (args.page, True):
         if path:
             _write(path, sheet(found, is_whole), protocol.content['parties'])

@@ -1,6 +1,7 @@
 """An acceptance in parts: as text, as the sheet that the parties sign, as a page of every node."""
 
 import shlex
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ from membw.accept.report import evidence
 from membw.accept.rule import BELOW, Decision, Node
 from membw.accept.signatures import fingerprint
 from membw.grouped import grouped
+from membw.moments import utc
 from membw.printable import at_most, plural, printable
 from membw.results.findings import text_of
 from membw.results.hostlist import fold
@@ -26,12 +28,14 @@ def blocks(decision: Decision) -> Iterator[Block]:
     """For the terminal: the verdict, what is still to be measured, the nodes."""
     yield f'Verdict: {decision.verdict}: {"; ".join(decision.reasons)}'
     if commands := [*to_do(decision)]:
-        yield from ('', 'still to be measured', *(Command(f'  {line}') for line in commands))
+        until = decision.protocol.until
+        over = ' (over: all sign a later end)' * (utc(time.time(), '%Y-%m-%d') > until)
+        due = f'still to be measured, to the end of {until}{over}'
+        yield from ('', due, *(Command(f'  {line}') for line in commands))
     for part in _found(decision, False):
         yield from ('', part.title, *(f'  {line}' for line in part.lines))
         if part.table:
             yield part.table
-    yield from ('', "'--sheet FILE' has contract, rule, risks, machine and checksums, too.")
 
 
 def sheet(decision: Decision, is_whole: bool) -> str:

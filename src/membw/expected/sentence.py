@@ -103,7 +103,7 @@ def hidden(top: peak.Peak, facts: Facts) -> str:
     lines, what = [], top.what
     if top.only_if:
         name = top.row['name']
-        lines.append(f'If its numbers ({top.only_if}) are true, it is one of {name}:')
+        lines.append(f"If the CPU's numbers ({top.only_if}) are true, it is one of {name}:")
     if top.is_slice:
         cores, _, what = top.what.partition('; ')
         part = top.gbs * (facts.get('cores') or 0) / top.row['cores']
@@ -190,7 +190,7 @@ def asked(gbs: float, peak_gbs: float, stores: str, kernel: str) -> list[str]:
         low, high = min(published.shares(rows)), max(published.shares(rows))
         word = 'within them'
         if part > high:
-            word = 'above them: nobody published so much'
+            word = 'above them: let the vendor show it first'
         elif part < low:
             word = f'{BELOW}: a machine that lost {100 * (1 - part / low):.0f} % passes'
         who = f'{span((low, high))} % ({plural(published.machines(rows), "machine")})'
@@ -209,7 +209,7 @@ def limit(looks: Facts, threads: int) -> str:
     if not inner(looks, 'half').get('gbs'):
         return ''
     if not rates(looks, 'ordinary', 'half'):
-        return 'What limits it is not known: the look was disturbed.'
+        return 'Whether cores or memory limit it is not known: the run was disturbed.'
     whole, half = rates(looks, 'ordinary', 'half')
     few = looks['half_threads']
     verb = 'reaches' if few == 1 else 'reach'

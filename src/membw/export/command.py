@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     folders = [path for path in paths if Path(path).is_dir() and not args.node]
     missing = rows.missing(ranking, table, folders, newest if is_newest else None)
     table.say()
-    if not table.seen and not missing:
+    if not (table.seen or table.lost or missing):
         where = ' '.join(args.results) or 'results'
         hint = "'membw run' measures this node; plain ReFrame has its folder 'records'"
         raise MembwError(f"nothing was measured in '{where}'", hint)

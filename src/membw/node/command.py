@@ -22,7 +22,7 @@ from membw.site.programs import built, program_in
 from membw.words import GOOD, INVALID
 
 SYSTEM = 'whose reference counts (found by host name)'
-NEXT = 'Next: --peers compares it with other nodes, four runs on an idle node with itself'
+NEXT = 'Next: --peers FOLDER compares it with other nodes, four runs while idle with itself'
 STEP_TASKS = 'SLURM_STEP_NUM_TASKS'  # as src/harness/job/ranks.c
 EPILOG = """\
 The word is that of `membw rank` (docs/judging.md); causes come with their evidence, by
@@ -138,7 +138,8 @@ def reference_of(node: Facts, system: str) -> Facts:
 
 
 def _step(name: str, until: float) -> str:
-    return f'{name}, at most {max(until - time.monotonic(), 0):.0f} s left'
+    left = until - time.monotonic()
+    return f'{name}, ' + (f'about {left:.0f} s left' if left > 0 else f'{-left:.0f} s late')
 
 
 def measured(parts: list[Part], programs: Path) -> Facts:

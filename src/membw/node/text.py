@@ -73,7 +73,7 @@ def figures(one: Compared) -> Table:
         cells = [none, none, none, Cell('')]
         if base == base:
             limit, share = 1 - group.low_limits[column], f.share(base)
-            numbers = (base, amount(base)), (share, f'{share:.3f}'), (limit, f'{limit:.2f}')
+            numbers = (base, amount(base)), (share, f'{share:.3f}'), (limit, f'{limit:.3f}')
             cells = [Cell(value, text) for value, text in numbers]
             cells.append(Cell('low' * (share < limit)))
         table.rows.append(

@@ -33,7 +33,13 @@ exit status: 0 PASS, VALID or KNOWN; 1 another word; 2 usage error, or no record
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('node', metavar='NODE')
-    add('records', nargs='*', metavar='RECORDS', help=f'{FORMS} (results/nodes and records)')
+    add(
+        'records',
+        nargs='*',
+        default=[],
+        metavar='RECORDS',
+        help=f'{FORMS} (results/nodes and records)',
+    )
     add_site_tests(parser)
     tables.add_argument(parser)
 

@@ -157,9 +157,9 @@ class Group:
         return not any(loss > limit for loss, limit in row)
 
     def too_good(self, node: str) -> tuple[int, Run] | None:
-        """The column, of the headline or the mean of the rates, and the first or newest run, in
-        which a node is better than a machine of its kind can be."""
-        for column in self.head, len(self.columns) - 1:
+        """The column, the headline's before others, and the first or newest run, in which a node
+        is better than a machine of its kind can be."""
+        for column in self.head, *range(len(self.columns)):
             limit = max(TENTH, self.sure * self.deviations[column])
             for run in self.first[node], self.now(node):
                 if -run.losses[column] > limit:

@@ -20,6 +20,7 @@ from membw.results.figure import Figure
 from membw.results.findings import Finding, Findings, text_of
 from membw.results.hostlist import fold
 from membw.results.provenance import BOUGHT, LOST
+from membw.results.too_good import TENTH
 from membw.results.verdict import CHANNEL, can_miss, lacks_of, may_be_worse
 from membw.statistics import MARGIN
 from membw.statistics.peers import known, middle, robust_deviation, sure_limit
@@ -131,7 +132,12 @@ def _judge_groups(whole: Group, slower: set[str], found: Judgement) -> None:
         for part in (slower, faster):
             _judge_group(whole.part(part), sorted(part), found)
     else:
+        begin = len(found.verdicts)
         _judge_group(group, sorted(faster), found)
+        if split and lost > TENTH:  # or it read a cache
+            for n, v in enumerate(found.verdicts[begin:], begin):
+                if v.verdict == PASS:
+                    found.verdicts[n] = v._replace(verdict=UNDECIDED, findings=split)
         _judge_group(group, sorted(slower), found, split, fact)
 
 
@@ -154,12 +160,13 @@ def _judge_group(
 
 
 def _of_node(group: Group, node: str, found: Judgement) -> NodeVerdict:
-    if nothing := _nothing(group, node):
+    lacks = group.lacks(node)
+    if not lacks and (nothing := _nothing(group, node)):
         return _verdict(group, node, VALID, (Finding(nothing),))
     if trials := _trials(group, node):
         found.low[group.setting].append(node)
         return _tried(group, node, trials)
-    if lacks := group.lacks(node):
+    if lacks:
         why = (Finding('lacks-metric', {'metrics': lacks}),)
         return _verdict(group, node, UNDECIDED, why, lacks[0])
     return _cleared(group, _verdict(group, node, PASS, ()))
@@ -275,7 +282,7 @@ def _cleared(group: Group, v: NodeVerdict) -> NodeVerdict:
         return v
     if better := group.too_good(v.node):
         found = Finding('above-peers', _loss(group, v.node, *better))
-        return v._replace(verdict=UNDECIDED, findings=(found,), metric=group.headline)
+        return _verdict(group, v.node, UNDECIDED, (found,), group.columns[better[0]])
     if lacks := _lacks_memory(group, v.node):
         return v._replace(verdict=UNDECIDED, findings=(*v.findings, lacks))
     least = group.noticed(v.node)

@@ -7,7 +7,7 @@ from functools import partial
 
 from membw.grouped import grouped
 from membw.moments import night_of
-from membw.printable import plural
+from membw.printable import plural, signed
 from membw.rank.cards import judge_cards
 from membw.rank.group import Group
 from membw.rank.judge import NodeVerdict
@@ -15,8 +15,8 @@ from membw.rank.own_past import Past, by_past
 from membw.rank.series import Series
 from membw.rank.units import units
 from membw.results.case import Case
-from membw.results.figure import Figure, Lost, Measurement
-from membw.results.findings import Finding, Findings, other_fields, reported
+from membw.results.figure import Figure, Lost, Measurement, headline
+from membw.results.findings import Finding, Findings, other_fields, reported, text_of
 from membw.results.hostlist import fold
 from membw.results.newest import OLD_S, newest
 from membw.results.node_names import doubtful, match_expected
@@ -128,7 +128,8 @@ def rank_table(table: Table, expected: Sequence[str] = ()) -> Ranking:
     problems = [*table.problems, *clocks_off(runs.values())]
     return Ranking(
         verdicts, _worst(verdicts, lost), low, controls, found.groups,
-        [*found.notes, *only_a_few_since(first, again, table.together_s)], problems,
+        [*found.notes, *compared_apart(found.verdicts),
+         *only_a_few_since(first, again, table.together_s)], problems,
         {*runs}, clusters, past, [*lost.values()],
     )  # fmt: skip
 
@@ -146,6 +147,31 @@ def only_a_few_since(
     has = 'has' if len(others) == 1 else 'have'
     since = f'{plural(len(others), "node")} {has} no run since {night_of(then)}'
     return [f'{since}, which is what is judged: {fold(others)}']
+
+
+def compared_apart(verdicts: Sequence[NodeVerdict]) -> list[str]:
+    """A line of nodes that have another setting than most of their row and CPU: of a fleet of
+    which half was upgraded each half is compared with itself."""
+    nodes = grouped((v.setting, v) for v in verdicts if v.figures)
+    lines = []
+    for settings in grouped((setting.requested, setting) for setting in nodes).values():
+        usual = max(settings, key=lambda s: len(nodes[s]))
+        base, known = _median(nodes[usual]), {v.node for v in nodes[usual]}
+        for setting in (s for s in settings if not s.is_of_unknown_build):
+            own = [v for v in nodes[setting] if v.node not in known]
+            if own[1:] and (median := _median(own)).metric == base.metric:
+                worse = signed(median.share(base.value) - 1, '+.1%')
+                of = f'median {base.metric} {worse} to that of {plural(len(known), "node")}'
+                far = text_of(other_fields(setting.differs(usual)))
+                names = fold(v.node for v in own)
+                lines.append(f'{names} ({far}) compared with each other alone: {of}')
+    return lines
+
+
+def _median(verdicts: Sequence[NodeVerdict]) -> Figure:
+    """Of their headlines the median."""
+    figures = sorted((headline(v.figures) for v in verdicts), key=lambda f: f.value)
+    return figures[len(figures) // 2]
 
 
 def cluster_of(record: Record | None) -> str | None:

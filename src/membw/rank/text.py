@@ -40,8 +40,7 @@ def again(ranking: Ranking, setting: Case) -> str:
     nodes = [*ranking.low[setting], *ranking.controls[setting]]
     if not setting.system:
         return f"'{setting.test}' {AGAIN} times on {fold(nodes)}; then rank all records"
-    pinning = f'%pinning={setting.pinning}' if setting.pinning else ''
-    command = f'{command_of(setting, pinning)} --repeat={AGAIN} -J nodelist='
+    command = f'{command_of(setting)} --repeat={AGAIN} -J nodelist='
     if setting.test.startswith('cluster_'):
         return command + fold(nodes)
     if any(map(is_set, nodes)):
@@ -49,9 +48,10 @@ def again(ranking: Ranking, setting: Case) -> str:
     return f'for node in $(nodeset -e {shlex.quote(fold(nodes))}); do {command}$node; done'
 
 
-def command_of(setting: Case, more: str = '') -> str:
+def command_of(setting: Case) -> str:
     """What ran a test of a system; a site's own checks are where it has them."""
-    words = ['membw', 'run', '--system', setting.system, '-n', setting.test + more]
+    pinning = f'%pinning={setting.pinning}' if setting.pinning else ''
+    words = ['membw', 'run', '--system', setting.system, '-n', setting.test + pinning]
     if setting.program == REFRAME:
         test = setting.test + ''.join(f'%{k}={v}' for k, v in setting.parameters)
         words = ['reframe', '-r', '--system', f'{setting.system}:{setting.partition}', '-n', test]

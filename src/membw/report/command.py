@@ -8,6 +8,7 @@ from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
 from membw.results.reframe import OURS
+from membw.results.run_ledger import path_of
 
 EPILOG = """\
 The file needs no network: headline and verdict, a section per benchmark, the ranking of nodes,
@@ -91,7 +92,7 @@ def _acceptance(path: str, results: list[str]) -> list[str]:
 
 def _is_ours(path: str) -> bool:
     """Whether a file is a report of our checks: that says more than its figures."""
-    if not Path(path).is_file():  # a pipe is read once
-        return False
+    if not Path(path).is_file():  # a pipe is read once; a run that was killed has a ledger alone
+        return path.endswith('.json') and Path(path_of(path)).is_file()
     with open(path, 'rb') as file:
         return b'"session_info"' in file.peek(300)[:300] and OURS.encode() in file.read()

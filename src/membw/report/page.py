@@ -50,7 +50,7 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
     page = Page(
         title=_title(rows, table),
         subtitle=_subtitle(rows),
-        headline=_headline(head),
+        headline=_headline(head, ranked),
         verdict=head[0].word,
         counts=run.verdict.partition(': ')[2] or ', '.join(counted(row.word for row in rows)),
         provenance=[*entries.values()],
@@ -120,20 +120,23 @@ def _subtitle(rows: Sequence[Row]) -> str:
     if not figures:
         return ''
     where = sorted({f.setting.where for f in figures} - {''})
-    times = [f.time for f in figures]
+    times = [f.time for row in rows for a in row.attempts for f in a.figures.values()]
     when = f'measured {utc(min(times), "%Y-%m-%d %H:%M")} to {utc(max(times), "%H:%M")} UTC'
     return ', '.join([*where, when])
 
 
-def _headline(rows: Sequence[Row]) -> str:
-    """'Triad 45.8 ±4.6 GB/s' of the best row; of several nodes the median and the range."""
+def _headline(rows: Sequence[Row], ranked: Ranking) -> str:
+    """'Triad 45.8 ±4.6 GB/s' of the best row; of several nodes the median and the range, of the
+    figures that their table has."""
     if not rows[0].is_valid:
         return 'No valid figure'
     f = rows[0].headline
+    judged = {v.setting.row.at(v.node): v.figures for v in ranked.verdicts}
     best: dict[str, float] = {}
     for row in rows:
         if row.is_valid:
-            best.setdefault(row.node, row.headline.value)
+            one = judged.get(row.case, row.figures).get(f.metric, row.headline)
+            best.setdefault(row.node, one.value)
     if len(best) == 1:
         return f'{title_of(f)} {text_of(f)} {f.unit}'
     low, high, middle = min(best.values()), max(best.values()), statistics.median(best.values())

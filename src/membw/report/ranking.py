@@ -91,8 +91,15 @@ def _draw(made: Picture, verdicts: Mapping[int, NodeVerdict]) -> None:
     up = Scale([1.08 * min(percent), *percent, -130 * MARGIN, 130 * MARGIN], bottom, TOP)
     places = across([0.0, max(verdicts) + 1.0])
     places.steps = [step for step in places.steps if 1 <= step <= max(verdicts) and step % 1 == 0]
+    longest = LETTER * max(len(verdict.node) for verdict in verdicts.values()) + 8
+    is_few = longest < places(2) - places(1) and len(verdicts) <= NAMED
+    if is_few:
+        places.steps = [*map(float, verdicts)]
     y_axis(made, up, '%')
-    x_axis(made, places, TOP, bottom, 'nodes, what is not PASS first, then the slowest')
+    x_axis(
+        made, places, TOP, bottom, 'nodes, what is not PASS first, then the slowest',
+        lambda place: verdicts[int(place)].node if is_few else f'{place:g}',
+    )  # fmt: skip
     made.across(up(-100 * MARGIN), 'muted', stroke_dasharray='5 4')
     names: list[tuple[float, float]] = []
     for place, verdict in verdicts.items():
@@ -102,7 +109,7 @@ def _draw(made: Picture, verdicts: Mapping[int, NodeVerdict]) -> None:
         made.mark(x, y, shape, colour, title)
         room = LETTER * len(verdict.node)
         is_free = all(x > end or abs(y - at) > LINE for end, at in names)
-        is_odd = verdict.verdict != PASS or verdict.loss > MARGIN
+        is_odd = not is_few and (verdict.verdict != PASS or verdict.loss > MARGIN)
         if is_odd and len(names) < NAMED and is_free and x + 8 + room < WIDTH:
             made.text(x + 8, y + 4, verdict.node)
             names.append((x + room, y))

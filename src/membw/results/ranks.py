@@ -30,12 +30,12 @@ class Line(NamedTuple):
     offset: int = -1  # bytes; -1: it cannot be read again
 
 
-def runs_of(records: Iterable[Line]) -> Iterator[tuple[list[Line], str]]:
+def runs_of(records: Iterable[Line], problems: list[str]) -> Iterator[tuple[list[Line], str]]:
     """(the ranks of one node in one run, which ranks of the run are missing there: '' or why).
 
     Records belong to one run when they lie in one file, or were written within 15 minutes, and
     none has the same rank. A node is to have as many as its records say; of membw 1.0.0 as many
-    as the node with most.
+    as the node with most. Ranks of a node of which none came are `problems`.
     """
     jobs: dict[tuple, list[Line]] = defaultdict(list)
     several = [(one, setting_of(one.record, one.file)) for one in records]
@@ -46,9 +46,14 @@ def runs_of(records: Iterable[Line]) -> Iterator[tuple[list[Line], str]]:
     for same in jobs.values():
         for job in _jobs(sorted(same, key=lambda one: one.time)):
             nodes = grouped((one.record.host, one) for one in sorted(job, key=_rank))
-            most = max(map(len, nodes.values())) if len(nodes) > 1 else job[0].record.ranks
-            for run in nodes.values():
-                yield run, _lacking(run, job, run[0].record.ranks_on_node or most)
+            every = job[0].record.ranks
+            most = max(map(len, nodes.values())) if len(nodes) > 1 else every
+            wanted = [run[0].record.ranks_on_node or most for run in nodes.values()]
+            if sum(wanted) < every:
+                said = f'{every - sum(wanted)} of {every} ranks left no record, nor did their node'
+                problems.append(f'{job[0].file}: {said}')
+            for run, own in zip(nodes.values(), wanted, strict=True):
+                yield run, _lacking(run, job, own)
 
 
 def _lacking(run: list[Line], job: list[Line], wanted: int) -> str:
@@ -101,7 +106,9 @@ def of_run(ranks: Sequence[Line], lacking: str = '') -> Run:
         of.allowed = next(filter(None, (one.allowed for one in every)), '')
         rows = [one.record.measured for one in ranks]
         names = [name for name in metrics if all(name in row for row in rows)]
-        metrics = {name: _summed([row[name] for row in rows]) for name in names}
+        same = {name: [row[name] for row in rows] for name in names}
+        kinds = {name: {(row.unit, row.better) for row in of} for name, of in same.items()}
+        metrics = {name: _summed(of) for name, of in same.items() if len(kinds[name]) == 1}
     return Run(of, metrics, lost)
 
 

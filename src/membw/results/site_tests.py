@@ -8,6 +8,7 @@ system, partition and environment: what `-S` sets is not seen. Less is better, o
 and --higher, else by the open side of the reference, else by the unit.
 """
 
+import math
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from membw.results import record, reframe, stream_log
 from membw.results.case import of_display_name
 from membw.results.hostlist import fold
 from membw.results.ledger import BY_SIGNAL, Missing, how
+from membw.strict import BOM
 
 SCHEMA_OF_DATABASE = '1.0'
 LOCKED_S = 30  # how long ReFrame may write into its database
@@ -42,7 +44,8 @@ WHERE = re.compile(r'.* @(?P<system>[^\s:+]+):(?P<partition>[^\s+]+)\+(?P<enviro
 UNKNOWN = 'is less better? --lower METRIC, or --higher METRIC'
 MOST_PROBLEMS = 100  # lines named per file
 HEAD = 2**16  # bytes looked at: modules and banners stand before a program's first line
-LeftOut = dict[str, dict[str, None]]  # why: which metrics or tests
+LeftOut = dict[str, dict[str, None]]  # why: which metrics, tests or nodes
+OLDER = 'older than --since'
 Raw = tuple[str, object]  # (place, a case as JSON has it, or what is wrong there)
 
 
@@ -174,6 +177,8 @@ def records(
             seconds = case.job_completion_time_unix or 0.0
             is_result = not case.fixture and case.result != 'skip'
             if not is_result or not wanted.takes(case.test, seconds, case.system):
+                if is_result and case.node and wanted.takes(case.test, math.inf, case.system):
+                    left_out.setdefault(OLDER, {})[case.node] = None
                 continue
             if reframe.OURS in raw:  # type: ignore[operator]
                 left_out.setdefault('give its records', {})[case.test] = None
@@ -205,6 +210,7 @@ def records(
 
 def form_of(head: bytes) -> str:
     """By the first bytes of a file: 'report', 'stream', 'database', 'perflog', or ''."""
+    head = head.removeprefix(BOM)
     if head.lstrip()[:1] == b'{':
         return 'report' * (b'"session_info"' in head)
     if head.startswith(b'SQLite format 3\0'):
@@ -222,8 +228,9 @@ def _titles(head: bytes) -> tuple[str, list[str]]:
 
 
 def _cases(file: str, stream: IO[bytes], wanted: Wanted) -> Iterator[Raw]:
-    form = form_of(stream.read(HEAD))
-    stream.seek(0)
+    head = stream.read(HEAD)
+    form = form_of(head)
+    stream.seek(len(BOM) * head.startswith(BOM))
     if form == 'database':
         return _of_database(file, wanted.since)
     if form == 'stream':

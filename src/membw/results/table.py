@@ -27,6 +27,7 @@ from membw.results.hostlist import chosen_nodes
 from membw.results.newest import TOGETHER_S
 from membw.results.ranks import Line, Run, of_run, runs_of
 from membw.results.record import REFRAME, Record, evidence, read_record, seconds_of
+from membw.results.site_tests import OLDER
 from membw.strict import Damaged
 from membw.words import UNDECIDED
 
@@ -37,11 +38,12 @@ DAY_S = 86_400  # by which clocks of nodes and file servers may differ
 BUFFER = 2**18  # bytes: a record has some thousand
 MOST_LINE, MOST_PIPE = 2**26, 2**30  # bytes: of a line; of what is kept in memory
 RESCUED = re.compile(r'\.rank-\d+$|\.log\.h\d+$')  # what a rank saved by itself, old perflogs
-NAMED = re.compile(rb'"host": ?"([A-Za-z0-9][A-Za-z0-9._-]{0,252})"')
+NAMED = re.compile(rb'"host": ?"([A-Za-z0-9:][A-Za-z0-9._:-]{0,252})"')  # an address, too
 DATED = re.compile(rb'"time": ?"([0-9T:Z-]{20})"')
 OURS = 'records', 'nodes'  # folders of results/ that hold nothing else
 ENDINGS = '.json', '.jsonl', '.log', '.db', '.out', '.txt'
 PRINTED = '.out', '.txt'  # of these only what is known by its beginning is read
+MADE = b'membw-record-'  # in each record
 
 
 class Table:
@@ -57,7 +59,7 @@ class Table:
         ] = {}  # {node: when, what} of its newest such line
         self.logs: dict[tuple[str, int], str] = {}  # the file of each node's and number
         self.site_tests: dict[str, None] = {}  # other tests that are in it (results/site_tests.py)
-        self.left_out: site_tests.LeftOut = {}  # of theirs
+        self.left_out: site_tests.LeftOut = {}  # of theirs, and what is older than is wanted
         self.kept_bytes: dict[str, bytes] = {}  # what cannot be read a second time: pipes, stdin
         self.seen: dict[str, float] = {}  # when each node was measured last
         self.newest = 0.0  # of these
@@ -95,9 +97,10 @@ class Table:
     @property
     def notes(self) -> list[str]:
         """What to know of figures of other tests."""
-        lines = {'not validated by membw': self.site_tests}
-        lines |= {f'left out: {why}': what for why, what in self.left_out.items()}
-        return [f'{", ".join(at_most([*of], 5))}: {why}' for why, of in lines.items() if of]
+        lines = {'not validated by membw': [*self.site_tests]}
+        for why, what in self.left_out.items():  # of a node that is there nothing is missing
+            lines[f'left out: {why}'] = [one for one in what if one not in self.seen]
+        return [f'{", ".join(at_most(of, 5))}: {why}' for why, of in lines.items() if of]
 
     def say(self) -> None:
         """Problems and notes, to stderr."""
@@ -169,7 +172,7 @@ def read_table(
         if len(runs) > enough:
             runs = recent()
             enough = len(runs) * 5 // 4 + KEPT
-    for ranks, lacking in runs_of(several):
+    for ranks, lacking in runs_of(several, table.problems):
         add(of_run(ranks, lacking))
     for run in recent():
         table.figures += run.figures
@@ -189,7 +192,10 @@ def _lines(paths: Sequence[str], table: Table, wanted: site_tests.Wanted) -> Ite
             for file in _files(path, table, wanted.since - DAY_S):
                 for one in _read(*file, table, wanted):
                     record, case = one.record, one.record.case
-                    if not wanted.takes(case.test or record.program, one.time, case.system):
+                    test, system = case.test or record.program, case.system
+                    if not wanted.takes(test, one.time, system):
+                        if record.host and wanted.takes(test, math.inf, system):
+                            table.left_out.setdefault(OLDER, {})[record.host] = None
                         continue
                     if (number := hash(_identity(record))) in known:
                         continue
@@ -287,7 +293,9 @@ def _files(path: str, table: Table, since: float) -> Iterator[tuple[str, IO[byte
         for file in (f for f in files if f.suffix in ENDINGS or RESCUED.search(f.name)):
             if not file.is_file():  # nor a link to one
                 table.problems += [f"'{file}': not a file"] * is_ours
-            elif file.stat().st_mtime >= since:
+            elif file.stat().st_mtime < since:
+                table.left_out.setdefault(f'{OLDER}, not opened', {})[str(file)] = None
+            else:
                 try:
                     stream = open(file, 'rb', BUFFER)
                 except OSError as err:  # another user's: it stops nobody
@@ -320,7 +328,8 @@ def _read(
     """The records of one file, as far as the disk gives it; what is damaged goes to the table's
     problems."""
     try:
-        form = site_tests.form_of(stream.read(site_tests.HEAD))
+        head = stream.read(site_tests.HEAD)
+        form = site_tests.form_of(head)
         stream.seek(0)
         if form:
             if form == 'stream' and name not in dict(wanted.nodes):
@@ -329,7 +338,7 @@ def _read(
             for number, record in enumerate(found, 1):
                 table.site_tests[record.case.test] = None
                 yield Line(record, record.seconds, name, number)
-        elif Path(name).suffix in PRINTED:
+        elif Path(name).suffix in PRINTED and MADE not in head:
             what = f'no output of STREAM, by its first {site_tests.HEAD} bytes'
             table.passed[name] = f'{name}: {what}'
         else:
@@ -343,7 +352,7 @@ def _read_own(name: str, stream: IO[bytes], is_ours: bool, table: Table) -> Iter
     # a year of a large fleet does not fit into memory
     for number, line in enumerate(iter(lambda: stream.readline(MOST_LINE), b''), 1):
         offset, end = end, end + len(line)
-        is_ours = is_ours or b'membw-record-' in line
+        is_ours = is_ours or MADE in line
         if len(line) == MOST_LINE:
             problems.append(f'{name}:{number}: {in_bytes(MOST_LINE)} without an end of line: left')
             break

@@ -50,7 +50,7 @@ def query(*words: str, cluster: str = '', text: str | None = None, stream: str =
     done = call([*words], ANSWER_S, text or '', env=env)
     if done.returncode == LATE and words[0] not in ONCE:
         done = call([*words], ANSWER_S, text or '', env=env)
-    if done.returncode in (LATE, NOT_STARTED):
+    if done.returncode in (LATE, NOT_STARTED) and done.stderr:  # else it is its own status
         raise NoAnswer(done.stderr)
     if done.returncode:
         said = ' '.join(f'{done.stderr} {done.stdout}'.split())

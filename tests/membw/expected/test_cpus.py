@@ -73,7 +73,7 @@ def test_the_numbers_of_a_hidden_name_give_a_peak_that_holds_only_if_they_are_tr
     assert (top.gbs, top.row.get('name')) == (pytest.approx(gbs), row)
     assert bool(top.only_if) == bool(gbs) and not sure_limit(record_of(machine))
     said = ' '.join(sentence.lines_of(record_of(machine), 20).lines)
-    assert ('If its numbers (family' in said) == bool(gbs) and 'as it should be' not in said
+    assert ("If the CPU's numbers (family" in said) == bool(gbs) and 'as it should be' not in said
 
 
 @pytest.mark.parametrize('dimms, channels, here, lacks', [

@@ -85,7 +85,9 @@ def test_of_this_machine_its_own_facts_are_taken(membw, monkeypatch):
     }  # fmt: skip
     monkeypatch.setattr(command, 'here', lambda programs: facts)
     status, out, _ = membw('expect')
-    said = 'If its numbers (family 25, model 17) are true, it is one of EPYC 9004 (Genoa): 2 of up'
+    said = (
+        "If the CPU's numbers (family 25, model 17) are true, it is one of EPYC 9004 (Genoa): 2 of"
+    )
     assert status == 0 and out.startswith(said)
     data = json.loads(membw('expect', '--json')[1])
     assert data['tables'][0]['rows'][1]['ordinary'] == pytest.approx(0.75 * 460.8)

@@ -146,7 +146,7 @@ def test_of_a_slice_or_a_virtual_machine_no_share_is_comfort():
         said = ' '.join(sentence.lines_of(record, gbs).lines)
         assert 'as it should be' not in said, said
         assert not (machine.get('hypervisor') or top.is_slice) or 'All ' not in said, said
-        assert not top.only_if or 'If its numbers' in said or 'are not true' in said, said
+        assert not top.only_if or "If the CPU's numbers" in said or 'are not true' in said, said
         part = top.is_slice and top.channels and not top.only_if and kind == KINDS[0]
         assert not part or f' of {top.channels} channel' in said, said
 
@@ -230,8 +230,8 @@ REACH_HALF = 'The memory is the limit: 6 of 12 threads reach 98 % of it'
                                     '75 % of it.'),
     ({'ordinary': 100, 'half': 98}, f'{REACH_HALF}.'),
     ({'ordinary': 100, 'half': 98, 'one': 22}, f'{REACH_HALF}, saturated from some 5 cores on.'),
-    ({'ordinary': 100, 'half': 98, 'bound': True}, 'What limits it is not known: the look was '
-                                                   'disturbed.'),
+    ({'ordinary': 100, 'half': 98, 'bound': True}, 'Whether cores or memory limit it is not '
+                                                   'known: the run was disturbed.'),
     ({'read': 100}, ''),
 ])  # fmt: skip
 def test_what_limits_it_is_what_half_of_the_threads_reach(seen, line):

@@ -112,6 +112,11 @@ def test_a_damaged_line_gives_exit_status_1_and_the_rest_is_exported(tmp_path, m
     file.write_text(file.read_text() + '{"schema": "membw-record-2"\n')
     status, out, err = membw('export', file)
     assert status == 1 and 'membw_verdict{' in out and 'r.jsonl:2: not JSON' in err
+    file.write_text(json.dumps(made_up.record('fe80::1')) + '\n')  # damaged as a whole
+    for form in ('openmetrics', 'csv'):
+        status, out, _ = membw('export', '--format', form, file)
+        assert status == 1 and [*filter(lambda row: 'fe80::1' in row, out.splitlines())]
+        assert 'MISSING' in out
     for words in (['gone.json'], ['--format', 'xml'], [ROOT / 'configs']):
         status, _, err = membw('export', *words)
         assert status == 2 and err.startswith('membw: ')

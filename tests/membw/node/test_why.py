@@ -30,7 +30,7 @@ def test_a_lost_channel_is_named_from_records_of_stream_alone(why):
         'memory channels: 7, not 8; memory, GiB: 224.0, not 256.0',
         'UTC, the first record of it (',
         'next: reseat the module',
-        'membw run --system thin -n stream -p gcc-o2 --repeat=3 -J nodelist=n099',
+        'membw run --system thin -n stream%pinning=omp -p gcc-o2 --repeat=3 -J nodelist=n099',
     ):
         assert text in said
 

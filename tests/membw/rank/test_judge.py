@@ -282,6 +282,31 @@ def test_the_slower_of_two_groups_is_measured_again_and_no_node_of_it_fails(judg
     assert 'two groups, and no fact says why' in found.notes[0]
 
 
+@pytest.mark.parametrize('share, fast', [(0.88, 'UNDECIDED'), (0.91, 'PASS')])
+def test_a_group_that_is_faster_by_a_tenth_may_have_read_a_cache(judged, share, fast):
+    rows = [*alike(12), *(at(share, f's{n}') for n in range(8))]
+    found = {v.node[0]: v.verdict for v in judged(rows).verdicts}
+    assert found == {'n': fast, 's': 'UNDECIDED'}
+
+
+@pytest.mark.parametrize('share, word', [
+    (0.5, 'UNDECIDED'), (1.0, 'PASS'), (1.08, 'PASS'), (1.12, 'UNDECIDED'), (2.0, 'UNDECIDED'),
+])  # fmt: skip
+@pytest.mark.parametrize('name, value, unit, better', [
+    ('memory_latency', 110.0, 'ns', 'lower'), ('l3_size', 262_144.0, 'KiB', 'higher'),
+    ('copy', 165.6, 'GB/s', 'higher'),
+])  # fmt: skip
+def test_each_metric_may_be_too_good(judged, share, word, name, value, unit, better):
+    """Half of the latency of its peers passed: the rates alone were looked at."""
+    rows = alike(20)
+    for row in rows:
+        own = value * (share if better == 'higher' else 1 / share)
+        own = own if row['host'] == rows[4]['host'] else value
+        row['metrics'] = row['metrics'] | made.metrics({name: own}, unit, better)
+    found = {v.node: v.verdict for v in judged(rows).verdicts}
+    assert found.pop(rows[4]['host']) == word and {*found.values()} == {'PASS'}
+
+
 @pytest.mark.parametrize('fast, slow, share, groups', [
     (7, 3, 0.9, 1), (6, 3, 0.9, 0),  # ten nodes
     (16, 4, 0.9, 0), (15, 5, 0.9, 1),  # a fifth

@@ -1,6 +1,7 @@
 """`membw rank`: from record files to verdicts, node-check file and commands."""
 
 import json
+import os
 import re
 
 import made_up_records as made
@@ -96,6 +97,42 @@ def test_what_is_said_of_a_node(tmp_path, rank, records, words, status, said):
     assert 'n007' not in said or ('measure again' in text) == (
         'D (' in said and 'DIED' not in said
     )
+
+
+@pytest.mark.parametrize('share', [0.8, 1.0])
+@pytest.mark.parametrize('fields, said', [
+    ({'build': {**made.BUILD, 'compiler': 'gcc 13'}}, "compiler 'gcc 13', not 'gcc 12.2.0'"),
+    ({'element_bytes': 4}, "element bytes '4', not '8'"), ({'ntimes': 20}, "'20', not '10'"),
+    ({'case': {'partition': 'p2'}}, ''),  # which is another row, and requested
+    ({'facts': {'cpu_model': 'Another'}}, ''), ({'version': '9'}, ''),
+])  # fmt: skip
+def test_a_fleet_of_two_settings_says_how_far_apart_they_are(tmp_path, rank, share, fields, said):
+    """Half of a fleet was upgraded and 20 % slower: 20 PASS, and not a word."""
+    rows = made.fleet(11) + [r for r in made.fleet(20, slow=dict.fromkeys(range(12, 21), share),
+                                                   **fields) if r['host'] > 'n011']  # fmt: skip
+    notes = [line for line in rank(made.write(tmp_path / 'r.jsonl', rows))[1].splitlines()
+             if 'compared with each other alone' in line]  # fmt: skip
+    assert len(notes) == bool(said)
+    change = round(100 * (share - 1))
+    for note in notes:
+        assert said in note and note.startswith('note: n[012-020] (') and ' of 11 nodes' in note
+        assert abs(float(re.search(r'triad ([-+.\d]+)%', note)[1]) - change) < 0.5
+
+
+@pytest.mark.parametrize('apart', [True, False])
+def test_what_since_leaves_out_is_said(tmp_path, membw, apart):
+    """A node whose peers were older was VALID, and FAIL with them."""
+    rows = [*made.fleet(8), made.record('n009', 0.5)]
+    for n, row in enumerate(rows):
+        made.write(tmp_path / f'{n if apart else 0}.jsonl', [row] if apart else rows)
+    old = made.START - 3 * made.DAY
+    os.utime(tmp_path / '0.jsonl', (old, old) if apart else None)
+    for words in (('rank',), ('why', 'n009'), ('export',)):
+        _, out, err = membw(*words, tmp_path, '--since', made.when(0.4)[:-1] + '+00:00')
+        said = [line for line in (out + err).splitlines() if 'older than --since' in line]
+        first = 'n002, n003, n004, n005, n006, and 2 more' if apart else 'n001, n002, n003, n004,'
+        assert first in ' '.join(said)
+        assert ('0.jsonl: left out' in ' '.join(said)) == apart
 
 
 def test_what_cannot_be_ranked_is_named(fleet_file, tmp_path, membw):

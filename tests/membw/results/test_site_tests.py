@@ -250,6 +250,18 @@ def test_a_perflog_from_which_no_case_can_be_known_is_refused_by_name(tmp_path, 
         assert f'%(check_{without})s' in err
 
 
+@pytest.mark.parametrize('form', ['report', 'perflog'])
+def test_what_begins_as_windows_begins_a_text_is_read(tmp_path, form):
+    row = 'pass', START, 'n1', 'daint', 'mc', 'gnu', 'hpl', 180, 'GB/s'
+    lines = COLUMNS.format('name'), '|'.join(map(str, row))
+    text = '\n'.join(lines) + '\n'
+    if form == 'report':
+        text = made.write(tmp_path / 'r.json', [made.hpl('n1')]).read_text()
+    (tmp_path / 'r.json').write_text('\ufeff' + text)
+    table = read_table([str(tmp_path / 'r.json')])
+    assert {f.node for f in table.figures} == {'n1'} and not table.problems
+
+
 SANITY = {'result': 'fail', 'fail_phase': 'sanity', 'fail_reason': 'not found'}
 
 

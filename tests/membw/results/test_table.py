@@ -127,6 +127,7 @@ def test_rates_of_ranks_add_up_and_of_times_the_mean_counts(tmp_path):
                                'and 96 more'}),
 ])  # fmt: skip
 def test_a_lost_rank_is_missing_and_no_smaller_figure(tmp_path, ranks, total, known, lost):
+    """The ranks of a whole node were lost without a word."""
     more = {'ranks': total, 'ranks_on_node': known}
     records = [made.record(node, rank=int(rank), **more) for node, rank in ranks.split()]
     table = table_of(tmp_path, *records)
@@ -134,6 +135,26 @@ def test_a_lost_rank_is_missing_and_no_smaller_figure(tmp_path, ranks, total, kn
     assert {f.node for f in table.figures} == {node for node, _ in ranks.split()} - lost.keys()
     whole = {f.setting.ranks for f in table.figures}
     assert whole <= {'2'}
+    gone = ['2 of 4 ranks left no record, nor did their node'] * (ranks == 'a0 a1')
+    assert [problem.partition(': ')[2] for problem in table.problems] == gone
+
+
+@pytest.mark.parametrize('field, value', [('unit', 'MB/s'), ('better', 'lower')])
+def test_ranks_of_two_units_are_not_added_up(tmp_path, field, value):
+    odd = made.stream()
+    odd['triad'][field] = value
+    both = [made.record(rank=n, ranks=2, rows=rows) for n, rows in enumerate([made.stream(), odd])]
+    assert {f.metric for f in table_of(tmp_path, *both).figures} == {'copy', 'scale', 'add'}
+
+
+@pytest.mark.parametrize('name', ['n2.out', 'n2.txt', 'n2.log', 'n2.json'])
+@pytest.mark.parametrize('is_named', [True, False])
+def test_a_record_that_a_job_printed_is_one(tmp_path, name, is_named):
+    made.write(tmp_path / 'r.jsonl', [made.record()])
+    printed = made.write(tmp_path / name, [made.record('n2')])
+    (tmp_path / 'notes.txt').write_text('of another program\n')
+    table = read_table([str(tmp_path / 'r.jsonl'), str(printed)] if is_named else [str(tmp_path)])
+    assert {f.node for f in table.figures} == {'n1', 'n2'} and not table.problems
 
 
 REASON = {'reason': 'not-validated', 'detail': '3 wrong', 'allowed': False}

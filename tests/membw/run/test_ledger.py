@@ -12,6 +12,7 @@ import pytest
 import tiny_check
 from made_run import MadeRun, metric
 
+from membw.cli import main
 from membw.errors import MembwError
 from membw.export.rows import of_reports
 from membw.report.run import run_of_report
@@ -115,22 +116,24 @@ def test_what_did_not_begin_is_one_line(made, capsys):
     assert 'Verdict: MISSING: 1 VALID, 48 MISSING' in text
 
 
-def test_the_newest_run_is_the_one_that_was_killed(own_root, monkeypatch):
+def test_the_newest_run_is_the_one_that_was_killed(own_place, monkeypatch, capsys):
     """Of those with a figure, by time, whatever their names."""
-    made = MadeRun(own_root / 'results').add()  # a dry run: it passed without a figure
+    made = MadeRun(own_place / 'results').add()  # a dry run: it passed without a figure
     made.path = made.path.with_name('run-9.json')
     made.write()
     made.path.with_name('run-8.json').write_text('')  # what a failed start left
     with pytest.raises(MembwError, match='no report'):
         reframe.newest()
     for name, at in (('run-7.json', 0), ('run-1.json', 1)):
-        made = good(MadeRun(own_root / 'results'))
+        made = good(MadeRun(own_place / 'results'))
         made.path = made.path.with_name(name)
         made.write()
         os.utime(made.path, (at, at))
-    assert reframe.newest() == str(own_root / 'results/reports/run-1.json')
+    assert reframe.newest() == str(own_place / 'results/reports/run-1.json')
     made.path.with_name('run.ledger').rename(made.path.with_name('run-2.ledger'))
     assert reframe.newest().endswith('run-2.json')
+    assert main(['report', '-o', str(own_place / 'a.html')]) == 0  # it has no .json
+    assert '2 MISSING' in capsys.readouterr().out
     monkeypatch.setattr(reframe, 'is_held', lambda: True)  # it is under way
     assert reframe.newest().endswith('run-1.json')
 

@@ -116,7 +116,7 @@ READERS = [
     ('scontrol show job', lambda text: slurm.job('7'),
      'JobId=7 JobState=FAILED Reason=JobLaunchFailure Dependency=(null) ExitCode=0:53\n'),
     ('sacct', lambda text: slurm.job('7'), 'CANCELLED by 0|0:15\n'),
-    ('srun', lambda text: of_system.node_facts('cpu', []), '{"processor": {"num_cpus": 2}}\n'),
+    ('srun', lambda text: of_system.node_facts('cpu', []), '{"toolchains": {}, "host": "n1"}\n'),
     ('scontrol', lambda text: slurm_nodes.state(text), 'n CPUTot=2 State=IDLE+DRAIN '),
     ('sbatch --test-only', lambda text: slurm_nodes.starts(job(), 2),
      'sbatch: Job 7 to start at 2026-11-27T10:00:00 using 2 processors'),

@@ -25,7 +25,7 @@ from membw.results.record import REFRAME, inner
 from membw.results.table import Table
 from membw.results.verdict import lacks_of
 from membw.site.cpu_peak import cpu_of
-from membw.words import PASS, VALID
+from membw.words import VALID
 
 # facts of the newest run: what is noted with a reference, and where another setting differs
 FACTS = ('cpu_model', 'dimms', 'bios_version', 'microcode', 'kernel_release', 'compiler', 'flags',
@@ -129,7 +129,7 @@ def _leave_out_slow(found: Samples) -> None:
     found.split = judged.split
     if judged.split:
         return
-    low = {v.node for v in judged.verdicts if v.verdict != PASS and v.metric}
+    low = {v.node for v in judged.verdicts if v.metric}
     if count := len({id(run.of) for run in every if run.node in low}):
         found.left_out[f'of a node that membw rank does not pass: {fold(low)}'] = count
     found.runs = {m: [r for r in runs if r.node not in low] for m, runs in found.runs.items()}

@@ -226,12 +226,12 @@ def by_reference(v: NodeVerdict, own: Sequence[Figure]) -> NodeVerdict:
     stand for a comparison that could not decide."""
     held = [f for f in own if f.verdict == VALID and (f.reference is not None or f.is_headline)]
     ones = [best(same) for same in grouped((f.metric, f) for f in held).values()]
-    every = [*map(judged, ones)]
-    if v.verdict in (UNDECIDED, VALID) and not v.metric and PASS in (w for w, _ in every):
-        least = max(map(loss_let_pass, ones), key=lambda loss: loss if loss < 1 else 0)
-        met = Finding('by-reference', {'loss': least})
-        v = v._replace(verdict=PASS, findings=(met,), noticed=least)
-    for word, why in every:
+    every = [(judged(f), loss_let_pass(f)) for f in ones]
+    met = [loss for (word, _), loss in every if word == PASS]
+    if v.verdict in (UNDECIDED, VALID) and not v.metric and met:
+        finding = Finding('by-reference', {'loss': max(met)})
+        v = v._replace(verdict=PASS, findings=(finding,), noticed=max(met))
+    for (word, why), _ in every:
         v = _or_worse(v, word, why)
     return v
 

@@ -132,6 +132,16 @@ def test_invalid_runs_bounds_and_other_builds_are_left_out_with_the_reason(propo
         assert f'left out: {left}' in out
 
 
+@pytest.mark.parametrize('make', [
+    lambda **fields: [*map(invalid, runs(NODES, 1, DAYS[2], **fields))],
+    lambda **fields: runs(NODES, 1, DAYS[2], bound='lower', **fields),
+])  # fmt: skip
+def test_runs_that_do_not_count_choose_no_setting(proposed, make):
+    newest = make(build__compiler='gcc 14.2.0', **ON_LOCAL)
+    code, out = proposed([*runs(NODES, 1, DAYS[1], **ON_LOCAL), *newest], system='local')
+    assert code == 0 and '20 runs, 20 nodes, 1 night' in out and 'left out: 20 runs: ' in out
+
+
 @pytest.mark.parametrize('rows, said', [
     ([*map(invalid, runs(NODES, 1, **ON_LOCAL))], 'refused: no valid run'),
     (runs({'n1': 3.0}, 4, **ON_LOCAL), 'refused: copy, triad: 4 valid runs, at least 5 are'),
@@ -150,6 +160,9 @@ def test_partition_preset_pinning_and_day_choose_the_runs(stored, calibrate):
     assert code == 0 and '20 runs, 20 nodes, 1 night' in out
     code, _, err = calibrate('--preset', 'clang-o2', *both)
     assert code == 2 and "no run of 'local stream clang-o2' in" in err
+    for field in 'partition', 'environ', 'pinning':  # of a row without one no run would be compared
+        code, _, err = calibrate(stored(**ON_LOCAL | {f'case__{field}': ''}))
+        assert code == 2 and "no run of 'local stream' in" in err
 
 
 def test_a_parameter_of_the_check_has_references_of_its_own(checkout, stored, calibrate):

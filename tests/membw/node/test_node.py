@@ -17,7 +17,7 @@ from membw.site.programs import built
 
 
 @pytest.mark.parametrize(
-    'seconds, domains, cores', [(30, 1, 1), (30, 1, 2), (60, 1, 2), (60, 8, 96), (180, 8, 96)]
+    'seconds, domains, cores', [(30, 1, 1), (30, 1, 2), (60, 2, 2), (60, 8, 96), (180, 8, 96)]
 )
 def test_the_plan_fits_its_seconds_and_each_part_has_some(seconds, domains, cores):
     parts = list(battery.plan(seconds, domains, cores))

@@ -320,6 +320,7 @@ def test_two_groups_from_both_sides_of_each_limit(judged, fast, slow, share, gro
 @pytest.mark.parametrize('fast, slow, groups', [
     (12, (0.9, 0.9, 0.9, 0.81, 0.5), 1), (12, (0.9, 0.9, 0.9, 0.79, 0.5), 0),
     (12, (0.9, 0.9, 0.9, 0.9, 0.5), 1),  # one lost more
+    (12, (0.9, 0.85, 0.79, 0.79, 0.5), 0),  # the width counts from the first of them
     (7, (0.9, 0.9, 0.9, 0.79, 0.5), 0), (5, (0.9, 0.9, 0.9, 0.79, 0.5), 1),  # half
 ])  # fmt: skip
 def test_nodes_that_lost_this_and_that_are_no_group(judged, fast, slow, groups):

@@ -13,6 +13,13 @@ from membw.site import slurm
 DEAD = {'what': '', 'why': 'ended by SIGBUS (signal 7)', 'died': True, 'node': 'n003'}
 WRONG = {'validation': {'ok': False}}
 REFERENCE = {'references': {'triad': [180.0, -0.08, 0.1]}}
+THREE = {'references': {
+    'copy': [169.0, -0.03, 0.1], 'scale': [167.0, None, 0.1], 'triad': [180.0, -0.08, 0.1]
+}}  # fmt: skip
+LATENCIES = {
+    name: {'value': 150.0, 'unit': 'ns', 'better': 'lower'} for name in ('ns_0_0', 'ns_1_0')
+}
+TWICE = {'references': {'ns_1_0': [150.0, None, 1.0]}}
 NATIVE = {**made.BUILD, 'preset': 'gcc-native'}
 SLOW = made.fleet(20, slow={7: 0.94})
 
@@ -72,6 +79,11 @@ RANKED = {
     'the same, by its reference': (
         [made.record('n001', -0.01, made.stream(share=1.02), case=REFERENCE, **WRONG),
          made.record('n001', case=REFERENCE)], [], 0, 'n001 PASS (within its reference'),
+    'by the widest of those that it meets': (
+        [made.record('n001', case=THREE)], [], 0, 'reference, which lets a loss of 8.0% pass'),
+    'by one that lets it be twice as slow': (
+        [made.record('n001', rows=LATENCIES, headline='ns_0_0', case=TWICE)], [], 0,
+        'reference, which lets a loss of 100.0% pass'),
     'low once, within its reference': (
         [*made.fleet(6), made.record('n007', 0, made.stream(share=0.95), case=REFERENCE)], [], 1,
         'n007 UNDECIDED (scale 159.03 GB/s, median of its 6 peers'),

@@ -73,6 +73,7 @@ def copy_above(**fields):
     (triad(references={'triad': [180.0, None, 0.1]}, facts=LACKING), 'VALID'),
     (triad(references={'triad': [180.0, -0.05, 0.1]}, facts=LACKING), 'UNDECIDED'),
     (triad(facts=LACKING, peak=BOUGHT_SO), 'PASS'),  # no channel is missing that was bought
+    (triad(facts=LACKING, program='tlb'), 'PASS'),  # no rate of memory
     (triad(2.5, references={}, facts=AT_MOST), 'UNDECIDED'),  # above a peak that is "at most"
     (triad(2.5, references={}, facts=WHOLE), 'INVALID'),
     # a time that others lengthened fails no reference
@@ -88,9 +89,9 @@ def test_a_figure_is_compared_with_its_reference(figure, record, word):
     (170.9, 170.0, 171.0, (-0.05, 0.1), 'UNDECIDED'),  # its interval reaches it
     (170.9, 170.0, 170.99, (-0.05, 0.1), 'FAIL'),
     (170.9, None, None, (-0.05, 0.1), 'FAIL'),
-    (198.0, 197.0, 199.0, (-0.05, 0.1), 'PASS'),
-    (198.1, 198.0, 199.0, (-0.05, 0.1), 'UNDECIDED'),
-    (198.1, 198.01, 199.0, (-0.05, 0.1), 'FAIL'),
+    (202.5, 201.0, 203.0, (-0.05, 0.125), 'PASS'),  # a limit without rounding
+    (202.6, 202.5, 203.0, (-0.05, 0.125), 'UNDECIDED'),
+    (202.6, 202.51, 203.0, (-0.05, 0.125), 'FAIL'),
     (198.0, 197.0, 199.0, (-0.05, None), 'PASS'),  # a tenth better, and no limit above
     (198.1, 198.0, 199.0, (-0.05, None), 'UNDECIDED'),  # too good
     (100.0, 90.0, 110.0, (None, 0.1), 'VALID'),  # a loss is compared with nothing

@@ -89,10 +89,17 @@ def under_way(report: str, before: Events | None = ()) -> str:
     expected = next(e for e in events if e.key == now.key)
     name = named(expected.display_name, now.environ)
     since = next(e.time for e in events if e.stage == now.stage)
-    job = f'job {now.job}, ' if now.job and now.scheduler != 'local' else ''
+    job = f'job {now.job}{waits(now)}, ' if now.job and now.scheduler != 'local' else ''
     so_far = f'{job}{duration(time.time() - since)} so far'
     rest = '' if job or before is None else time_left(events, before, since)
     return f'{ended + 1} of {len(last)}{rest}: {name}, {plan_of(now.stage) or so_far}'
+
+
+def waits(now: Event) -> str:
+    """' waits', so long as the job's script has no output: it may be for ever, in a partition that
+    is closed."""
+    kind = 'build' if now.event == 'compile' else 'job'
+    return '' if Path(now.stage, f'rfm_{kind}.out').exists() else ' waits in the queue'
 
 
 def time_left(events: Events, before: Events, since: float) -> str:

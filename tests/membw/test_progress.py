@@ -53,6 +53,19 @@ def test_the_line_says_what_is_under_way_and_since_when(clock, tmp_path, tests, 
     assert ' -' not in progress.under_way(report)
 
 
+@pytest.mark.parametrize('kind', ['build', 'job'])
+def test_a_job_that_waits_builds_and_measures_nothing(clock, tmp_path, kind):
+    """In a partition that was closed it was 'building stream gcc-o2, 10 min so far'."""
+    made = MadeRun(tmp_path).add(unique_name='x')
+    made.cases[0]['name'] = BUILD if kind == 'build' else RUNS[0]
+    event = 'compile' if kind == 'build' else 'run'
+    made.event('expected').event(event, stage=f'{tmp_path}', scheduler='slurm', job='7', time=1e9)
+    clock[0] = 1e9 + 40
+    assert progress.under_way(str(made.path)).endswith(', job 7 waits in the queue, 40 s so far')
+    (tmp_path / f'rfm_{kind}.out').touch()
+    assert progress.under_way(str(made.path)).endswith(', job 7, 40 s so far')
+
+
 def test_a_program_says_what_it_has_done_of_its_own_plan(clock, tmp_path):
     report, _ = ledger(MadeRun(tmp_path), ['ladder'], total=1)
     stage = tmp_path / 'ladder'

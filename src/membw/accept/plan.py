@@ -74,6 +74,8 @@ def _unknown(protocol: Protocol) -> Iterator[str]:
         yield f"'{protocol.runs['test']}', which is no test of membw: one of the site?"
     if protocol.runs['system'] not in systems():
         yield f"no file of '{protocol.runs['system']}' in systems/ yet: the runs need one"
+    for name in (name for name in _rates(protocol) if name not in ARRAYS):
+        yield f"'{name}', which is no kernel of STREAM: {did_you_mean(name, ARRAYS)}"
     if not protocol.peak_gbs:
         yield "a share of the peak that is not known: set nodes.cpu, as 'EPYC 9354', and sockets"
 

@@ -135,7 +135,7 @@ def _other(protocol: Protocol, run: Run, is_whole: bool) -> Iterator[tuple[str, 
     for name, line in protocol.contract.items() if run.every and is_whole else ():
         figure = run.every.get(name)
         if not figure or (figure.unit, figure.better) != (line.unit, line.better):
-            yield name, f'not in {line.unit}'
+            yield name, f'not measured in {line.unit}'
 
 
 def _undecided(run: Run) -> Iterator[Finding]:

@@ -226,6 +226,9 @@ class Look:
         jobs = [f'{n} ({queue.nodes[n].state}, {how})' for n, how in known]
         if jobs:
             yield f'{len(jobs)} queued: {", ".join(at_most(jobs, NAMED))}'
+        every = {self.node_of.get(x, x) for of in self.ranking.low.values() for x in of}
+        if low := every & queue.jobs.keys():
+            yield f'low, so again beside healthy nodes: {fold(low)}'
         if (jobs or not self.have) and (when := queue.free_from()):
             yield when
         if queue.limit:

@@ -53,7 +53,8 @@ def word_of(night: Night, name: str) -> str:
 def table(night: Night) -> Iterator[str]:
     width = max(len(name) for name in night.state.steps)
     for name, step in night.state.steps.items():
-        lines = [line for line in night.printed(name) if line.strip()] if step.command else []
+        printed = night.printed(name) if step.command else []
+        lines = [x for x in printed if x.strip() and not x.startswith(('hint: ', 'membw: note: '))]
         last = ([x for x in lines if x.startswith('Verdict: ')] or lines or [''])[-1]
         how = f'{word_of(night, name):<11}  {step.seconds:7.1f} s'
         yield f'{name:<{width}}  {how}  {last}'.rstrip()

@@ -280,7 +280,8 @@ def died(table: Table) -> dict[str, NodeVerdict]:
     made = {}
     for node, of in by_node.items():
         word = worst(one.word for one in of)
-        texts = dict.fromkeys(one.text for one in of if one.word == word)
+        of.sort(key=lambda one: WORST_FIRST.index(one.word))  # none is left out
+        texts = dict.fromkeys(one.text for one in of)
         why = tuple(one for text in texts for one in reported(text, 'lost'))
         made[node] = _of_set(NodeVerdict(node, word, why))
     return made

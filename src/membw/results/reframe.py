@@ -12,7 +12,7 @@ import msgspec
 
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.files import read_text
+from membw.files import read_text, write_whole
 from membw.printable import printable
 from membw.results import run_events
 from membw.results.case import Case, mapping, of_display_name
@@ -79,6 +79,7 @@ class OwnCase(TestCase):
     medians: dict[str, Median] | None = None
     job_state: Text = None
     not_begun: bool = False
+    reference_expired: Text = None  # OURS: `write_of_ledger` writes it, too
 
     @property
     def where(self) -> str:
@@ -166,6 +167,13 @@ def load(path: str) -> tuple[Session, list[OwnCase]]:
     return session, with_ledger(cases, events)
 
 
+def write_of_ledger(path: str) -> None:
+    """In place of the report of a ReFrame that was killed: as `load` reads it."""
+    session, cases = load(path)
+    report = {'session_info': session, 'runs': [{'testcases': cases}]}
+    write_whole(path, msgspec.json.encode(report))
+
+
 def parsed(text: bytes | str) -> Report:
     """Of a file, or of a session of the results database. ValueError, RecursionError: it is not as
     ReFrame writes it."""
@@ -232,13 +240,13 @@ def with_ledger(every: list[OwnCase], events: list[Event]) -> list[OwnCase]:
 def of_ledger(first: Event, last: Event, stopped: str) -> OwnCase:
     """A case that is not in the report, as one of it; `stopped`: why ReFrame did, if known."""
     system, _, partition = first.where.partition(':')
-    result, is_begun = RESULTS.get(last.event, NOT_THERE), bool(last.stage)
+    result, is_begun = RESULTS.get(last.event, NOT_THERE), bool(last.stage or last.state)
     case = OwnCase(
         first.name, system, partition, first.environ, result, first.display_name, first.fixture,
         unique_name=first.unique_name, dependencies_actual=first.dependencies_actual,
         round=first.round, **{name: getattr(last, name) for name in KNOWN_AT_END},
     )  # fmt: skip
-    if result == NOT_THERE:
+    if result in (NOT_THERE, 'abort'):
         case.not_begun = not is_begun
         state = 'under way' if is_begun else 'not begun'
         case.fail_reason = f'{state} when ReFrame ended{stopped}'

@@ -100,11 +100,11 @@ class Listener:
 
     def note(self, task: Any, event: str) -> None:
         more: dict[str, Any] = {}
-        job = task.check.job
+        job = task.check.build_job if event == 'compile' else task.check.job
         if job and job.jobid:
             more |= {'job': str(job.jobid), 'state': job.state or ''}
         if event not in RESULTS:
-            scheduler = task.testcase.partition.scheduler.registered_name
+            scheduler = (job or task.testcase.partition).scheduler.registered_name
             more |= {'stage': task.check.stagedir, 'scheduler': scheduler}
         else:
             more |= {name: str(getattr(task.check, name, None) or '') for name in KNOWN_AT_END}

@@ -8,13 +8,10 @@ import sys
 import tempfile
 import time
 
-import msgspec
-
 from membw import tables
 from membw.arguments import count
 from membw.checkout import root
 from membw.errors import MembwError
-from membw.files import write_whole
 from membw.progress import say
 from membw.results import reframe, run_events, run_ledger
 from membw.results.run_lock import alone, alone_on_host
@@ -64,9 +61,7 @@ def run(args: argparse.Namespace) -> int:
 
     def shown() -> int:
         if not os.path.exists(f'{base}.json'):  # ReFrame was killed
-            session, cases = reframe.load(f'{base}.json')
-            report = {'session_info': session, 'runs': [{'testcases': cases}]}
-            write_whole(f'{base}.json', msgspec.json.encode(report))
+            reframe.write_of_ledger(f'{base}.json')
         run = read(f'{base}.json')
         junit.write(run)
         return show(run, args.json)

@@ -178,7 +178,7 @@ def test_launches_that_died_use_up_what_was_agreed(judged, has_figures, died, ve
     ({'case__environ': 'clang-o2'}, 'preset clang-o2'), ({'case': {}}, 'preset not recorded'),
     ({'case__pinning': 'omp'}, 'pinning omp'), ({'case__test': 'ladder'}, 'test ladder'),
     ({'day': '2026-09-30'}, 'measured on 2026-09-30'), ({'kernels_set': 'tuned'}, 'kernels_set'),
-    ({'element_bytes': 4}, 'element_bytes 4'), ({'unit': 'GFlop/s'}, 'triad not in GB/s'),
+    ({'element_bytes': 4}, 'element_bytes 4'), ({'unit': 'GFlop/s'}, 'triad not measured in GB/s'),
     ({'build__compiler': 'gcc 13.1'}, 'compiler gcc 13.1'),
 ])  # fmt: skip
 def test_a_run_that_was_not_agreed_on_does_not_count_and_says_why(judged, change, said):
@@ -365,6 +365,7 @@ PEAK = {'nodes__peak_gbs': 256}
     (PEAK | {'contract': {'triad': 540.0}}, 1, 'every machine is refused'),
     ({'nodes__cpu': 'Xyz 1'}, 2, "'Xyz 1' is no CPU that is known here: give"),
     ({'nodes__cpu': 'EPYC 9354', 'nodes__sockets': 2}, 0, 'peak of 921.6 GB/s'),
+    (PEAK | {'contract': {'traid': 180.0}}, 0, "'traid', which is no kernel of STREAM: did "),
     (PEAK | {'contract': {'triad': 5.0}}, 0, ': below them: a machine that lost 96 % passes.'),
     (PEAK | {'contract': {'copy': 80.0}}, 0, 'LOW: copy may be reached by a node that lost 53 %'),
     ({'nodes__cpu': 'EPYC 9354', 'nodes__peak_gbs': 614.4}, 2, 'EPYC 9354 carries 460.8 at most'),

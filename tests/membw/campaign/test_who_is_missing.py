@@ -133,6 +133,17 @@ def test_a_node_is_measured_queued_or_missing(place, capsys, slurm, measured, wo
         assert line.startswith(f'Verdict: {number - ("1 other" in first)} nodes: ')
 
 
+def test_jobs_of_nodes_that_are_measured_say_for_whom(place, capsys):
+    """'6 of 6 nodes measured; 4 queued' did not say why."""
+    campaign = Campaign(place, IDLE, TONIGHT)
+    low = made.record('n9', NOW, rows=made.stream(share=0.85), case=CASE)
+    made.write(place / 'results/records/cluster_stream-2.json', [low])
+    campaign.look()
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first.startswith('9 of 9 nodes measured; 4 queued: ')
+    assert first.endswith('; low, so again beside healthy nodes: n9')
+
+
 def test_who_left_slurm_is_named_until_it_is_acknowledged(place, capsys):
     """Also when its records are too old to be read; without --idle as well."""
     campaign = Campaign(place, None, NOW - 6, 'campaign --system thin -p gcc-o3'.split())

@@ -325,6 +325,15 @@ def test_a_row_that_ended_is_named_every_night_until_it_is_acknowledged(place):
     assert [*CALLS[:1], *CALLS[2:]] == place.calls()[-4:]  # nor all nodes
 
 
+def test_the_line_of_a_step_is_its_fact(place):
+    """Its log ends with a hint, or with a note on something else."""
+    said = 'membw: nothing was measured', 'hint: measure', 'membw: note: hpl: left out'
+    place.row().does('report', '\n'.join(f"echo '{line}'" for line in said) + '\nexit 2')
+    mail = place.night().mail.splitlines()
+    (line,) = (line for line in mail if line.startswith('report '))
+    assert line.endswith(' s  membw: nothing was measured')
+
+
 @pytest.mark.parametrize('nights, shell, status', [
     (1, 'exit 2', 0), (13, 'exit 2', 0), (14, 'exit 2', 2), (1, 'exit 1', 1), (1, 'exit 3', 2),
 ])  # fmt: skip

@@ -117,6 +117,13 @@ def test_one_that_was_stopped_or_built_elsewhere_is_missing(programs, tmp_path, 
     assert why in lost['why'] and not lost['died']
 
 
+def test_each_part_that_did_not_end_well_is_named_the_worst_first():
+    """The last Triad was missing, and was not named beside a part that was UNDECIDED."""
+    found = made.word(made.node(verdicts={'one': ('UNDECIDED', 'not-proven')}, late=['ladder']))
+    assert (found.word, found.why) == (
+        'UNDECIDED', 'one: not-proven; ladder: not measured within 20 s')  # fmt: skip
+
+
 @pytest.mark.parametrize('words, fact', [
     ('--seconds 5', "'5' is not a number of seconds from 30 to 180"),
     ('--programs /nowhere', "no program 'stream' in '/nowhere'"),

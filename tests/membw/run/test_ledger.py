@@ -82,6 +82,26 @@ def test_what_a_report_has_not_the_ledger_names(made, state, report):
         assert word == 'MISSING' and wanted[state] in reason
 
 
+def test_what_a_killed_reframe_had_measured_keeps_its_words(made):
+    """A night out of time read its 20 good rows as 'MISSING: no figure in its record'."""
+    good(made)
+    record = made.cases[-1]['record']
+    made.event('success', record=record, word='VALID')
+    for word in ('DIED', 'INVALID', 'UNDECIDED', 'FAIL'):
+        made.add(test=word.lower(), pinning='').event('expected').event('setup', stage='s')
+        made.event('failure', phase='sanity', why=f'{word}: why', word=word, reasons='why')
+    made.path.unlink(missing_ok=True)
+    before = words(made.path)
+    assert before.pop('report')[0] == 'MISSING'
+    assert before.pop('stream') == ('VALID', '')
+    assert before == {word.lower(): (word, 'why') for word, _ in before.values()}
+    reframe.write_of_ledger(str(made.path))
+    after = words(made.path)
+    assert after.pop('report')[0] == 'MISSING'
+    assert after == {**before, 'stream': ('VALID', '')}
+    assert read(str(made.path)).rows[1].figures['triad'].value == 40.0
+
+
 @pytest.mark.parametrize('event, word', [('failure', 'MISSING'), ('skip', '')])
 def test_a_row_has_the_reason_of_what_it_depends_on(made, event, word):
     """What cannot be built for now is missing; what this system has not is skipped."""

@@ -107,7 +107,7 @@ def hidden(top: peak.Peak, facts: Facts) -> str:
     if top.is_slice:
         cores, _, what = top.what.partition('; ')
         part = top.gbs * (facts.get('cores') or 0) / top.row['cores']
-        lines.append(f'{cores}, whose part is {part:.3g} GB/s if every core draws alike:')
+        lines.append(f'{cores}, which may draw more than their part, {part:.3g} GB/s:')
     of = 'the whole socket' if top.is_slice else 'the node'
     return ' '.join([*lines, f'the peak of {of} is at most {amount(top.gbs)} GB/s ({what}).'])
 

@@ -160,7 +160,7 @@ def test_partition_preset_pinning_and_day_choose_the_runs(stored, calibrate):
     assert code == 0 and '20 runs, 20 nodes, 1 night' in out
     code, _, err = calibrate('--preset', 'clang-o2', *both)
     assert code == 2 and "no run of 'local stream clang-o2' in" in err
-    for field in 'partition', 'environ', 'pinning':  # of a row without one no run would be compared
+    for field in 'partition', 'environ', 'pinning':  # without it no run compares
         code, _, err = calibrate(stored(**ON_LOCAL | {f'case__{field}': ''}))
         assert code == 2 and "no run of 'local stream' in" in err
 

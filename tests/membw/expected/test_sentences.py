@@ -261,8 +261,8 @@ A64FX = next(m for m in IDENTITIES if m['is'] == 'Fujitsu A64FX')
 
 
 @pytest.mark.parametrize('machine, more, gbs, stores, said', [
-    (IDENTITIES[0], {}, 30.8, 'ordinary', '2 of up to 96 cores, whose part is 9.6 GB/s if every '
-     'core draws alike: the peak of the whole socket is at most 460.8 GB/s (12 channels x DDR5-'),
+    (IDENTITIES[0], {}, 30.8, 'ordinary', '2 of up to 96 cores, which may draw more than their '
+     'part, 9.6 GB/s: the peak of the whole socket is at most 460.8 GB/s (12 channels x DDR5-'),
     (identity('X7550'), {}, 30, 'ordinary', 'Peak unknown: Intel(R) Xeon(R) CPU X7550 @ 2.00GHz'
      ", family 6, model 46: not in systems/facts/cpus.yaml; set 'peak_gbs' in systems/NAME"
      '.yaml: channels x MT/s x 8 B.'),

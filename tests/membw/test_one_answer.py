@@ -99,6 +99,9 @@ FAULTS = {
     'wrong elements': ([made.record('n011', validation={'ok': True, 'wrong_elements': 12})],
                        'INVALID'),
     'died': ([{**made.record('n011'), 'metrics': {}, 'missing': [BUS]}], 'DIED'),
+    'of two programs one ended by a signal': ([{**made.record('n011'), 'missing': [BUS]}], 'DIED'),
+    'of two programs one was refused': ([{**made.record('n011'), 'missing': [
+        {**BUS, 'died': False, 'why': 'no such option'}]}], 'MISSING'),
     'died again, by a clock that is ahead': ([
         made.record('n011', 0.01, case={'session': 's', 'measurement': 0}),
         {**made.record('n011', 0.001, case={'session': 's', 'measurement': 2}), 'metrics': {},

@@ -186,8 +186,8 @@ class Device(Struct, frozen=True):
     """A card (GPU), of src/device."""
 
     name: Text = None
-    index: int = 0  # on its node
-    count: int = 0  # cards of its node; 0: not known
+    index: Annotated[int, Meta(ge=0, lt=4096)] = 0  # on its node
+    count: Annotated[int, Meta(ge=0, lt=4096)] = 0  # cards of its node; 0: not known
     uuid: Text = None
     driver: Text = None
     memory_mib: float = 0

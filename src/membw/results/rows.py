@@ -21,7 +21,7 @@ from membw.results.record import HIGHER
 from membw.results.reframe import OwnCase
 from membw.results.run_ledger import Key
 from membw.results.table import Table
-from membw.words import GOOD, INVALID, MISSING, NO_FIGURE, PASS, VALID, worst
+from membw.words import GOOD, INVALID, MISSING, NO_FIGURE, PASS, VALID, is_worse, worst
 
 NO_CASE = OwnCase('', '', '', '', '')
 
@@ -114,7 +114,7 @@ def rows_of(cases: list[OwnCase], path: str, table: Table) -> list[Row]:
             record = table.evidence(own[0]) if own else {}
             one = attempt(case, record, {f.metric: f for f in own}, builds)
             row = row.at(own[0].node) if own else row
-            if why and one.word == MISSING:
+            if why and (one.word == MISSING or is_worse(why.word, one.word)):
                 one = one._replace(word=why.word, findings=reported(why.text, 'lost'))
         attempts.append((row, one))
     return [Row(row, *judged(of), of) for row, of in of_one_node(grouped(attempts)).items()]

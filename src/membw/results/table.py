@@ -254,20 +254,26 @@ def _of_one_unit(table: Table) -> None:
 
 
 def _gone_cards(figures: Sequence[Figure]) -> Iterator[Lost]:
-    """Those that a node shows no longer, or half or more of the nodes of its partition show and it
-    does not; `figures`: in order of time."""
+    """Those that a node shows no longer, or half or more of the nodes of its partition show, or
+    measured, and it does not; `figures`: in order of time."""
     shown: dict[Case, dict[str, list[tuple[int, Measurement]]]] = {}
+    measured: dict[tuple[Case, int], set[str]] = {}
     for f in figures:
         if f.of.record and (card := f.of.record.device) and card.count:
             at = f.setting
             kind = Case(at.system, at.partition, at.test, card_model=at.card_model)
             shown.setdefault(kind, {}).setdefault(f.node, []).append((card.count, f.of))
-    for nodes in shown.values():
+            measured.setdefault((kind, card.index), set()).add(f.node)
+    for kind, nodes in shown.items():
         now = sorted((of[-1][0] for of in nodes.values()), reverse=True)
-        for of in nodes.values():
+        usual = {
+            n: on for (at, n), on in measured.items() if at == kind and 2 * len(on) >= len(now)
+        }
+        for node, of in nodes.items():
             count, last = of[-1]
             most = max(now[(len(now) - 1) // 2], *(before for before, _ in of))
-            for number in range(count, most):
+            unmeasured = {n for n, on in usual.items() if n < count and node not in on}
+            for number in [*range(count, most), *unmeasured]:
                 parameters = mapping({**dict(last.setting.parameters), CARD: str(number)}.items())
                 gone = replace(last, setting=last.setting._replace(parameters=parameters))
                 yield Lost(gone, False, f'no card {number}, which was there or is on its peers')

@@ -150,6 +150,21 @@ def test_a_card_that_is_gone_is_missing_by_its_number(ranked, nights, peers, by_
         assert word == 'MISSING' and all(f'no card {number}, ' in reason for number in gone)
 
 
+@pytest.mark.parametrize('replaced', [True, False])
+def test_a_card_that_its_peers_measured_and_it_did_not_is_missing(ranked, replaced):
+    """One launch left no record, or one card is of another kind: the node passed."""
+    rows = cards(['n1', 'n2', 'n3', 'n4'], 4, shown=4)
+    odd = next(r for r in rows if r['host'] == 'n3' and r['device']['index'] == 2)
+    odd['device']['name'] = 'NVIDIA H100'
+    found, _ = ranked([row for row in rows if replaced or row is not odd])
+    word, reason = found.pop('n3')
+    assert (
+        word == 'MISSING'
+        and 'no card 2, ' in reason
+        and {w for w, _ in found.values()} == {'PASS'}
+    )
+
+
 def test_a_card_of_single_precision_is_not_well_by_itself(ranked):
     for by_check in (True, False):
         rows = cards(['n1', 'n2', 'n3', 'n4'], 4, {('n3', 2): 0.8}, by_check=by_check)

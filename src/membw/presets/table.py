@@ -73,7 +73,8 @@ def loader(yaml: ModuleType) -> Any:
             try:
                 return super().construct_object(node, deep)
             except (AttributeError, LookupError, ValueError, TypeError) as err:
-                said = f'line {node.start_mark.line + 1}: {node.tag} cannot be read: {err}'
+                kind, line = node.tag.rpartition(':')[2], node.start_mark.line + 1
+                said = f'line {line}: {kind} cannot be read: {str(err)[:60]}'
                 raise yaml.YAMLError(said) from err
 
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:

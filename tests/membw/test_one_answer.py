@@ -213,6 +213,23 @@ def test_a_node_alone_has_one_word_too(tmp_path, stored, membw, bound, word):
     assert row.word == word
 
 
+# below its reference, and under the name of another machine
+TWO_MACHINES = [made.record(
+    'n011', 0.001 * i, facts={'boot_id': boot},
+    case={'references': {'triad': [200.0, -0.02, 0.1]}})
+    for i, boot in enumerate('aba')]  # fmt: skip
+
+
+@pytest.mark.parametrize('lines, word', [
+    ([made.record('n011')], 'VALID'), ([bounds('upper')], 'UNDECIDED'),
+    (TWO_MACHINES[:1], 'FAIL'), (TWO_MACHINES, 'UNDECIDED'),
+])  # fmt: skip
+def test_the_page_of_one_node_has_the_word_of_rank(stored, membw, lines, word):
+    file = stored(lines)
+    assert by_rank(membw, file) == {'n011': word}
+    assert page_of(run_of_records(read_table([file]))).verdict == word
+
+
 # an acceptance asks its contract, no reference and no past; what is wrong may be repeated
 # (of runs of two settings the machine is not accepted)
 OF_A_CONTRACT = ('a wide reference', 'past', 'below its reference', 'reaches its', 'then wrong',

@@ -324,7 +324,7 @@ def _difference(ours: Facts, theirs: Facts, names: Sequence[str]) -> Findings:
     """The first of these facts without a value in common."""
     for name in names:
         one, other = ours[name], theirs[name]
-        if one and other and None not in one | other and not one.keys() & other.keys():
+        if other and None not in one | other and not one.keys() & other.keys():
             values = {'value': _most(one), 'usual': _most(other)}
             return (Finding('fact', {'name': name, **values}),)
     return ()

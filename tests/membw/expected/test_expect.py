@@ -56,11 +56,15 @@ def test_a_name_with_its_cores_is_no_core_of_intel(name, family):
 def test_modules_are_counted_and_what_lacks_is_said(membw):
     _, out, _ = membw('expect', '7763', '--sockets', '2', '--dimms', '14x64G-3200,1x64G-2933')
     assert '15 of 16 channels are populated; 15 modules: one socket has fewer; 2933 of 3200' in out
+    assert '2933 of 3200 MT/s (the modules are rated for 2933)' in ' '.join(out.split())
     assert 'at most 352 GB/s' in out and 'only root' not in out
     _, out, _ = membw('expect', '9654', '--sockets', '2', '--dimms', '24x64G-4800')
     for line in (
         'the peak is 921.6 GB/s (2 sockets x 12 channels x DDR5-4800).',
+        '  copy, scale                       614.4                  921.6',
         '  add, triad                        691.2                  921.6',
+        '  read                              921.6                  921.6',
+        '  write                             460.8                  921.6',
         'A channel without a module takes 38.4 GB/s, 4.2 % of the peak',
         'More than 883.2 GB/s moved prove all 24 channels; each 38.4 less, one channel less.',
     ):

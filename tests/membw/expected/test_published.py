@@ -95,6 +95,7 @@ def test_the_list_one_figure_and_a_misspelt_one_on_the_terminal(shown):
     assert 'caching effects' in one and 'warning' in one
     said = "membw: no published figure 'suse-9005'\nhint: did you mean 'suse-9004'?\n"
     assert shown('suse-9005') == (2, '', said)
+    assert "unexpected argument 'r.jsonl'" in shown('suse-9004', 'r.jsonl')[2]
 
 
 def a_record(gbs=235.4, **fields):
@@ -116,8 +117,12 @@ def a_record(gbs=235.4, **fields):
     return published.kept({**made, **fields, **parts})
 
 
+STREAMED = {'codegen': {'triad': {'stores': 'nontemporal'}}}
+
+
 @pytest.mark.parametrize('gbs, fields, why', [
     (235, {'program': 'ladder'}, 'no Triad in GB/s of stream'),
+    (235, {'metrics': made_up_records.metrics({'triad': 235}, 'GiB/s')}, 'no Triad in GB/s of'),
     (235, {'verdict': 'INVALID'}, 'its verdict is INVALID'),
     (235, {'reasons': [{'reason': 'array-too-small', 'allowed': True}]}, 'array-too-small: '),
     (235, {'warnings': [{'reason': 'disturbed', 'detail': 'others'}]}, 'disturbed: others'),
@@ -144,12 +149,16 @@ def a_record(gbs=235.4, **fields):
     (235, {'facts': {'dimms': [], 'memory_channels': None}}, 'modules are not known: measure as'),
     (235, {'facts': {'dimms': [], 'memory_channels': 15}}, '15 of 16 channels are populated'),
     (330, {}, 'Triad is more than ordinary stores can reach: 307.2 GB/s'),
-    (415, {'codegen': {'triad': {'stores': 'nontemporal'}}},
-     'Triad is above the peak of 409.6 GB/s (2 sockets x 8 channels x DDR4-3200)'),
+    (415, STREAMED, 'Triad is above the peak of 409.6 GB/s (2 sockets x 8 channels x DDR4-3200)'),
 ])  # fmt: skip
 def test_a_record_that_nobody_should_be_compared_with_is_no_figure(gbs, fields, why):
     against = [*published.refusals(a_record(gbs, **fields))]
     assert len(against) == 1 and why in against[0]
+
+
+@pytest.mark.parametrize('gbs, fields', [(307, {}), (330, STREAMED), (409, STREAMED)])
+def test_up_to_what_its_stores_can_reach_nothing_is_against_a_record(gbs, fields):
+    assert [*published.refusals(a_record(gbs, **fields))] == []
 
 
 def test_each_record_among_the_figures_is_checked_again():

@@ -129,10 +129,15 @@ RULES = {
     'a low bound, and figures': (LOW_BOUND, [bound('n099', 0.5, 0.001), *again('n099', 0.5)[1:]],
                                  {'n099': 'UNDECIDED'}, ['n099']),
     'a low bound, well again': (LOW_BOUND, again('n099', 1.0), {}, ['n099']),
+    'nobody is left whose facts are compared': (
+        [at(1.0, 'n001'), at(0.95, 'n002'), at(0.95, 'n003')], again('n001', *[0.8] * 4),
+        {'n001': 'FAIL', 'n002': 'UNDECIDED', 'n003': 'UNDECIDED'}, ['n002', 'n003']),
     'one that may be worse': ([*made.fleet(20), bound('n099', 1.0, side='upper')], [],
                               {'n099': 'UNDECIDED'}, []),
     'measured again, and may be worse': (
         FIVE, [bound('n003', 1.0, 0.001 * i, 'upper') for i in (1, 2, 3)], UNDECIDED, ['n003']),
+    'low, then bounds that are not': (
+        FIVE, [bound('n003', 1.0, 0.001 * i) for i in (1, 2, 3)], {}, ['n003']),
     'bounds do not move the median': (
         [*made.fleet(20), *(bound(f'b{n}', 0.5) for n in range(30))], [],
         {f'b{n}': 'UNDECIDED' for n in range(30)}, [f'b{n}' for n in range(30)]),

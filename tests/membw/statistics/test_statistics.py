@@ -109,6 +109,16 @@ def test_a_drift_of_which_half_is_back_is_none():
         assert (nights.drift(100 * np.array(values), 0, 0.02) is not None) == is_found
 
 
+@pytest.mark.parametrize('share, is_back', [
+    (0.991, True), (0.989, False), (0.97, False), (1.009, True), (1.011, False), (1.03, False),
+])  # fmt: skip
+def test_a_step_is_undone_by_one_that_leads_within_half_of_its_limit(share, is_back):
+    one = row(*STEADY, *[0.8] * 28, *[share] * 7)
+    nights.find_steps([one], 0.02)
+    assert [step.first for step in one.steps] == ([28] if is_back else [28, 56])
+    assert one.steps[0].limit == 0.02 and one.steps[0].back == (56 if is_back else None)
+
+
 def test_what_would_have_been_found_is_the_limit_and_two_deviations():
     noise = nights.Noise(0.02)
     quiet, wide = row(*STEADY), row(*[1 + 0.02 * (i % 3 - 1) for i in range(42)])

@@ -9,6 +9,8 @@ from typing import Any
 
 from membw.errors import MembwError
 
+# the way out of results without a figure
+MEASURE = "'membw run' measures; of its runs, and of plain ReFrame's, give the folder 'records'"
 FORMS = "records, ReFrame's report, perflogs or results.db, logs of stream.c; folders; - (stdin)"
 
 

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from operator import attrgetter
 from pathlib import Path
 
-from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
+from membw.arguments import FORMS, MEASURE, add_node, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import writing
@@ -63,8 +63,7 @@ def run(args: argparse.Namespace) -> int:
     table.say()
     if not (table.seen or table.lost or missing):
         where = ' '.join(args.results) or 'results'
-        hint = "'membw run' measures this node; plain ReFrame has its folder 'records'"
-        raise MembwError(f"nothing was measured in '{where}'", hint)
+        raise MembwError(f"nothing was measured in '{where}'", MEASURE)
     words = rows.words_of(ranking, table)
     shown = attrgetter('is_headline') if args.headline else bool
     with writing(args.output) if args.output else nullcontext(sys.stdout.buffer) as file:

@@ -5,7 +5,7 @@ import json
 import os
 
 from membw import tables
-from membw.arguments import FORMS, add_node, add_site_tests, begin, wanted_of
+from membw.arguments import FORMS, MEASURE, add_node, add_site_tests, begin, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.moments import night_of
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     table, nights = read_nights(paths, wanted=wanted_of(args, args.last))  # --since is of changes
     if not nights.nodes:
         table.say()
-        raise MembwError(f"nothing to judge in '{' '.join(paths)}'", "'membw run' measures")
+        raise MembwError(f"nothing to judge in '{' '.join(paths)}'", MEASURE)
     past = judged(nights)
     file = args.acknowledged or acknowledged.usual()
     if args.acknowledge:

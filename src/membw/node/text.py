@@ -12,7 +12,7 @@ from membw.node.word import Compared, Word
 from membw.printable import amount, printable
 from membw.results.figure import figures_of, headline
 from membw.results.findings import for_json
-from membw.results.record import Record
+from membw.results.record import REFRAME, Record
 from membw.tables import Cell, Column, Table
 from membw.words import INVALID, PASS
 
@@ -85,7 +85,8 @@ def figures(one: Compared) -> Table:
 def measured(node: Record) -> list[str]:
     """What stands for each part, where nothing was compared."""
     parts = [(part.name, part.record) for part in node.parts if part.record]
-    parts = [(name, of) for name, of in parts or [(node.program, node)] if of.verdict != INVALID]
+    own = node.case.test if node.program == REFRAME else node.program
+    parts = [(name, of) for name, of in parts or [(own, node)] if of.verdict != INVALID]
     found = [(name, figures_of(of)) for name, of in parts]
     heads = ((name, headline(of)) for name, of in found if of)
     return [

@@ -5,7 +5,7 @@ import json
 import sys
 
 from membw import tables
-from membw.arguments import FORMS, add_node, add_site_tests, wanted_of, whole
+from membw.arguments import FORMS, MEASURE, add_node, add_site_tests, wanted_of, whole
 from membw.errors import MembwError
 from membw.printable import printable
 from membw.site import slurm
@@ -69,9 +69,7 @@ def run(args: argparse.Namespace) -> int:
     if not ranking.clusters:
         for note in ranking.notes:
             print(f'membw: note: {note}', file=sys.stderr)
-        raise MembwError(
-            f"no record to rank in '{' '.join(args.results)}'", "'membw run' measures"
-        )
+        raise MembwError(f"no record to rank in '{' '.join(args.results)}'", MEASURE)
     measured = {verdict.node for verdict in ranking.verdicts}
     if args.expected and not measured & set(match_expected(measured, expected)):
         # a mistyped file name would be taken as the name of a MISSING node

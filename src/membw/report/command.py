@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from membw.arguments import FORMS, add_node, add_site_tests, wanted_of
+from membw.arguments import FORMS, MEASURE, add_node, add_site_tests, wanted_of
 from membw.checkout import root
 from membw.errors import MembwError
 from membw.files import write_whole
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     from membw.results.reframe import newest
 
     own, results = Path(root(), 'results'), args.results
-    if not results and any((own / 'reports').glob('run-*.json')):
+    if not results and any((own / 'reports').glob('run-*')):
         results = [newest()]
     if len(results) == 1 and _is_ours(results[0]):
         made = run_of_report(results[0])
@@ -60,8 +60,7 @@ def run(args: argparse.Namespace) -> int:
     made.table.say()
     if not made.rows:
         where = ' '.join(args.results) or 'results'
-        hint = "'membw run' measures this node; plain ReFrame has its folder 'records'"
-        raise MembwError(f"nothing was measured in '{where}'", hint)
+        raise MembwError(f"nothing was measured in '{where}'", MEASURE)
     page = page_of(made, expected_nodes(args.expected) if args.expected else ())
     if args.protocol:
         page.standing[:0] = [f'The nodes compared with each other: {page.headline}.']

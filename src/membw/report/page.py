@@ -121,8 +121,9 @@ def _subtitle(rows: Sequence[Row]) -> str:
         return ''
     where = sorted({f.setting.where for f in figures} - {''})
     times = [f.time for row in rows for a in row.attempts for f in a.figures.values()]
-    when = f'measured {utc(min(times), "%Y-%m-%d %H:%M")} to {utc(max(times), "%H:%M")} UTC'
-    return ', '.join([*where, when])
+    begin, end = (utc(time, '%Y-%m-%d %H:%M') for time in (min(times), max(times)))
+    day = begin[:11]
+    return ', '.join([*where, f'measured {begin} to {end.removeprefix(day)} UTC'])
 
 
 def _headline(rows: Sequence[Row], ranked: Ranking) -> str:

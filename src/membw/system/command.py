@@ -72,10 +72,8 @@ def run(args: argparse.Namespace) -> int:
     (environ, *_) = presets.environs_of(
         presets.read_yaml(yaml, text)['partitions'][0], presets.load()
     )
-    say(
-        f"written: '{path}'; next, some two minutes: "
-        f"membw run --system {args.name} -n '^stream%.*pinning=omp' -p '^{environ}$'"
-    )
+    command = f"membw run --system {args.name} -n '^stream%.*pinning=omp' -p '^{environ}$'"
+    say(f"written: '{path}'\nhint: next, some two minutes: {command}")
     return 0
 
 

@@ -101,6 +101,13 @@ def test_what_the_headline_is_of(page, records, headline, counts):
     assert (found.picture is None) == (records is not NODES)  # one figure is no picture
 
 
+@pytest.mark.parametrize('day, end', [(0.002, '20:29'), (0.35, '2026-05-29 04:50')])
+def test_the_subtitle_has_the_day_of_its_end_where_that_is_another(page, day, end):
+    """Runs of three days read 'measured 2026-10-01 01:00 to 01:40'."""
+    rows = [made_up.record(f'n{i}', at * day) for i in range(3) for at in (0, 1)]
+    assert page(rows).subtitle.endswith(f' to {end} UTC')
+
+
 def test_each_benchmark_has_a_table_of_its_own_columns(page):
     latency = made_up.metrics({'latency': 97.5}, 'ns', 'lower')
     rows = [*run(), made_up.record(rows=latency, program='chase', case={'test': 'chase'})]

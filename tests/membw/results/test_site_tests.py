@@ -364,8 +364,12 @@ def test_a_report_of_our_own_checks_is_no_second_reading(tmp_path, membw):
     file = made.write(tmp_path / 'run.json', [ours, made.hpl('n2')])
     assert [f.node for f in read_table([str(file)]).figures] == ['n2']
     file = made.write(tmp_path / 'run.json', [ours])
-    status, _, err = membw('rank', file)
-    assert status == 2 and 'hpl: left out: give its records' in err
+    for command in ('rank', 'history'):
+        status, _, err = membw(command, file)
+        assert status == 2 and 'hpl: left out: give its records' in err
+        assert "and of plain ReFrame's, give the folder 'records'" in err
+    file = made.write(tmp_path / 'run.json', [made.hpl('n2')])
+    assert '  hpl: ' in membw('why', 'n2', file)[1]  # not "reframe"
 
 
 def again(nodes, share, day):

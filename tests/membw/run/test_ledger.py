@@ -156,6 +156,11 @@ def test_the_newest_run_is_the_one_that_was_killed(own_place, monkeypatch, capsy
     assert '2 MISSING' in capsys.readouterr().out
     monkeypatch.setattr(reframe, 'is_held', lambda: True)  # it is under way
     assert reframe.newest().endswith('run-1.json')
+    monkeypatch.setattr(reframe, 'is_held', lambda: False)
+    for file in made.path.parent.glob('*.json'):  # nor has any other
+        file.unlink()
+    assert main(['report', '-o', str(own_place / 'a.html')]) == 0
+    assert '2 MISSING' in capsys.readouterr().out
 
 
 def places(value, path=()):

@@ -121,6 +121,9 @@ def start(place, *more):
     (signal.SIGTERM, 143, 'membw: ended by SIGTERM\n'),
     (signal.SIGHUP, 129, 'membw: ended by SIGHUP\n'),
     (signal.SIGQUIT, 131, 'membw: ended by SIGQUIT\n'),
+    (signal.SIGUSR1, 138, 'membw: ended by SIGUSR1\n'),
+    (signal.SIGUSR2, 140, 'membw: ended by SIGUSR2\n'),
+    (signal.SIGXCPU, 152, 'membw: ended by SIGXCPU\n'),
 ])  # fmt: skip
 def test_nothing_that_a_command_started_outlives_it(tmp_path, number, status, line):
     process = start(tmp_path)

@@ -179,10 +179,11 @@ def test_the_packages_of_the_library_make_no_circle():
 NAMES_OF_BUILDS = '__init__', 'table', 'build', 'generate', 'provenance'
 
 
-@pytest.mark.parametrize('name', NAMES_OF_BUILDS)
+@pytest.mark.parametrize('name', [*NAMES_OF_BUILDS, '../errors'])
 def test_what_make_and_spack_use_of_the_library_is_the_standard_library_alone(name):
     """They have a Python of their own; membw.checkout is asked in the installed library alone."""
-    modules = set(imports(LIBRARY / f'presets/{name}.py')) - {'membw.checkout.root'}
+    elsewhere = {'membw.checkout.root', 'membw.errors.MembwError'}
+    modules = set(imports(LIBRARY / f'presets/{name}.py')) - elsewhere
     own = {module for module in modules if module.startswith('membw.presets.')}
     assert {module.split('.')[2] for module in own} <= set(NAMES_OF_BUILDS)
     known = {module.split('.')[0] for module in modules - own}

@@ -75,7 +75,7 @@ def cannot_link(cc: str, name: str) -> str | None:
     try:
         before, after = presets.blas_words(name)
     except presets.PresetError as err:
-        return f'BLAS {name}: {err.fact}'
+        return f'BLAS {name}: {err.facts[0]}'
     line = [cc, *before, '-x', 'c', '-', '-x', 'none', '-o', '/dev/null', *after]
     done = call(line, text=CALLS_IT)
     if done.returncode:

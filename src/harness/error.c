@@ -1,5 +1,6 @@
 #include "error.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <unistd.h>
@@ -34,12 +35,15 @@ void leave(int status)
 
 void die(const char *fact, const char *hint, ...)
 {
-	char text[1024];
+	char text[1024], *at;
 	va_list rest;
 
 	va_start(rest, hint);
 	vsnprintf(text, sizeof(text), fact, rest);
 	va_end(rest);
+	for (at = text; *at; at++) /* a name may move the cursor, or forge a line */
+		if (iscntrl((unsigned char)*at))
+			*at = '?';
 	if (error_refuse_hook)
 		error_refuse_hook(text, hint);
 	fflush(stdout);

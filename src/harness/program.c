@@ -2,6 +2,7 @@
 
 #include "build/build.h"
 #include "build/code.h"
+#include "clock.h"
 #include "error.h"
 #include "evidence/interference.h"
 #include "evidence/pinning.h"
@@ -26,6 +27,7 @@ void program_start(const struct program *program, int argc, char **argv)
 	program_this = program;
 	options_read(program_this, argc, argv);
 	watchdog_heed_ends();
+	clock_tick(); /* by one that stands still no loop would end */
 	threads_start();
 	code_judge();
 	record_file_open(options_json());

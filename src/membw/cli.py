@@ -167,7 +167,7 @@ def main(argv: list[str] | None = None) -> int:
         except SystemExit:
             raise
         except MembwError as err:
-            return fault(err, err.hint)
+            return fault(err.facts, err.hint)
         except BrokenPipeError:
             sys.stderr.close()
             return 141
@@ -178,7 +178,8 @@ def main(argv: list[str] | None = None) -> int:
                 return 128 + heeds.number
             if os.environ.get('MEMBW_DEBUG'):
                 raise
-            return fault(*map(printable, explained(err)))
+            fact, hint = explained(err)
+            return fault([fact], hint)
 
 
 @contextlib.contextmanager
@@ -225,16 +226,19 @@ def explained(err: BaseException) -> tuple[str, str]:
     return f'a bug of membw: {words}', 'MEMBW_DEBUG=1 shows where; please report it'
 
 
-def fault(fact: object, hint: str | None) -> int:
-    said = f'hint: {hint}' if hint else ''
-    if said.startswith('hint: known here: '):  # a command, which is copied, stays on its line
-        from membw.tables import as_text
+def fault(facts: list[object], hint: str | list[str] | None) -> int:
+    hints = hint if isinstance(hint, list) else [hint] if hint else []
+    lines = [f'membw: {printable(fact)}' for fact in facts]
+    for text in hints:
+        line = f'hint: {printable(text)}'
+        if text.startswith('known here: '):  # a command, which is copied, stays on its line
+            from membw.tables import as_text
 
-        said = as_text([said], colour=False)
-    lines = f'membw: {fact}\n{said}'.rstrip()
+            line = as_text([line], colour=False)
+        lines.append(line)
     with contextlib.suppress(OSError):  # the status says it alone
         try:
-            print(printable(lines, keep='\n'), file=sys.stderr)  # several facts, a line each
+            print('\n'.join(lines), file=sys.stderr)
         finally:
             flush(sys.stderr)
     return 2

@@ -1,5 +1,7 @@
 """What every subcommand raises in place of a traceback."""
 
+from __future__ import annotations  # table.py is read by the Python of Spack, too
+
 import difflib
 from collections.abc import Iterable
 
@@ -9,10 +11,12 @@ LISTED = 50  # names: of a fleet a hint does not name all
 
 
 class MembwError(Exception):
-    """A usage error: a fact, and the way out."""
+    """A usage error: a fact and the way out, or a list of either. Each is one line, whatever the
+    names in it."""
 
-    def __init__(self, fact: object, hint: str | None = '') -> None:
-        super().__init__(fact)
+    def __init__(self, fact: object, hint: str | list[str] | None = '') -> None:
+        self.facts = fact if isinstance(fact, list) else [fact]
+        super().__init__('\nmembw: '.join(map(str, self.facts)))
         self.hint = hint
 
 

@@ -1,5 +1,5 @@
-"""Ctrl-C, Ctrl-\\, `kill`, `timeout`, a CI that cancels, a terminal that closes end a command in
-order."""
+"""Ctrl-C, Ctrl-\\, `kill`, `timeout`, a CI that cancels, a terminal that closes, a batch system
+before its limit (src/harness/job/watchdog.c has the same) end a command in order."""
 
 import contextlib
 import os
@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+NAMES = 'INT TERM HUP QUIT USR1 USR2 XCPU'
+SIGNALS = [signal.Signals[f'SIG{name}'] for name in NAMES.split()]
 Endings = Sequence[tuple[int, float]]
 
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 
 import pytest
+import silent_kernel
 from places import ROOT
 
 PROGRAMS = {
@@ -98,9 +99,19 @@ def test_a_program_without_openmp_measures_or_says_why_not(build_program, tmp_pa
     ends_well(build_program, tmp_path, 'nothing special', program, [])
 
 
-def ends_well(build_program, folder, place, program, flags):
+@pytest.mark.parametrize('program', ['stream', 'dgemm'])
+def test_a_clock_that_stands_still_ends_a_program(build_program, tmp_path, program):
+    """Each loop that waits for a time never ended, and heeded no signal."""
+    stands = silent_kernel.with_a_slow_clock(10**17)
+    said = ends_well(build_program, tmp_path, 'a standing clock', program, ['-fopenmp'], stands)
+    assert (
+        said.startswith('2\n') and 'membw: the clock of this machine stands still\nhint:' in said
+    )
+
+
+def ends_well(build_program, folder, place, program, flags, preloaded=()):
     """Status 0, 1 or 2; a whole record, or a sentence of ours; no file half written."""
-    line, variables = (ENVIRONMENTS | DRIVERS)[place]
+    line, variables = (ENVIRONMENTS | DRIVERS).get(place, ('', dict(preloaded)))
     more = [ROOT / 'tests/data/plain_dgemm.c'] if program == 'dgemm' else []
     path = build_program(program, *more, usual=('-O1', *flags), changes=SHORT.get(program, ()))
     out = folder / 'out'
@@ -124,3 +135,4 @@ def ends_well(build_program, folder, place, program, flags):
         assert (
             (place != 'nothing special' or not flags) and not left and 'membw: ' in done.stderr
         ), said
+    return said

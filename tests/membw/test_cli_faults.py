@@ -12,7 +12,9 @@ import pytest
 
 from membw import cli
 from membw.errors import MembwError
+from membw.presets import PresetError
 from membw.printable import printable
+from membw.site import machine
 
 HINT = 'hint: does it exist,'
 FAULTS = [
@@ -25,6 +27,8 @@ FAULTS = [
     (RecursionError('maximum depth'), 'membw: a bug of membw: RecursionError'),
     (UnicodeEncodeError('utf-8', '\ud800', 0, 1, 'no'), 'membw: text that is not utf-8: no\n'),
     (MembwError('\x1b[2Jhost\u2028x', 'n\x07o'), 'membw: \\x1b[2Jhost\\u2028x\nhint: n\\x07o'),
+    (MembwError("'a\nmembw: b'", 'c\nd'), "membw: 'a\\x0amembw: b'\nhint: c\\x0ad\n"),
+    (PresetError('a\nb', 'c'), 'membw: a\\x0ab\nhint: c\n'),
 ]
 
 
@@ -117,6 +121,9 @@ def start(place, *more):
     (signal.SIGTERM, 143, 'membw: ended by SIGTERM\n'),
     (signal.SIGHUP, 129, 'membw: ended by SIGHUP\n'),
     (signal.SIGQUIT, 131, 'membw: ended by SIGQUIT\n'),
+    (signal.SIGUSR1, 138, 'membw: ended by SIGUSR1\n'),
+    (signal.SIGUSR2, 140, 'membw: ended by SIGUSR2\n'),
+    (signal.SIGXCPU, 152, 'membw: ended by SIGXCPU\n'),
 ])  # fmt: skip
 def test_nothing_that_a_command_started_outlives_it(tmp_path, number, status, line):
     process = start(tmp_path)
@@ -134,3 +141,21 @@ def test_nohup_is_heeded(tmp_path):
     process.send_signal(signal.SIGHUP)
     process.send_signal(signal.SIGTERM)
     assert process.communicate(timeout=300)[1] == 'membw: ended by SIGTERM\n'
+
+
+ENVIRONMENTS = {  # what is unset, or set to; what is said
+    'PATH': (None, "membw: 'reframe': No such file or directory\n"),
+    'TMPDIR': ('/nowhere', 'membw: cannot make a temporary folder\nhint: TMPDIR=PATH'),
+    machine.COMPILERS: ('[', "membw: no program 'stream' in '/nowhere'\n"),
+}
+
+
+@pytest.mark.parametrize('name', ENVIRONMENTS)
+def test_a_variable_that_is_nonsense_is_no_bug(name):
+    value, said = ENVIRONMENTS[name]
+    words = {'PATH': 'run -l', 'TMPDIR': 'expect'}.get(name, 'node --programs /nowhere')
+    env = {k: v for k, v in os.environ.items() if k != name} | ({name: value} if value else {})
+    done = subprocess.run(
+        [sys.executable, '-m', 'membw', *words.split()], env=env, capture_output=True, text=True
+    )
+    assert done.returncode == 2 and said in done.stderr and 'a bug' not in done.stderr

@@ -77,6 +77,9 @@ FAULTS = {
     'the only one of its compiler': ([made.record(
         'n011', build={**made.BUILD, 'compiler': 'gcc 14.2.0'})], 'UNDECIDED'),
     'the only one of its CPU': ([made.record('n011', facts={'cpu_model': 'Another'})], 'VALID'),
+    'of an unknown CPU': ([made.record('n011', facts={'cpu_model': None})], 'UNDECIDED'),
+    'low, and of an unknown CPU': ([made.record('n011', rows=made.stream(
+        share=0.8), facts={'cpu_model': None})], 'UNDECIDED'),
     'the only one of its partition': ([made.record('n011', case={'partition': 'p2'})], 'VALID'),
     'low in one cluster, well in another': ([
         made.record('n011', rows=made.stream(share=0.9), cluster='a'),
@@ -233,7 +236,7 @@ def test_the_page_of_one_node_has_the_word_of_rank(stored, membw, lines, word):
 # an acceptance asks its contract, no reference and no past; what is wrong may be repeated
 # (of runs of two settings the machine is not accepted)
 OF_A_CONTRACT = ('a wide reference', 'past', 'below its reference', 'reaches its', 'then wrong',
-                 'threads', 'compiler')  # fmt: skip
+                 'threads', 'compiler', 'unknown')  # fmt: skip
 
 
 @pytest.fixture

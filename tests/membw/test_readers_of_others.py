@@ -116,7 +116,7 @@ READERS = [
     ('scontrol show job', lambda text: slurm.job('7'),
      'JobId=7 JobState=FAILED Reason=JobLaunchFailure Dependency=(null) ExitCode=0:53\n'),
     ('sacct', lambda text: slurm.job('7'), 'CANCELLED by 0|0:15\n'),
-    ('srun', lambda text: of_system.node_facts('cpu', []), '{"processor": {"num_cpus": 2}}\n'),
+    ('srun', lambda text: of_system.node_facts('cpu', []), '{"toolchains": {}, "host": "n1"}\n'),
     ('scontrol', lambda text: slurm_nodes.state(text), 'n CPUTot=2 State=IDLE+DRAIN '),
     ('sbatch --test-only', lambda text: slurm_nodes.starts(job(), 2),
      'sbatch: Job 7 to start at 2026-11-27T10:00:00 using 2 processors'),
@@ -207,9 +207,13 @@ def test_a_list_of_cpus_is_read_as_a_whole_or_refused():
             topology.expand(text)
 
 
-def test_a_list_of_more_nodes_than_any_machine_has_is_refused_and_a_long_one_is_no_file():
+def test_a_list_of_more_nodes_than_any_machine_has_is_refused_and_a_long_one_is_no_file(tmp_path):
     for text in ('n[1-99999999]', 'n[1-9]m[1-99999]', f'n[1-{"9" * 9999}]'):
         with pytest.raises(MembwError, match='more than 300000 nodes'):
+            expected_nodes(text)
+    (tmp_path / 'nodes').write_text('9' * 5000)
+    for text in (str(tmp_path / 'nodes'), 'a&' * 40):
+        with pytest.raises(MembwError, match='^no node list in .{,200}$'):
             expected_nodes(text)
     assert len(expected_nodes(','.join(f'n{i}' for i in range(1, 999, 2)))) == 499
     assert len(expected_nodes('n-1-99999999,n[1-3,7],r[1-2]n[01-10]')) == 25

@@ -54,7 +54,7 @@ ERRORS = {
     'why': ('the following arguments are required: NODE', "'membw why --help' lists the options"),
     'summary --jsn': ("unknown argument '--jsn'", "did you mean '--json'?"),
     'rank nosuch --limit 2 nosuch2': (NO_FILE, 'give files or folders that exist'),
-    'why n1 --system nope nosuch': NO_SYSTEM,
+    'why n1 --system nope nosuch': (NO_FILE, 'give files or folders that exist'),
     'run --system nope': NO_SYSTEM,
     'calibrate --system nope': NO_SYSTEM,
     'node --system thn': ("no system 'thn' in systems/", "did you mean 'thin'?"),

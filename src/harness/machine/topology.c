@@ -47,7 +47,8 @@ int topology_one_per_core(int cores[CPUS_MAX], const struct cpuset *cpus)
 static void topology_list(struct cpuset *set, const char *line)
 {
 	if (!cpuset_parse(set, line) && line[strspn(line, " ")])
-		die("'%.40s' is no list of NUMA domains or CPUs", NULL, line);
+		die("'%.40s' is no list of NUMA domains or CPUs",
+		    "/sys/devices/system/node has it: what does 'numactl -H' say?", line);
 }
 
 /* How many different numbers CPUs have. */

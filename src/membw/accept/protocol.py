@@ -121,7 +121,7 @@ def load(path: str) -> Protocol:
     problems = list(_of_schema(content)) or list(_of_sense(content))
     if problems:
         lines = dict.fromkeys(f'{path}: {problem}' for problem in problems)
-        raise MembwError('\nmembw: '.join(lines), HINT)
+        raise MembwError([*lines], HINT)
     nodes, days = content['nodes'], content.get('replaced', {}).items()
     cpu, most = _of_cpus(nodes)
     return Protocol(

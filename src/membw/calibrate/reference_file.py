@@ -17,7 +17,7 @@ from membw.calibrate.rule import Reference
 from membw.checkout import refuse_unknown_system, root
 from membw.errors import MembwError
 from membw.files import write_whole
-from membw.site.references import INDEX, NOTES, STREAM, entry_of, figures_of, problems_of
+from membw.site.references import INDEX, NOTES, STREAM, entry_of, figures_of, parsed, problems_of
 
 HEAD = """\
 # References of {system}; source: [measured] on the system itself by `membw calibrate`, the
@@ -43,6 +43,8 @@ class ReferenceFile:
         section = SECTION.format(test=test, index=', '.join(INDEX))
         try:
             old = self.path.read_text(encoding='utf-8') if self.path.exists() else ''
+            for _, fact, hint in parsed(old)[1]:  # ruamel ends by any exception
+                raise MembwError(f"'{self.path}': {fact}", hint)
             self.data = _yaml().load(old or HEAD.format(system=system) + section)
             if old and test != STREAM and test not in self.data:
                 self.data[test] = _yaml().load(section)[test]

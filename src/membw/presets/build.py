@@ -20,8 +20,8 @@ def ask(*words: str) -> str:
         ['sh', SCRIPT, *words], env=environ, capture_output=True, text=True, errors='replace'
     )
     if done.returncode:
-        fact, _, hint = done.stderr.strip().removeprefix('membw: ').partition('\nhint: ')
-        raise PresetError(fact, hint)
+        said, _, hint = done.stderr.strip().partition('\nhint: ')
+        raise PresetError([line.removeprefix('membw: ') for line in said.splitlines()], hint)
     sys.stderr.write(done.stderr)  # of a compiler that does not answer
     return done.stdout
 

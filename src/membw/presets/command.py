@@ -2,8 +2,7 @@
 
 import argparse
 
-from membw.errors import MembwError
-from membw.presets.table import PresetError, load
+from membw.presets.table import load
 from membw.tables import as_text
 
 
@@ -13,10 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    try:
-        table = load()
-    except PresetError as err:
-        raise MembwError(err.fact, err.hint) from err
+    table = load()
     lines = [
         f'{name:18} {" ".join(preset["requires"]) or "any":12} {preset["line"].strip()}'
         for name, preset in table['presets'].items()

@@ -13,6 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Dict
 
+from membw.errors import MembwError
+
 # typing's Dict: Spack's Python may be 3.8
 Facts = Dict[str, Any]  # a mapping, as YAML has it
 Table = Dict[str, Facts]  # families and presets, by their names
@@ -43,12 +45,11 @@ PLACEHOLDERS = {'openmp', 'defs', 'libhugetlbfs'}
 BLAS_KEYS = {*'compile link folder preset libraries threading variable spack source'.split()}
 
 
-class PresetError(Exception):
-    """A usage error; the text is the fact and, on a second line, the way out."""
+class PresetError(MembwError):
+    """The text is the fact and, on a second line, the way out."""
 
-    def __init__(self, fact: str, hint: str) -> None:
-        super().__init__(f'membw: {fact}\nhint: {hint}')
-        self.fact, self.hint = fact, hint
+    def __str__(self) -> str:
+        return f'membw: {super().__str__()}\nhint: {self.hint}'
 
 
 def read_yaml(yaml: ModuleType, text: str | bytes) -> Any:
@@ -72,7 +73,8 @@ def loader(yaml: ModuleType) -> Any:
             try:
                 return super().construct_object(node, deep)
             except (AttributeError, LookupError, ValueError, TypeError) as err:
-                said = f'line {node.start_mark.line + 1}: {node.tag} cannot be read: {err}'
+                kind, line = node.tag.rpartition(':')[2], node.start_mark.line + 1
+                said = f'line {line}: {kind} cannot be read: {str(err)[:60]}'
                 raise yaml.YAMLError(said) from err
 
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
@@ -139,8 +141,7 @@ def checked(path: Path | str, check: Callable[[Any], list[str]]) -> Any:
     data = parse_yaml(text, name)
     if problems := check(data):
         raise PresetError(
-            '\nmembw: '.join(f'{name}: {p}' for p in problems),
-            f'the head of {name} says what each key means',
+            [f'{name}: {p}' for p in problems], f'the head of {name} says what each key means'
         )
     return data
 

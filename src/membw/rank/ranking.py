@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from statistics import mode
 
 from membw.grouped import grouped
 from membw.moments import night_of
@@ -154,7 +155,7 @@ def compared_apart(verdicts: Sequence[NodeVerdict]) -> list[str]:
     which half was upgraded each half is compared with itself."""
     nodes = grouped((v.setting, v) for v in verdicts if v.figures)
     lines = []
-    for settings in grouped((setting.requested, setting) for setting in nodes).values():
+    for settings in requested_alike(nodes):
         usual = max(settings, key=lambda s: len(nodes[s]))
         base, known = _median(nodes[usual]), {v.node for v in nodes[usual]}
         for setting in (s for s in settings if not s.is_of_unknown_build):
@@ -188,12 +189,21 @@ def clocks_off(runs: Iterable[Measurement]) -> list[str]:
     return [f'{n}: its clock is {abs(off[n]):.0f} minutes {late[n]}' for n in sorted(late)]
 
 
+def requested_alike(nodes: Mapping[Case, Sequence]) -> Iterable[list[Case]]:
+    """Settings of one row and CPU; that of a node whose CPU is not known is the usual one."""
+    cpus = grouped((s.row, s.cpu_model) for s, of in nodes.items() for _ in of if s.cpu_model)
+    usual = {row: mode(of) for row, of in cpus.items()}
+    models = {s: s.cpu_model or usual.get(s.row, '') for s in nodes}
+    return grouped((s.requested._replace(cpu_model=models[s]), s) for s in nodes).values()
+
+
 def by_settings(verdicts: Sequence[NodeVerdict]) -> list[NodeVerdict]:
-    """What is set on a node clears it not: one that is alone in its setting, or has other threads,
-    is UNDECIDED where half or more of the nodes with the same request have another."""
+    """What is set on a node clears it not: one that is alone in its setting, of an unknown CPU, or
+    has other threads, is UNDECIDED where half or more of the nodes with the same request have
+    another."""
     nodes = grouped((v.setting, v.node) for v in verdicts)
     far: dict[tuple[str, Case], Findings] = {}
-    for settings in grouped((setting.requested, setting) for setting in nodes).values():
+    for settings in requested_alike(nodes):
         known = Counter(node for setting in settings for node in nodes[setting])
         for setting in settings:
             own = nodes[setting]
@@ -201,7 +211,9 @@ def by_settings(verdicts: Sequence[NodeVerdict]) -> list[NodeVerdict]:
                 continue
             usual = max((s for s in settings if s != setting), key=lambda s: len(nodes[s]))
             differs = setting.differs(usual)
-            if not own[1:] or {'threads', 'parameters'} & {name for name, *_ in differs}:
+            if not own[1:] or {'threads', 'parameters', 'cpu_model'} & {
+                name for name, *_ in differs
+            }:
                 why = other_fields(differs)
                 far |= {(node, setting): why for node in own if known[node] == 1}
     return [

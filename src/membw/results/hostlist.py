@@ -43,8 +43,8 @@ def expected_nodes(text: str) -> list[str]:
         raise MembwError(f"more than {MOST} nodes in '{path}'", hint)
     try:
         names = list(NodeSet(text.strip(','), resolver=RESOLVER_NOGROUP))
-    except (NodeSetException, AssertionError) as err:
-        raise MembwError(f"no node list in '{path}': {err}", hint) from err
+    except (NodeSetException, AssertionError, ValueError) as err:
+        raise MembwError(f"no node list in '{path}': {str(err)[:60]}", hint) from err
     if not names:
         raise MembwError(f"no node in the list '{path}'", 'one name per line, or n[001-128]')
     return names

@@ -76,8 +76,10 @@ def refuse_nothing(
     ours = [line for line in dict.fromkeys(lines) if line.startswith('membw: ')]
     if ours:  # an error of our configuration or checks
         hints = [line for line in dict.fromkeys(lines) if line.startswith('hint: ')]
-        facts = '\n'.join(ours).removeprefix('membw: ')
-        raise MembwError(facts, '\n'.join(hints).removeprefix('hint: ') or None)
+        raise MembwError(
+            [line.removeprefix('membw: ') for line in ours],
+            [line.removeprefix('hint: ') for line in hints],
+        )
     refuse_mistyped(rest, lines)
     if not run_ledger.path_of(f'{base}.json').exists():
         said = [line for line in lines if line.startswith(('reframe: ', 'ERROR: ', 'reframe.'))]
@@ -87,11 +89,11 @@ def refuse_nothing(
         )
     on_this_node = any(p.get('scheduler') == 'local' for p in partitions)
     if on_this_node and (reasons := machine.why_nothing(presets.load())):
-        raise MembwError('\nmembw: '.join(reasons), machine.NO_COMPILER)
+        raise MembwError(reasons, machine.NO_COMPILER)
     chosen, where = ' '.join(rest), f' --system {system}' if system else ''
-    why = ''.join(f'\nmembw: left out here is {text}' for text in left_out(rest, partitions))
+    fact = f"no test case matches '{chosen}'" if chosen else 'no test case fits this system'
     raise MembwError(
-        (f"no test case matches '{chosen}'" if chosen else 'no test case fits this system') + why,
+        [fact, *(f'left out here is {text}' for text in left_out(rest, partitions))],
         f"'membw run -l{where}' lists the tests",
     )
 

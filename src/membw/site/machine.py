@@ -1,5 +1,6 @@
 """What this machine has: CPU features and working compilers, for partitions that say `auto`."""
 
+import contextlib
 import functools
 import json
 import os
@@ -70,8 +71,11 @@ COMPILERS = 'MEMBW_COMPILERS'  # what `membw run` found is not looked for by its
 
 @functools.cache
 def on_path() -> dict[str, list[list[str]]]:
-    path, known = json.loads(os.environ.get(COMPILERS) or '[null, null]')
-    return known if path == os.environ.get('PATH') else presets.compilers()
+    with contextlib.suppress(ValueError):  # it is not given, or no JSON
+        path, known = json.loads(os.environ.get(COMPILERS, ''))
+        if path == os.environ.get('PATH'):
+            return known
+    return presets.compilers()
 
 
 def as_text() -> str:

@@ -62,11 +62,10 @@ def node_facts(name: str, access: list[str]) -> Facts:
     words = ['srun', '-p', name, *access, '--exclusive', '-N1', '-n1', f'--time={JOB_MINUTES}']
     words += ['--job-name=membw', 'bash', '-c', script.format('membw.system.node')]
     done = call(words, None)  # the job waits for a node
-    if facts := compiler_modules.facts_in(done.stdout, 'processor'):
+    if facts := compiler_modules.facts_in(done.stdout, 'toolchains'):
         return facts
     said = [*filter(None, [*done.stderr.splitlines(), *done.stdout.splitlines()])]
     raise MembwError(
         f"the job on a node of '{name}' printed no facts: {said[0] if said else 'nothing'}",
-        "options that your jobs need: --access '-A PROJECT'; the checkout must lie on a file "
-        'system that the nodes see',
+        "options that your jobs need: --access '-A PROJECT'; do the nodes see this checkout?",
     )

@@ -202,7 +202,10 @@ def test_a_file_that_has_no_references_is_named(checkout, stored, calibrate):
     path = checkout / 'systems/references/thin.yaml'
     path.write_text('stream: [1, 2')
     code, _, err = calibrate(stored(), system='thin')
-    assert code == 2 and f"membw: no references of ReFrame in '{path}': while parsing" in err
+    assert code == 2 and f"membw: '{path}': line 2: did not find expected ',' or ']'" in err
+    path.write_text('stream: [1, 2]')
+    code, _, err = calibrate(stored(), system='thin')
+    assert code == 2 and f"membw: no references of ReFrame in '{path}': " in err
     assert "hint: 'stream:' and '$index:" in err
     code, _, err = calibrate(stored(), system='thinn')
     assert code == 2 and "no system 'thinn'" in err and "did you mean 'thin'?" in err

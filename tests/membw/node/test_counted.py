@@ -3,12 +3,14 @@
 import os
 import re
 
+import made_up_nodes as nodes
+import made_up_records as made
 import pytest
 from places import ROOT
 
 from membw.node import counters, quantities
 from membw.node.battery import launch
-from membw.results.record import Metric, Part
+from membw.results.record import Metric, Part, evidence_of
 
 
 def plant(root, files):
@@ -67,3 +69,22 @@ def test_a_signal_is_a_finding_as_in_the_health_checks(name, tmp_path):
 def test_what_may_be_worse_than_it_reads_is_no_figure_of_a_node(better, bound, is_kept):
     one = Metric(1.0, 'GB/s', better, bound=bound)
     assert bool(quantities._firm({'x': one}, Part('stream', None, '', False))) == is_kept
+
+
+def test_of_the_reads_across_domains_the_slowest_counts():
+    """One slow link of several is one."""
+    reads = {(0, 0): 200.0, (0, 1): 90.0, (1, 0): 70.0, (1, 1): 60.0, (2, 1): 80.0}
+    rows = made.metrics({f'read_gbs_{a}_{b}': gbs for (a, b), gbs in reads.items()})
+    for (cpu, memory), row in zip(reads, rows.values(), strict=True):
+        at = {'cpu_domain': cpu, 'memory_domain': memory}
+        row.update(series='read_gbs', at=at)
+    record = evidence_of(made.record(rows=rows, program='tiers'))
+    found = quantities._of_part(Part('tiers', record, '', False), {})
+    assert found['read_gbs_across'].value == 70
+
+
+@pytest.mark.parametrize('part', ['stream', 'ladder', 'late'])
+def test_who_took_cpu_time_of_one_part_took_it(part):
+    node = nodes.node(busy={part: {'other_share': 0.4, 'stolen_share': 0.2}})
+    found = quantities.counted_of(evidence_of(node))
+    assert (found['other_share'], found['stolen_share']) == (0.4, 0.2)

@@ -126,6 +126,8 @@ def test_each_part_that_did_not_end_well_is_named_the_worst_first():
 
 @pytest.mark.parametrize('words, fact', [
     ('--seconds 5', "'5' is not a number of seconds from 30 to 180"),
+    ('--seconds 60s', "'60s' is not a number of seconds from 30 to 180"),
+    ('--seconds 60 --programs /nowhere', "no program 'stream' in '/nowhere'"),
     ('--programs /nowhere', "no program 'stream' in '/nowhere'"),
     ('--system thn', "no system 'thn' in systems/"),
     ('--preset gcc-o9', "no compiler here for preset 'gcc-o9'"),

@@ -195,7 +195,7 @@ def test_a_python_without_yaml_says_so(monkeypatch):
 def test_what_cannot_be_is_a_fact_and_the_way_out(words, said):
     with pytest.raises(presets.PresetError) as told:
         build.ask(*words)
-    assert told.value.fact.startswith(said) and told.value.hint
+    assert told.value.facts[0].startswith(said) and told.value.hint
 
 
 def test_the_checksum_of_the_sources_is_that_of_sha256sum(tmp_path):

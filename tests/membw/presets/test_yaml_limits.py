@@ -7,6 +7,7 @@ import yaml
 
 from membw import presets
 from membw.accept import protocol as protocols
+from membw.calibrate.reference_file import ReferenceFile
 from membw.errors import MembwError
 from membw.site import references, systems
 
@@ -31,7 +32,7 @@ TOO_LARGE = {
 
 
 @pytest.mark.parametrize('what', TOO_LARGE)
-def test_what_is_too_large_is_refused_at_once(tmp_path, what):
+def test_what_is_too_large_is_refused_at_once(own_root, tmp_path, what):
     began = time.process_time()
     with pytest.raises(yaml.YAMLError):
         presets.read_yaml(yaml, TOO_LARGE[what])
@@ -44,7 +45,13 @@ def test_what_is_too_large_is_refused_at_once(tmp_path, what):
     assert len(problems) == len(again) == 1 and '\n' not in ''.join(problems[0])
     with pytest.raises(presets.PresetError):
         presets.load(tmp_path / 'zz.yaml')
-    assert time.process_time() - began < 2  # four readers of it
+    (own_root / 'systems/references').mkdir()
+    for name in 'zz.yaml', 'references/zz.yaml':
+        (own_root / 'systems' / name).write_text(TOO_LARGE[what])
+    with pytest.raises(MembwError) as caught:
+        ReferenceFile('zz')
+    assert len(caught.value.facts) == 1 and '\n' not in str(caught.value)
+    assert time.process_time() - began < 2  # five readers of it
 
 
 def test_aliases_that_people_write_are_read():

@@ -127,7 +127,7 @@ def test_what_a_prolog_prints_before_the_facts_is_passed_over(monkeypatch):
         monkeypatch.setattr('subprocess.run', lambda *_, **__: done)
         return slurm.node_facts('cpu', [])
 
-    facts = {'host': 'n1', 'processor': {}}
+    facts = {'host': 'n1', 'toolchains': {}}
     assert said(f'Loading stack 2024a...\n{json.dumps(facts)}\n{{"epilog": 1}}\n') == facts
     with pytest.raises(MembwError, match='printed no facts: Loading stack 2024a'):
         said('Loading stack 2024a...\n')

@@ -69,6 +69,8 @@ def page_of(run: Run, expected: Sequence[str] = ()) -> Page:
     if not fleet:
         _show_node(page, head, table)
     page.standing += run.notes
+    if table.problems:
+        page.standing.append(f'{plural(len(table.problems), "line")} not read: see the end.')
     if head[0].figures:
         alarms += history.show(page, run.past, head[0].headline, run.chosen)
     page.attention = _attention(rows, tests, alarms)

@@ -232,7 +232,8 @@ def test_damaged_lines_are_named_on_the_page_and_on_stderr(tmp_path, membw):
     file.write_text(file.read_text() + 'x\n')
     status, _, err = membw('report', file, '-o', tmp_path / 'r.html')
     assert status == 0 and 'r.jsonl:2: not JSON' in err
-    assert 'r.jsonl:2: not JSON' in (tmp_path / 'r.html').read_text()
+    text = (tmp_path / 'r.html').read_text()
+    assert 'r.jsonl:2: not JSON' in text and '1 line not read: see the end.' in text
 
 
 @pytest.mark.parametrize('words', [['gone.json'], ['empty']])

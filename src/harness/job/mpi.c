@@ -350,7 +350,8 @@ static void mpi_give_up(void)
 	mpi_wait_my_turn(clock_now() - mpi_gave_up_at + 1, EXIT_INVALID);
 	fprintf(stderr,
 		"membw: rank %d on %s: gave up: %s\n"
-		"hint: ranks that answered have their own records: 'membw rank --expected' names the "
+		"hint: ranks that answered have their own records: 'membw rank --expected' names "
+		"the "
 		"rest\n",
 		ranks_me(), ranks_node(), mpi_gave_up);
 }

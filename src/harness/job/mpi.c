@@ -351,8 +351,7 @@ static void mpi_give_up(void)
 	fprintf(stderr,
 		"membw: rank %d on %s: gave up: %s\n"
 		"hint: ranks that answered have their own records: 'membw rank --expected' names "
-		"the "
-		"rest\n",
+		"the rest\n",
 		ranks_me(), ranks_node(), mpi_gave_up);
 }
 

@@ -214,11 +214,13 @@ def medians(ranking):
 
 @pytest.mark.parametrize('cards', [(4, 4, 4, 4), (8,), (1,), (3, 2, 3), (1, 1)])
 def test_medians_of_cards_are_those_of_every_card_measured_first(tmp_path, cards):
-    """By number; also of one node, which is VALID: it had none."""
+    """By number; also of one node, which is VALID: it had none. A node that lacks a card is
+    MISSING, and has no part in them."""
     rows, triads = [], []
     for n, card in [(n, card) for n, count in enumerate(cards) for card in range(count)]:
-        triads.append(180 + 0.1 * card + 0.05 * n)
-        values = made_up_records.stream({'copy': 160.0, 'triad': triads[-1]})
+        triad = 180 + 0.1 * card + 0.05 * n
+        triads += [triad] * (cards[n] == max(cards))
+        values = made_up_records.stream({'copy': 160.0, 'triad': triad})
         of = {'index': card, 'name': 'NVIDIA H200', 'count': max(cards)}
         rows.append(made_up_records.record(
             f'n{n}', 0, values, program='device', device=of,
